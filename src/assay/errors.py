@@ -1,0 +1,57 @@
+"""What can go wrong, each with one line that says what was asked, what there is, and what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class AssayError(Exception):
+    """Base of every error that is the caller's to mend; the command line prints it without a traceback."""
+
+    exit_code = 2
+
+
+class UnknownName(AssayError):
+    """A name that no registry, space, split or column has."""
+
+
+class ConfigError(AssayError):
+    """A setting that does not fit."""
+
+
+class FormulaError(AssayError):
+    """A text that is no formula, or a formula that does not fit its concepts."""
+
+
+class KnowledgeError(AssayError):
+    """A rule that cannot serve: one class only, or no world at all."""
+
+
+class DataError(AssayError):
+    """A dataset or predictions file that is missing, damaged or about something else."""
+
+
+class MissingExtra(AssayError):
+    """An optional part that is not installed; the message names the install line."""
+
+
+class TooLarge(AssayError):
+    """A computation that would outgrow its budget."""
+
+
+class RunFailed(AssayError):
+    """A run that started well and did not finish."""
+
+    exit_code = 1
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean ...?" for a near miss, else the list of what there is.
+
+    >>> suggestion("mnad", ["mnadd", "mnlogic"])
+    "; did you mean 'mnadd'?"
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; there is: {', '.join(names[:20])}" if names else "; there is none"

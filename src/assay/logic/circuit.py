@@ -1,0 +1,251 @@
+"""Exact inference: formulas compiled into a layered multi-valued decision diagram.
+
+Layer `l` asks for one concept; a node is a residual of the formulas; equal residuals are one node. Every path from the
+root to an outcome is one set of worlds, so probabilities, counts, the best world, and the world of a given rank are
+each one sweep over the layers. `assay.models` has the same sweep in torch, with gradients.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace, Kind, Value
+from assay.errors import TooLarge
+from assay.logic.formula import Formula, names_in
+from assay.logic.ground import grounded, shape_of
+from assay.logic.residual import Residuals, Term
+
+Outcome = tuple[Value, ...]
+State = tuple[Term, ...]
+
+BUDGET = 300_000
+WIDE = 200
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A layered decision diagram: `layers[l][node, code]` is the next layer's node when concept `order[l]` has `code`.
+
+    After the last layer, nodes are the `outcomes`: the tuples of values that the formulas take.
+    """
+
+    space: ConceptSpace
+    order: tuple[int, ...]
+    layers: tuple[Array, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of nodes, outcomes included."""
+        return sum(len(layer) for layer in self.layers) + len(self.outcomes)
+
+    @property
+    def width(self) -> int:
+        """The number of nodes in the widest layer."""
+        return max(len(layer) for layer in self.layers)
+
+    def outcome_of(self, codes: Codes) -> Array:
+        """Return the number of the outcome of each world."""
+        nodes = np.zeros(len(codes), dtype=np.int64)
+        for place, layer in zip(self.order, self.layers, strict=True):
+            nodes = layer[nodes, codes[:, place]]
+        return nodes
+
+    def probabilities(self, distributions: Sequence[Array]) -> Array:
+        """Return the probability of each outcome, for a batch of independent concept distributions.
+
+        `distributions[i]` has a row per example and a column per value of concept `i`.
+        """
+        mass = np.ones((len(distributions[0]), 1))
+        for place, layer, width in zip(self.order, self.layers, self._next_widths, strict=True):
+            shares = mass[:, :, None] * np.asarray(distributions[place])[:, None, :]
+            mass = _gathered(shares.reshape(len(mass), -1), layer.ravel(), width)
+        return mass
+
+    @cached_property
+    def _next_widths(self) -> tuple[int, ...]:
+        return (*(len(layer) for layer in self.layers[1:]), len(self.outcomes))
+
+    @cached_property
+    def counts(self) -> dict[Outcome, int]:
+        """The exact number of worlds of each outcome."""
+        ways = np.ones(1, dtype=object)
+        for layer, width in zip(self.layers, self._next_widths, strict=True):
+            following = np.zeros(width, dtype=object)
+            np.add.at(following, layer.ravel(), np.repeat(ways, layer.shape[1]))
+            ways = following
+        return dict(zip(self.outcomes, (int(way) for way in ways), strict=True))
+
+    def among(self, wanted: Array) -> "Ranking":
+        """Return the ranking of the worlds whose outcome is wanted (a truth value for each outcome)."""
+        ways = np.where(wanted, 1, 0).astype(object)
+        below = [ways]
+        for layer in reversed(self.layers):
+            ways = ways[layer].sum(axis=1)
+            below.append(ways)
+        total = int(below[-1][0])
+        exact: Any = np.int64 if total < 2**62 else object
+        return Ranking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
+
+    def most_probable(self, distributions: Sequence[Array], wanted: Array) -> tuple[Codes, Array]:
+        """Return, for each example, the most probable world with a wanted outcome, and its log probability."""
+        scores = [_logs(np.asarray(distribution)) for distribution in distributions]
+        batch = len(scores[0])
+        best = np.broadcast_to(np.where(wanted, 0.0, -np.inf), (batch, len(self.outcomes)))
+        choices = []
+        for place, layer in zip(reversed(self.order), reversed(self.layers), strict=True):
+            options = best[:, layer] + scores[place][:, None, :]
+            choices.append(options.argmax(axis=2))
+            best = options.max(axis=2)
+        codes = np.zeros((batch, len(self.space)), dtype=np.int64)
+        nodes, rows = np.zeros(batch, dtype=np.int64), np.arange(batch)
+        for place, layer, choice in zip(self.order, self.layers, reversed(choices), strict=True):
+            codes[:, place] = choice[rows, nodes]
+            nodes = layer[nodes, codes[:, place]]
+        return codes, best[:, 0]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The worlds with certain outcomes, numbered from 0: any one can be asked for, and found again."""
+
+    diagram: Diagram
+    total: int
+    below: tuple[Array, ...]
+
+    def worlds(self, ranks: Array) -> Codes:
+        """Return the worlds of these ranks; a uniform rank gives a uniform world."""
+        diagram = self.diagram
+        ranks = np.array(ranks, dtype=self.below[0].dtype)
+        nodes = np.zeros(len(ranks), dtype=np.int64)
+        codes = np.zeros((len(ranks), len(diagram.space)), dtype=np.int64)
+        for place, layer, below in zip(diagram.order, diagram.layers, self.below[1:], strict=True):
+            starts = _starts(below[layer])
+            code = (ranks[:, None] >= starts[nodes, 1:]).sum(axis=1)
+            ranks = ranks - starts[nodes, code]
+            codes[:, place] = code
+            nodes = layer[nodes, code]
+        return codes
+
+    def ranks(self, codes: Codes) -> Array:
+        """Return the rank of each world, -1 for a world that is not among them."""
+        diagram = self.diagram
+        nodes = np.zeros(len(codes), dtype=np.int64)
+        ranks = np.zeros(len(codes), dtype=self.below[0].dtype)
+        for place, layer, below in zip(diagram.order, diagram.layers, self.below[1:], strict=True):
+            starts = _starts(below[layer])
+            ranks = ranks + starts[nodes, codes[:, place]]
+            nodes = layer[nodes, codes[:, place]]
+        return np.where(self.below[-1][nodes] > 0, ranks, -1)
+
+
+def _starts(ways: Array) -> Array:
+    """Return, for each node, the rank at which each value's worlds begin (one column a value, and the end)."""
+    ends = np.cumsum(ways, axis=1)
+    return np.concatenate([np.zeros_like(ends[:, :1]), ends[:, :-1]], axis=1)
+
+
+def _logs(array: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(array)
+
+
+def _gathered(shares: Array, targets: Array, width: int) -> Array:
+    """Add up columns that lead to the same node."""
+    order = np.argsort(targets, kind="stable")
+    starts = np.searchsorted(targets[order], np.arange(width))
+    return np.add.reduceat(shares[:, order], starts, axis=1)
+
+
+def compile_diagram(
+    formulas: Sequence[Formula], space: ConceptSpace, order: Sequence[str] | None = None, budget: int = BUDGET
+) -> Diagram:
+    """Compile formulas into one diagram whose outcomes are their values together.
+
+    >>> from assay.concepts import digits
+    >>> from assay.logic.text import parse
+    >>> compile_diagram([parse("a + b")], digits(["a", "b"])).counts[(7,)]
+    8
+    """
+    kinds = [shape_of(formula, space).kind for formula in formulas]
+    flat = [grounded(formula, space) for formula in formulas]
+    if order is not None:
+        asked = tuple(space.place(name) for name in order)
+        return _labelled(_compiled(flat, space, asked, budget), kinds)
+    return _labelled(_compiled_in_best_order(flat, space, budget), kinds)
+
+
+def _compiled_in_best_order(formulas: Sequence[Formula], space: ConceptSpace, budget: int) -> Diagram:
+    by_use = _order_of_use(formulas, space)
+    by_space = tuple(range(len(space)))
+    try:
+        diagram = _compiled(formulas, space, by_use, budget)
+    except TooLarge:
+        return _compiled(formulas, space, by_space, budget)
+    if diagram.width <= WIDE or by_use == by_space:
+        return diagram
+    try:
+        other = _compiled(formulas, space, by_space, diagram.size)
+    except TooLarge:
+        return diagram
+    return min(diagram, other, key=lambda made: made.size)
+
+
+def _labelled(diagram: Diagram, kinds: Sequence[Kind]) -> Diagram:
+    """Write each outcome's values in the kinds of their formulas: a count of one truth value is a number."""
+    outcomes = tuple(
+        tuple(int(value) if kind == "int" else value for value, kind in zip(outcome, kinds, strict=True))
+        for outcome in diagram.outcomes
+    )
+    return replace(diagram, outcomes=outcomes)
+
+
+def _order_of_use(formulas: Sequence[Formula], space: ConceptSpace) -> tuple[int, ...]:
+    """Return the concepts as the formulas name them, those that no formula names last."""
+    named = dict.fromkeys(name for formula in formulas for name in names_in(formula))
+    return tuple(space.place(name) for name in dict.fromkeys((*named, *space.names)))
+
+
+def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int, ...], budget: int) -> Diagram:
+    terms = Residuals(space)
+    states: dict[State, int] = {tuple(terms.term(formula) for formula in formulas): 0}
+    layers, size = [], 0
+    for place in order:
+        following: dict[State, int] = {}
+        rows = np.empty((len(states), space.sizes[place]), dtype=np.int32)
+        for state, node in states.items():
+            for code in range(space.sizes[place]):
+                residual = tuple(terms.restrict(term, place, code) for term in state)
+                rows[node, code] = following.setdefault(residual, len(following))
+        layers.append(rows)
+        size += len(states)
+        if size + len(following) > budget:
+            raise TooLarge(
+                f"the rule's decision diagram outgrows {budget:,} nodes; use fewer concepts or simpler rules"
+            )
+        states = following
+    outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
+    return _reduced(space, order, layers, outcomes)
+
+
+def _decided(value: Value | None) -> Value:
+    if value is None:
+        raise AssertionError("a formula is undecided although every concept is known")
+    return value
+
+
+def _reduced(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
+    """Merge, from the last layer up, nodes that lead to the same places; number outcomes in sorted order."""
+    ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
+    numbers = {outcome: number for number, outcome in enumerate(ranked)}
+    renumber: Array = np.array([numbers[outcome] for outcome in outcomes], dtype=np.int32)
+    made = []
+    for layer in reversed(layers):
+        distinct, renumber = np.unique(renumber[layer], axis=0, return_inverse=True)
+        renumber = renumber.ravel().astype(np.int32)
+        made.append(distinct.astype(np.int32))
+    return Diagram(space, order, tuple(reversed(made)), tuple(ranked))

@@ -1,0 +1,444 @@
+"""The formula: an immutable expression tree over concepts, built with operators or parsed from text.
+
+Equality is of structure (`a.eq(b)` builds the comparison). Nodes are kept in the one form that text can express, so
+that `parse(print(f)) == f`: sums and products are flat, a connective has two parts or more, a negated number is a number.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeVar, dataclass_transform
+
+from assay.concepts import Value
+from assay.errors import FormulaError
+
+Operator = Literal["==", "!=", "<", "<=", ">", ">="]
+Quantifier = Literal["any", "all", "count"]
+
+MIRRORED: dict[Operator, Operator] = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class Formula:
+    """Base of all nodes: operators that build larger formulas, and a hash that is computed once."""
+
+    _hash: int
+
+    def __add__(self, other: "Operand") -> "Formula":
+        return total(self, lift(other))
+
+    def __radd__(self, other: "Operand") -> "Formula":
+        return total(lift(other), self)
+
+    def __sub__(self, other: "Operand") -> "Formula":
+        return total(self, negative(lift(other)))
+
+    def __rsub__(self, other: "Operand") -> "Formula":
+        return total(lift(other), negative(self))
+
+    def __mul__(self, other: "Operand") -> "Formula":
+        return product(self, lift(other))
+
+    def __rmul__(self, other: "Operand") -> "Formula":
+        return product(lift(other), self)
+
+    def __floordiv__(self, other: "Operand") -> "Formula":
+        return Divide("//", self, lift(other))
+
+    def __mod__(self, other: "Operand") -> "Formula":
+        return Divide("%", self, lift(other))
+
+    def __pow__(self, other: "Operand") -> "Formula":
+        return Function("pow", (self, lift(other)))
+
+    def __neg__(self) -> "Formula":
+        return negative(self)
+
+    def __and__(self, other: "Operand") -> "Formula":
+        return conjunction(self, lift(other))
+
+    def __or__(self, other: "Operand") -> "Formula":
+        return disjunction(self, lift(other))
+
+    def __xor__(self, other: "Operand") -> "Formula":
+        return Xor((self, lift(other)))
+
+    def __invert__(self) -> "Formula":
+        return Not(self)
+
+    def __lt__(self, other: "Operand") -> "Formula":
+        return Compare("<", self, lift(other))
+
+    def __le__(self, other: "Operand") -> "Formula":
+        return Compare("<=", self, lift(other))
+
+    def __gt__(self, other: "Operand") -> "Formula":
+        return Compare(">", self, lift(other))
+
+    def __ge__(self, other: "Operand") -> "Formula":
+        return Compare(">=", self, lift(other))
+
+    def eq(self, other: "Operand") -> "Formula":
+        """Build the comparison `self == other`."""
+        return Compare("==", self, lift(other))
+
+    def ne(self, other: "Operand") -> "Formula":
+        """Build the comparison `self != other`."""
+        return Compare("!=", self, lift(other))
+
+    def __bool__(self) -> bool:
+        raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
+
+    def __str__(self) -> str:
+        from assay.logic.text import written
+
+        return written(self)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+Operand = Formula | bool | int | str
+N = TypeVar("N", bound=Formula)
+
+
+@dataclass_transform(frozen_default=True)
+def node(cls: type[N]) -> type[N]:
+    """Make a node class: a frozen dataclass whose hash is kept."""
+    made = dataclass(frozen=True, repr=False)(cls)
+    compute: Callable[[Any], int] = made.__hash__
+
+    def kept(self: Any) -> int:
+        try:
+            return self.__dict__["_hash"]  # type: ignore[no-any-return]
+        except KeyError:
+            self.__dict__["_hash"] = compute(self)
+            return self.__dict__["_hash"]  # type: ignore[no-any-return]
+
+    made.__hash__ = kept  # type: ignore[method-assign]
+    return made
+
+
+@node
+class Const(Formula):
+    """A value written out."""
+
+    value: Value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@node
+class Var(Formula):
+    """A concept by name, or inside a quantifier an attribute of the bound slot (`car.colour`)."""
+
+    name: str
+
+
+@node
+class Not(Formula):
+    """The body is false."""
+
+    body: Formula
+
+
+def _two_or_more(formula: Formula, parts: tuple[Formula, ...]) -> None:
+    if len(parts) < 2:
+        raise FormulaError(f"{type(formula).__name__} needs two parts or more, got {len(parts)}")
+
+
+@node
+class And(Formula):
+    """Every part is true."""
+
+    parts: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _two_or_more(self, self.parts)
+
+
+@node
+class Or(Formula):
+    """Some part is true."""
+
+    parts: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _two_or_more(self, self.parts)
+
+
+@node
+class Xor(Formula):
+    """An odd number of parts is true."""
+
+    parts: tuple[Formula, ...]
+
+
+@node
+class Implies(Formula):
+    """If the premise is true, so is the conclusion."""
+
+    premise: Formula
+    conclusion: Formula
+
+
+@node
+class Iff(Formula):
+    """Both sides are true, or both false."""
+
+    left: Formula
+    right: Formula
+
+
+@node
+class Compare(Formula):
+    """Two sides compared."""
+
+    operator: Operator
+    left: Formula
+    right: Formula
+
+
+@node
+class Sum(Formula):
+    """The terms added up."""
+
+    terms: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _two_or_more(self, self.terms)
+        if any(isinstance(term, Sum) for term in self.terms):
+            raise FormulaError("a sum inside a sum; build it with total()")
+
+
+@node
+class Minus(Formula):
+    """The body with its sign turned."""
+
+    body: Formula
+
+    def __post_init__(self) -> None:
+        if isinstance(self.body, Const) and type(self.body.value) is int:
+            raise FormulaError("a negated number is a number; build it with negative()")
+
+
+@node
+class Product(Formula):
+    """The factors multiplied."""
+
+    factors: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        _two_or_more(self, self.factors)
+        if any(isinstance(factor, Product) for factor in self.factors):
+            raise FormulaError("a product inside a product; build it with product()")
+
+
+@node
+class Divide(Formula):
+    """Quotient or remainder of whole numbers, rounded down as in Python."""
+
+    operator: Literal["//", "%"]
+    left: Formula
+    right: Formula
+
+
+@node
+class Function(Formula):
+    """`abs`, `min`, `max` or `pow` of numbers."""
+
+    name: Literal["abs", "min", "max", "pow"]
+    arguments: tuple[Formula, ...]
+
+    def __post_init__(self) -> None:
+        wanted = {"abs": (1, 1), "pow": (2, 2)}.get(self.name, (1, 10**9))
+        if not wanted[0] <= len(self.arguments) <= wanted[1]:
+            raise FormulaError(f"{self.name}() does not take {len(self.arguments)} arguments")
+
+
+@node
+class Count(Formula):
+    """How many parts are true."""
+
+    parts: tuple[Formula, ...]
+
+
+@node
+class AllEqual(Formula):
+    """All parts have one value."""
+
+    parts: tuple[Formula, ...]
+
+
+@node
+class AllDifferent(Formula):
+    """No two parts have the same value."""
+
+    parts: tuple[Formula, ...]
+
+
+@node
+class If(Formula):
+    """One value or another, as the condition says."""
+
+    condition: Formula
+    then: Formula
+    otherwise: Formula
+
+
+@node
+class Member(Formula):
+    """The terms together are one of the listed rows of values."""
+
+    terms: tuple[Formula, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms or any(len(row) != len(self.terms) for row in self.rows):
+            raise FormulaError(f"each row of 'in' needs {len(self.terms)} values, one for each term")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Member) and self.terms == other.terms and _typed(self.rows) == _typed(other.rows)
+
+    def __hash__(self) -> int:
+        return hash((self.terms, self.rows))
+
+
+def _typed(rows: tuple[tuple[Value, ...], ...]) -> list[tuple[tuple[type, Value], ...]]:
+    return [tuple((type(value), value) for value in row) for row in rows]
+
+
+@node
+class Quantified(Formula):
+    """`any`, `all` or `count` of a body over the slots of a group that are present; over pairs with two variables."""
+
+    quantifier: Quantifier
+    variables: tuple[str, ...]
+    group: str
+    body: Formula
+
+    def __post_init__(self) -> None:
+        if len(self.variables) not in (1, 2) or len(set(self.variables)) < len(self.variables):
+            raise FormulaError("a quantifier binds one variable, or two different ones with pairs()")
+
+
+def lift(operand: Operand) -> Formula:
+    """Return a formula as it is, and a value as a constant."""
+    return operand if isinstance(operand, Formula) else Const(operand)
+
+
+def var(*names: str) -> tuple[Var, ...]:
+    """Return a variable for each name: `a, b = var("a", "b")`."""
+    return tuple(Var(name) for name in names)
+
+
+def conjunction(*parts: Formula) -> Formula:
+    """Return "all of these", whatever their number."""
+    return And(parts) if len(parts) > 1 else parts[0] if parts else Const(True)
+
+
+def disjunction(*parts: Formula) -> Formula:
+    """Return "one of these", whatever their number."""
+    return Or(parts) if len(parts) > 1 else parts[0] if parts else Const(False)
+
+
+def _flat(kind: type[Formula], parts: Iterable[Formula]) -> Iterator[Formula]:
+    for part in parts:
+        yield from children(part) if isinstance(part, kind) else (part,)
+
+
+def total(*terms: Formula) -> Formula:
+    """Return the sum of any number of terms."""
+    flat = tuple(_flat(Sum, terms))
+    return Sum(flat) if len(flat) > 1 else flat[0] if flat else Const(0)
+
+
+def product(*factors: Formula) -> Formula:
+    """Return the product of any number of factors."""
+    flat = tuple(_flat(Product, factors))
+    return Product(flat) if len(flat) > 1 else flat[0] if flat else Const(1)
+
+
+def negative(body: Formula) -> Formula:
+    """Return the body with its sign turned."""
+    if isinstance(body, Const) and type(body.value) is int:
+        return Const(-body.value)
+    return Minus(body)
+
+
+def parity(*parts: Formula) -> Formula:
+    """Return "an odd number of these"."""
+    return Xor(parts)
+
+
+def exactly(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, no more and no less"."""
+    return Compare("==", Count(parts), Const(number))
+
+
+def at_least(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, or more"."""
+    return Compare(">=", Count(parts), Const(number))
+
+
+def at_most(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, or fewer"."""
+    return Compare("<=", Count(parts), Const(number))
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """Return the formulas directly inside this one."""
+    found: list[Formula] = []
+    for item in fields(formula):  # type: ignore[arg-type]
+        inside = getattr(formula, item.name)
+        if isinstance(inside, Formula):
+            found.append(inside)
+        elif isinstance(inside, tuple):
+            found.extend(part for part in inside if isinstance(part, Formula))
+    return tuple(found)
+
+
+def rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """Return the formula with each direct child changed."""
+    if isinstance(formula, Sum):
+        return total(*map(change, formula.terms))
+    if isinstance(formula, Product):
+        return product(*map(change, formula.factors))
+    if isinstance(formula, Minus):
+        return negative(change(formula.body))
+    values = []
+    for item in fields(formula):  # type: ignore[arg-type]
+        inside = getattr(formula, item.name)
+        if isinstance(inside, Formula):
+            inside = change(inside)
+        elif isinstance(inside, tuple):
+            inside = tuple(change(part) if isinstance(part, Formula) else part for part in inside)
+        values.append(inside)
+    return type(formula)(*values)
+
+
+def walk(formula: Formula) -> Iterator[Formula]:
+    """Yield the formula and everything inside it, outside first."""
+    stack = [formula]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(children(current)))
+
+
+def names_in(formula: Formula) -> tuple[str, ...]:
+    """Return the names of the variables, in order of first occurrence.
+
+    >>> names_in(Var("b") + Var("a") + Var("b"))
+    ('b', 'a')
+    """
+    return tuple(dict.fromkeys(part.name for part in walk(formula) if isinstance(part, Var)))
+
+
+def substituted(formula: Formula, meanings: dict[str, Formula]) -> Formula:
+    """Return the formula with each named variable replaced by its meaning."""
+    if isinstance(formula, Var):
+        return meanings.get(formula.name, formula)
+    return rebuilt(formula, lambda part: substituted(part, meanings))

@@ -1,0 +1,188 @@
+"""Knowledge: a space, the labels that its rule gives, and constraints. Everything else reads this object."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, listed
+from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
+from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.evaluate import Evaluator
+from assay.logic.formula import Const, Formula, conjunction, substituted
+from assay.logic.ground import Shape, grounded, shape_of, well_formed
+from assay.logic.text import parse
+
+
+@dataclass(frozen=True)
+class Label:
+    """What is to be predicted: a name, the formula that gives it, and its possible values in order."""
+
+    name: str
+    formula: Formula
+    values: tuple[Value, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """Whether it is a truth value, a number or a symbol."""
+        if isinstance(self.values[0], bool):
+            return "bool"
+        return "int" if isinstance(self.values[0], int) else "symbol"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What must hold of every world: a name, a formula, and tags such as `counting`."""
+
+    name: str
+    formula: Formula
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The rule as data. Build it with `Knowledge.of`."""
+
+    space: ConceptSpace
+    labels: tuple[Label, ...]
+    constraints: tuple[Constraint, ...] = ()
+    _evaluators: dict[str, Evaluator] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        space: ConceptSpace,
+        labels: Mapping[str, Formula | str],
+        constraints: Sequence[Constraint] = (),
+        definitions: Mapping[str, Formula | str] | None = None,
+    ) -> "Knowledge":
+        """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
+
+        >>> from assay.concepts import digits
+        >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
+        18
+        """
+        meanings: dict[str, Formula] = {}
+        for name, text in (definitions or {}).items():
+            meanings[name] = substituted(_formula(text), meanings)
+        read = {name: substituted(_formula(text), meanings) for name, text in labels.items()}
+        limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)
+        for limit in limits:
+            _must_be_truth(limit, space)
+        made = tuple(_label(name, formula, space) for name, formula in read.items())
+        if not made:
+            raise KnowledgeError("knowledge without a label: nothing to predict")
+        return cls(space, made, limits)
+
+    def label(self, name: str) -> Label:
+        """Return the label of this name."""
+        for label in self.labels:
+            if label.name == name:
+                return label
+        raise UnknownName(f"no label named {name!r}{suggestion(name, self.label_names)}")
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of the labels, in order."""
+        return tuple(label.name for label in self.labels)
+
+    def _values(self, key: str, formula: Formula, codes: Codes) -> Array:
+        if key not in self._evaluators:
+            self._evaluators[key] = Evaluator(self.space, formula)
+        return self._evaluators[key](codes)
+
+    def labels_of(self, codes: Codes) -> Codes:
+        """Return the label codes of each world, one column a label."""
+        columns = [self._label_codes(label, codes) for label in self.labels]
+        return np.stack(columns, axis=1)
+
+    def _label_codes(self, label: Label, codes: Codes) -> Array:
+        found = self._values(f"label {label.name}", label.formula, codes)
+        if label.kind == "bool":
+            return found.astype(np.int64)
+        if label.kind == "int":
+            values = np.array(label.values, dtype=found.dtype)
+            return np.searchsorted(values, found).astype(np.int64)
+        places = {value: place for place, value in enumerate(label.values)}
+        return np.array([places[value] for value in found], dtype=np.int64)
+
+    def violations(self, codes: Codes) -> Array:
+        """Return a flag for each world and constraint: true where the constraint is broken."""
+        if not self.constraints:
+            return np.zeros((len(codes), 0), dtype=bool)
+        columns = [~self._values(f"constraint {c.name}", c.formula, codes) for c in self.constraints]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def possible(self) -> Formula:
+        """The formula that every world of this knowledge satisfies: slots whole, constraints kept."""
+        rules = [well_formed(self.space), *(constraint.formula for constraint in self.constraints)]
+        return conjunction(*(rule for rule in rules if rule != Const(True)))
+
+    @cached_property
+    def diagram(self) -> Diagram:
+        """The decision diagram of all labels together; every concept vector counts, possible or not."""
+        return compile_diagram([label.formula for label in self.labels], self.space)
+
+    def diagram_within(self, where: Formula) -> Diagram:
+        """Return the diagram of all labels and, as last value of each outcome, whether the world lies within."""
+        inside = conjunction(*(part for part in (self.possible, where) if part != Const(True)))
+        return compile_diagram([*(label.formula for label in self.labels), inside], self.space)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the knowledge as plain data, formulas as text."""
+        space = self.space
+        return {
+            "concepts": [{"name": c.name, "values": list(c.values)} for c in space.concepts],
+            "slots": [{"name": s.name, "group": s.group, "attributes": list(s.attributes)} for s in space.slots],
+            "encoders": [{"name": g.name, "concepts": list(g.concepts)} for g in space.encoders],
+            "labels": [{"name": x.name, "formula": str(x.formula), "values": list(x.values)} for x in self.labels],
+            "constraints": [
+                {"name": c.name, "formula": str(c.formula), "tags": list(c.tags)} for c in self.constraints
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Knowledge":
+        """Return the knowledge that `to_dict` wrote."""
+        try:
+            space = ConceptSpace(
+                tuple(Concept(c["name"], tuple(c["values"])) for c in data["concepts"]),
+                tuple(Slot(s["name"], s["group"], tuple(s["attributes"])) for s in data["slots"]),
+                tuple(EncoderGroup(g["name"], tuple(g["concepts"])) for g in data["encoders"]),
+            )
+            labels = tuple(Label(x["name"], parse(x["formula"]), tuple(x["values"])) for x in data["labels"])
+            limits = tuple(Constraint(c["name"], parse(c["formula"]), tuple(c["tags"])) for c in data["constraints"])
+        except (KeyError, TypeError) as error:
+            raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
+        return cls(space, labels, limits)
+
+
+def _formula(text: Formula | str) -> Formula:
+    return parse(text) if isinstance(text, str) else text
+
+
+def _must_be_truth(constraint: Constraint, space: ConceptSpace) -> None:
+    if shape_of(constraint.formula, space).kind != "bool":
+        raise FormulaError(f"constraint {constraint.name!r} must be true or false, not a number: {constraint.formula}")
+
+
+def _label(name: str, formula: Formula, space: ConceptSpace) -> Label:
+    if not name.isidentifier():
+        raise KnowledgeError(f"label name {name!r} is no identifier (letters, digits and '_')")
+    shape = shape_of(formula, space)
+    values = (False, True) if shape.kind == "bool" else _possible_values(formula, space, shape)
+    if len(values) < 2:
+        raise KnowledgeError(f"label {name!r} is always {listed(values)}: '{formula}' leaves nothing to learn")
+    return Label(name, formula, values)
+
+
+def _possible_values(formula: Formula, space: ConceptSpace, shape: Shape) -> tuple[Value, ...]:
+    """Return the values that a number or symbol can take, in order."""
+    found = [outcome[0] for outcome in compile_diagram([grounded(formula, space)], space).outcomes]
+    if shape.kind == "symbol":
+        return tuple(symbol for symbol in shape.symbols if symbol in found and symbol != ABSENT)
+    return tuple(sorted(int(value) for value in found))

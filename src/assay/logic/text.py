@@ -1,0 +1,332 @@
+"""Formulas as text: a restricted Python expression, read through `ast` by whitelist, never evaluated.
+
+Beside Python's own operators the sympy spellings parse: `And(a, Not(b))`, `Eq(x, y)`, `&`, `|`, `~`, `^`, `>>`.
+"""
+
+import ast
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from assay.concepts import Value
+from assay.errors import FormulaError, suggestion
+from assay.logic import formula as f
+from assay.logic.formula import Formula
+
+LONGEST = 200_000
+DEEPEST = 150
+
+COMPARISONS: dict[type[ast.cmpop], f.Operator] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+def _compare(operator: f.Operator) -> Callable[..., Formula]:
+    return lambda left, right: f.Compare(operator, left, right)
+
+
+def _number(formula: Formula) -> int:
+    if isinstance(formula, f.Const) and type(formula.value) is int:
+        return formula.value
+    raise FormulaError(f"a whole number is wanted here, not {formula}")
+
+
+FUNCTIONS: dict[str, Callable[..., Formula]] = {
+    "And": f.conjunction, "Or": f.disjunction, "Not": f.Not, "Xor": lambda *parts: f.Xor(parts),
+    "Implies": f.Implies, "Equivalent": f.Iff, "ITE": f.If,
+    "Eq": _compare("=="), "Ne": _compare("!="), "Lt": _compare("<"), "Le": _compare("<="),
+    "Gt": _compare(">"), "Ge": _compare(">="),
+    "Add": f.total, "Mul": f.product, "Mod": lambda left, right: f.Divide("%", left, right),
+    "Abs": lambda body: f.Function("abs", (body,)), "Min": lambda *parts: f.Function("min", parts),
+    "Max": lambda *parts: f.Function("max", parts), "Pow": lambda left, right: f.Function("pow", (left, right)),
+    "xor": lambda *parts: f.Xor(parts), "implies": f.Implies, "iff": f.Iff,
+    "abs": lambda body: f.Function("abs", (body,)), "min": lambda *parts: f.Function("min", parts),
+    "max": lambda *parts: f.Function("max", parts),
+    "count": lambda *parts: f.Count(parts), "sum": f.total,
+    "any": f.disjunction, "all": f.conjunction,
+    "exactly": lambda number, *parts: f.exactly(_number(number), *parts),
+    "at_least": lambda number, *parts: f.at_least(_number(number), *parts),
+    "at_most": lambda number, *parts: f.at_most(_number(number), *parts),
+    "all_equal": lambda *parts: f.AllEqual(parts), "all_different": lambda *parts: f.AllDifferent(parts),
+}  # fmt: skip
+
+
+def parse(text: str, names: Collection[str] | None = None) -> Formula:
+    """Read a formula; with `names`, refuse any other variable.
+
+    >>> parse("Or(And(a, b), Not(c))")
+    <a and b or not c>
+    >>> parse("any(car.colour == 'red' for car in cars)")
+    <any(car.colour == 'red' for car in cars)>
+    """
+    if len(text) > LONGEST:
+        raise FormulaError(f"a formula of {len(text)} characters is longer than {LONGEST}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        formula = _Reader(text).read(tree.body, 0)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+        hint = "; equality is '=='" if "=" in text and "==" not in text else ""
+        raise FormulaError(f"formula {_short(text)!r} cannot be read: {reason}{hint}") from None
+    if names is not None:
+        _refuse_unknown(formula, text, names)
+    return formula
+
+
+def _refuse_unknown(formula: Formula, text: str, names: Collection[str]) -> None:
+    for name in f.names_in(formula):
+        if name not in names:
+            raise FormulaError(f"formula {_short(text)!r}: no concept named {name!r}{suggestion(name, names)}")
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+class _Reader:
+    """Turns a syntax tree into a formula, node by allowed node."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def refuse(self, tree: ast.AST, why: str = "") -> FormulaError:
+        piece = ast.get_source_segment(self.text.strip(), tree) if isinstance(tree, ast.expr) else None
+        reason = why or f"{type(tree).__name__} is not allowed in a formula"
+        return FormulaError(f"formula {_short(self.text)!r}: {_short(piece or '', 40)!r}: {reason}")
+
+    def read(self, tree: ast.expr, depth: int) -> Formula:
+        if depth > DEEPEST:
+            raise FormulaError(f"formula {_short(self.text)!r} is nested more than {DEEPEST} deep")
+        method: Callable[[Any, int], Formula] | None = getattr(self, f"read_{type(tree).__name__.lower()}", None)
+        if method is None:
+            raise self.refuse(tree)
+        return method(tree, depth + 1)
+
+    def read_constant(self, tree: ast.Constant, depth: int) -> Formula:
+        if not isinstance(tree.value, (bool, int, str)):
+            raise self.refuse(tree, "only whole numbers, truth values and quoted symbols are values")
+        return f.Const(tree.value)
+
+    def read_name(self, tree: ast.Name, depth: int) -> Formula:
+        if tree.id in ("true", "false"):
+            return f.Const(tree.id == "true")
+        if tree.id.startswith("__"):
+            raise self.refuse(tree, "names must not start with '__'")
+        return f.Var(tree.id)
+
+    def read_attribute(self, tree: ast.Attribute, depth: int) -> Formula:
+        if not isinstance(tree.value, ast.Name) or tree.attr.startswith("__"):
+            raise self.refuse(tree, "only 'slot.attribute' is allowed")
+        return f.Var(f"{tree.value.id}.{tree.attr}")
+
+    def read_boolop(self, tree: ast.BoolOp, depth: int) -> Formula:
+        parts = tuple(self.read(part, depth) for part in tree.values)
+        return f.And(parts) if isinstance(tree.op, ast.And) else f.Or(parts)
+
+    def read_unaryop(self, tree: ast.UnaryOp, depth: int) -> Formula:
+        body = self.read(tree.operand, depth)
+        if isinstance(tree.op, (ast.Not, ast.Invert)):
+            return f.Not(body)
+        return f.negative(body) if isinstance(tree.op, ast.USub) else body
+
+    def read_binop(self, tree: ast.BinOp, depth: int) -> Formula:
+        parts = self._same_operator(tree)
+        left, *rest = (self.read(part, depth) for part in parts)
+        operator = type(tree.op)
+        if operator in (ast.BitAnd, ast.BitOr, ast.BitXor):
+            kind: Any = {ast.BitAnd: f.And, ast.BitOr: f.Or, ast.BitXor: f.Xor}[operator]
+            joined: Formula = kind((left, *rest))
+            return joined
+        right = rest[0]
+        if operator is ast.Add:
+            return f.total(left, *rest)
+        if operator is ast.Mult:
+            return f.product(left, *rest)
+        simple: dict[type[ast.operator], Callable[[], Formula]] = {
+            ast.Sub: lambda: f.total(left, f.negative(right)),
+            ast.FloorDiv: lambda: f.Divide("//", left, right),
+            ast.Mod: lambda: f.Divide("%", left, right),
+            ast.Pow: lambda: f.Function("pow", (left, right)),
+            ast.RShift: lambda: f.Implies(left, right),
+        }
+        if operator not in simple:
+            hint = "use '//' for whole-number division" if operator is ast.Div else ""
+            raise self.refuse(tree, hint or f"operator {operator.__name__} is not allowed in a formula")
+        return simple[operator]()
+
+    def _same_operator(self, tree: ast.BinOp) -> list[ast.expr]:
+        """Return the operands of a left-leaning chain `a + b + c` as one list, so that long sums nest once."""
+        if not isinstance(tree.op, (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)):
+            return [tree.left, tree.right]
+        parts: list[ast.expr] = []
+        current: ast.expr = tree
+        while isinstance(current, ast.BinOp) and type(current.op) is type(tree.op):
+            parts.append(current.right)
+            current = current.left
+        return [current, *reversed(parts)]
+
+    def read_compare(self, tree: ast.Compare, depth: int) -> Formula:
+        if isinstance(tree.ops[0], (ast.In, ast.NotIn)):
+            return self._member(tree, depth)
+        sides = [self.read(side, depth) for side in (tree.left, *tree.comparators)]
+        for operator in tree.ops:
+            if type(operator) not in COMPARISONS:
+                raise self.refuse(tree, f"comparison {type(operator).__name__} is not allowed in a formula")
+        names = [COMPARISONS[type(operator)] for operator in tree.ops]
+        steps = [f.Compare(name, sides[place], sides[place + 1]) for place, name in enumerate(names)]
+        return f.conjunction(*steps)
+
+    def _member(self, tree: ast.Compare, depth: int) -> Formula:
+        rows = tree.comparators[0]
+        if len(tree.ops) != 1 or not isinstance(rows, (ast.Tuple, ast.List, ast.Set)):
+            raise self.refuse(tree, "'in' takes a list of values, as in 'a in (1, 2)' or '(a, b) in [(1, 2)]'")
+        several = isinstance(tree.left, ast.Tuple)
+        left = tree.left.elts if isinstance(tree.left, ast.Tuple) else [tree.left]
+        terms = tuple(self.read(term, depth) for term in left)
+        listed = tuple(self._row(row, several, depth) for row in rows.elts)
+        member = f.Member(terms, listed)
+        return f.Not(member) if isinstance(tree.ops[0], ast.NotIn) else member
+
+    def _row(self, tree: ast.expr, several: bool, depth: int) -> tuple[Value, ...]:
+        cells: Sequence[ast.expr] = tree.elts if several and isinstance(tree, (ast.Tuple, ast.List)) else [tree]
+        values = [self.read(cell, depth) for cell in cells]
+        if not all(isinstance(value, f.Const) for value in values):
+            raise self.refuse(tree, "'in' takes values written out")
+        return tuple(value.value for value in values if isinstance(value, f.Const))
+
+    def read_ifexp(self, tree: ast.IfExp, depth: int) -> Formula:
+        return f.If(self.read(tree.test, depth), self.read(tree.body, depth), self.read(tree.orelse, depth))
+
+    def read_call(self, tree: ast.Call, depth: int) -> Formula:
+        if not isinstance(tree.func, ast.Name):
+            raise self.refuse(tree, "only named functions can be called")
+        name = tree.func.id
+        if tree.keywords or name not in FUNCTIONS:
+            raise self.refuse(tree, f"no function named {name!r}{suggestion(name, FUNCTIONS)}")
+        if len(tree.args) == 1 and isinstance(tree.args[0], ast.GeneratorExp):
+            return self._quantified(name, tree.args[0], depth)
+        arguments = [self.read(argument, depth) for argument in tree.args]
+        try:
+            return FUNCTIONS[name](*arguments)
+        except TypeError:
+            raise self.refuse(tree, f"{name}() does not take {len(arguments)} arguments") from None
+
+    def _quantified(self, name: str, tree: ast.GeneratorExp, depth: int) -> Formula:
+        if name not in ("any", "all", "count"):
+            raise self.refuse(tree, f"{name}() takes no 'for'; any(), all() and count() do")
+        body = self.read(tree.elt, depth)
+        for clause in reversed(tree.generators):
+            body = self._bound(name, clause, body, depth)
+            if name == "count" and len(tree.generators) > 1:
+                raise self.refuse(tree, "count() takes one 'for'; use pairs() for two slots")
+        return body
+
+    def _bound(self, name: str, clause: ast.comprehension, body: Formula, depth: int) -> Formula:
+        if clause.ifs:
+            guard = f.conjunction(*(self.read(test, depth) for test in clause.ifs))
+            body = f.Implies(guard, body) if name == "all" else f.And((guard, body))
+        targets = clause.target.elts if isinstance(clause.target, ast.Tuple) else [clause.target]
+        source: ast.expr = clause.iter
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "pairs":
+            source = source.args[0] if len(source.args) == 1 and len(targets) == 2 else clause.iter
+        elif len(targets) != 1:
+            raise self.refuse(source, "two variables need 'in pairs(group)'")
+        if not isinstance(source, ast.Name) or not all(isinstance(target, ast.Name) for target in targets):
+            raise self.refuse(source, "'for' takes names and a group of slots")
+        bound = tuple(target.id for target in targets if isinstance(target, ast.Name))
+        return f.Quantified(name, bound, source.id, body)  # type: ignore[arg-type]
+
+
+TERNARY, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, POWER, ATOM = range(10)
+
+
+def written(formula: Formula) -> str:
+    """Return the text of a formula, with no more parentheses than needed."""
+    return _write(formula, TERNARY)
+
+
+def _write(formula: Formula, least: int) -> str:
+    level, text = _WRITERS[type(formula)](formula)
+    return text if level >= least else f"({text})"
+
+
+def _joined(parts: Sequence[Formula], word: str, level: int) -> tuple[int, str]:
+    return level, word.join(_write(part, level + 1) for part in parts)
+
+
+def _called(name: str, parts: Sequence[Formula]) -> tuple[int, str]:
+    return ATOM, f"{name}({', '.join(_write(part, TERNARY) for part in parts)})"
+
+
+def _write_const(formula: f.Const) -> tuple[int, str]:
+    negative = type(formula.value) is int and formula.value < 0
+    return UNARY if negative else ATOM, repr(formula.value)
+
+
+def _write_sum(formula: f.Sum) -> tuple[int, str]:
+    text = _write(formula.terms[0], SUM if not isinstance(formula.terms[0], f.Sum) else PRODUCT)
+    for term in formula.terms[1:]:
+        if isinstance(term, f.Minus):
+            text += f" - {_write(term.body, PRODUCT)}"
+        elif isinstance(term, f.Const) and type(term.value) is int and term.value < 0:
+            text += f" - {-term.value}"
+        else:
+            text += f" + {_write(term, PRODUCT)}"
+    return SUM, text
+
+
+def _write_function(formula: f.Function) -> tuple[int, str]:
+    if formula.name == "pow":
+        base, exponent = formula.arguments
+        return POWER, f"{_write(base, ATOM)} ** {_write(exponent, UNARY)}"
+    return _called(formula.name, formula.arguments)
+
+
+def _write_member(formula: f.Member) -> tuple[int, str]:
+    if len(formula.terms) == 1:
+        cells = [repr(row[0]) for row in formula.rows]
+        listed = f"({', '.join(cells)}{',' if len(cells) == 1 else ''})"
+        return COMPARE, f"{_write(formula.terms[0], SUM)} in {listed}"
+    terms = ", ".join(_write(term, TERNARY) for term in formula.terms)
+    return COMPARE, f"({terms}) in [{', '.join(repr(row) for row in formula.rows)}]"
+
+
+def _write_quantified(formula: f.Quantified) -> tuple[int, str]:
+    names = ", ".join(formula.variables)
+    group = formula.group if len(formula.variables) == 1 else f"pairs({formula.group})"
+    return ATOM, f"{formula.quantifier}({_write(formula.body, TERNARY)} for {names} in {group})"
+
+
+def _write_if(formula: f.If) -> tuple[int, str]:
+    then, condition = _write(formula.then, OR), _write(formula.condition, OR)
+    return TERNARY, f"{then} if {condition} else {_write(formula.otherwise, TERNARY)}"
+
+
+def _write_compare(formula: f.Compare) -> tuple[int, str]:
+    return COMPARE, f"{_write(formula.left, SUM)} {formula.operator} {_write(formula.right, SUM)}"
+
+
+_WRITERS: dict[type[Formula], Callable[[Any], tuple[int, str]]] = {
+    f.Const: _write_const,
+    f.Var: lambda formula: (ATOM, formula.name),
+    f.Not: lambda formula: (NOT, f"not {_write(formula.body, NOT)}"),
+    f.And: lambda formula: _joined(formula.parts, " and ", AND),
+    f.Or: lambda formula: _joined(formula.parts, " or ", OR),
+    f.Xor: lambda formula: _called("xor", formula.parts),
+    f.Implies: lambda formula: _called("implies", (formula.premise, formula.conclusion)),
+    f.Iff: lambda formula: _called("iff", (formula.left, formula.right)),
+    f.Compare: _write_compare,
+    f.Sum: _write_sum,
+    f.Minus: lambda formula: (UNARY, f"-{_write(formula.body, UNARY)}"),
+    f.Product: lambda formula: _joined(formula.factors, " * ", PRODUCT),
+    f.Divide: lambda formula: (
+        PRODUCT,
+        f"{_write(formula.left, UNARY)} {formula.operator} {_write(formula.right, UNARY)}",
+    ),
+    f.Function: _write_function,
+    f.Count: lambda formula: _called("count", formula.parts),
+    f.AllEqual: lambda formula: _called("all_equal", formula.parts),
+    f.AllDifferent: lambda formula: _called("all_different", formula.parts),
+    f.If: _write_if,
+    f.Member: _write_member,
+    f.Quantified: _write_quantified,
+}

@@ -1,0 +1,60 @@
+"""Names to things: every task, model, metric and backbone is found here.
+
+A registry holds where a thing lives, not the thing, so that listing names imports nothing heavy.
+"""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.errors import UnknownName, suggestion
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered name: one line about it, and the object itself or its address `module:attribute`."""
+
+    name: str
+    summary: str
+    target: Any
+
+    def load(self) -> Any:
+        """Return the object, importing its module if only the address is known."""
+        if not isinstance(self.target, str):
+            return self.target
+        module, _, attribute = self.target.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+
+@dataclass
+class Registry:
+    """The things of one kind, by name."""
+
+    kind: str
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def add(self, name: str, summary: str, target: Any) -> None:
+        """Register `target`, an object or an address `module:attribute`, under `name`."""
+        held = self.entries.get(name)
+        if held is not None and held.target is not target and held.target != target:
+            raise UnknownName(f"{self.kind} {name!r} is registered twice; choose another name")
+        self.entries[name] = Entry(name, summary, target)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.entries))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def entry(self, name: str) -> Entry:
+        """Return the entry of `name`."""
+        if name not in self.entries:
+            raise UnknownName(f"no {self.kind} named {name!r}{suggestion(name, self.entries)}")
+        return self.entries[name]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.entry(name).load()
