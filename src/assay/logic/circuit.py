@@ -15,9 +15,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Kind, Value
 from assay.errors import TooLarge
-from assay.logic.formula import Formula, names_in
+from assay.logic.formula import Formula
 from assay.logic.ground import grounded, shape_of
-from assay.logic.residual import Residuals, Term
+from assay.logic.residual import Residuals
+from assay.logic.terms import Term
+from assay.logic.traverse import names_in
 
 Outcome = tuple[Value, ...]
 State = tuple[Term, ...]
@@ -167,7 +169,7 @@ def compile_diagram(
     """Compile formulas into one diagram whose outcomes are their values together.
 
     >>> from assay.concepts import digits
-    >>> from assay.logic.text import parse
+    >>> from assay.logic.parse import parse
     >>> compile_diagram([parse("a + b")], digits(["a", "b"])).counts[(7,)]
     8
     """

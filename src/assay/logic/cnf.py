@@ -1,113 +1,23 @@
-"""Conjunctive normal form: knowledge to DIMACS and back, and random l-CNF rules.
+"""Conjunctive normal form: knowledge to clauses and back.
 
 A boolean concept is one literal; a concept with more values has one literal for each (one-hot), and exactly one of them
 is true. Connectives are encoded by Tseitin's definitions, arithmetic through the decision diagram; both keep the number
-of models. A comment block says which literal is which value.
+of models.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
 
 from assay.concepts import ConceptSpace, Value, bits
-from assay.errors import ConfigError, DataError
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
 from assay.logic.ground import grounded
 from assay.logic.knowledge import Knowledge
 
-Clause = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class CNF:
-    """Clauses over variables 1..n, and the meaning of some literals as (name, value)."""
-
-    variables: int
-    clauses: tuple[Clause, ...]
-    meanings: Mapping[int, tuple[str, Value]] = field(default_factory=dict)
-
-    def to_dimacs(self) -> str:
-        """Return the DIMACS text, with a comment line `c LITERAL NAME = VALUE` for each literal that means something."""
-        comments = [f"c {literal} {name} = {value!r}" for literal, (name, value) in self.meanings.items()]
-        projection = sorted({abs(literal) for literal in self.meanings})
-        shown = [f"c p show {' '.join(map(str, projection))} 0"] if projection else []
-        lines = [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
-        return "\n".join([*comments, *shown, f"p cnf {self.variables} {len(self.clauses)}", *lines]) + "\n"
-
-
-def parse_dimacs(text: str) -> CNF:
-    """Read a DIMACS CNF; comments of any kind are allowed, and those that `to_dimacs` writes are understood.
-
-    >>> parse_dimacs("c hello\\np cnf 2 1\\n1 -2 0\\n").clauses
-    ((1, -2),)
-    """
-    header: tuple[int, int] | None = None
-    numbers: list[int] = []
-    meanings: dict[int, tuple[str, Value]] = {}
-    for place, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if not words or words[0] == "%":
-            continue
-        if words[0] == "c":
-            meanings.update(_meaning(words))
-        elif words[0] == "p":
-            header = _header(words, place)
-        else:
-            numbers.extend(_literals(words, place))
-    if header is None:
-        raise DataError("DIMACS text has no line 'p cnf VARIABLES CLAUSES'")
-    return CNF(header[0], _clauses(numbers, *header), meanings)
-
-
-def _header(words: list[str], place: int) -> tuple[int, int]:
-    if len(words) != 4 or words[1] != "cnf" or not (words[2].isdigit() and words[3].isdigit()):
-        raise DataError(f"DIMACS line {place}: expected 'p cnf VARIABLES CLAUSES', found {' '.join(words)!r}")
-    return int(words[2]), int(words[3])
-
-
-def _literals(words: list[str], place: int) -> list[int]:
-    try:
-        return [int(word) for word in words]
-    except ValueError:
-        raise DataError(f"DIMACS line {place}: literals are whole numbers, found {' '.join(words)!r}") from None
-
-
-def _meaning(words: list[str]) -> dict[int, tuple[str, Value]]:
-    """Read `c LITERAL NAME = VALUE`; any other comment means nothing."""
-    if len(words) < 5 or words[3] != "=" or not words[1].lstrip("-").isdigit():
-        return {}
-    text = " ".join(words[4:])
-    value: Value = {"True": True, "False": False}.get(text, text.strip("'\""))
-    if isinstance(value, str) and text.lstrip("-").isdigit():
-        value = int(text)
-    return {int(words[1]): (words[2], value)}
-
-
-def _clauses(numbers: list[int], variables: int, expected: int) -> tuple[Clause, ...]:
-    clauses: list[Clause] = []
-    current: list[int] = []
-    for number in numbers:
-        if number:
-            current.append(number)
-        else:
-            clauses.append(tuple(current))
-            current = []
-    if current:
-        raise DataError("DIMACS text ends inside a clause; each clause ends with 0")
-    if len(clauses) != expected:
-        raise DataError(f"DIMACS header announces {expected} clauses, the text has {len(clauses)}")
-    largest = max((abs(literal) for clause in clauses for literal in clause), default=0)
-    if largest > variables:
-        raise DataError(f"DIMACS header announces {variables} variables, the text uses {largest}")
-    return tuple(clauses)
-
 
 def knowledge_from_cnf(cnf: CNF, label: str = "y") -> Knowledge:
-    """Return knowledge whose label says whether the clauses hold; variables are bits, named as the comments name them."""
+    """Return knowledge whose label says whether the clauses hold; comments may name the variables."""
     named = {literal: name for literal, (name, value) in cnf.meanings.items() if value is True and literal > 0}
     names = [named.get(variable, f"x{variable}") for variable in range(1, cnf.variables + 1)]
     return Knowledge.of(bits(names), {label: clauses_formula(cnf.clauses, names)})
@@ -277,52 +187,3 @@ class _Encoder:
 
 def _connective(formula: Formula) -> bool:
     return isinstance(formula, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff))
-
-
-def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generator) -> tuple[Clause, ...]:
-    """Return random clauses of distinct variables: none a tautology, none twice, all of them together satisfiable."""
-    if not 1 <= length <= variables:
-        raise ConfigError(f"clauses of {length} literals need at least {length} variables, there are {variables}")
-    most = math.comb(variables, length) * (2**length - 1)
-    if not 1 <= clauses <= most:
-        raise ConfigError(
-            f"{variables} variables allow 1 to {most} clauses of {length} literals together, not {clauses}"
-        )
-    chosen: dict[Clause, None] = {}
-    refused = set[Clause]()
-    while len(chosen) < clauses:
-        picked = np.sort(rng.choice(variables, size=length, replace=False)) + 1
-        signs = rng.choice([-1, 1], size=length)
-        clause = tuple(int(literal) for literal in picked * signs)
-        if clause in chosen or clause in refused:
-            continue
-        if satisfiable([*chosen, clause]):
-            chosen[clause] = None
-        else:
-            refused.add(clause)
-    return tuple(chosen)
-
-
-def satisfiable(clauses: Sequence[Clause]) -> bool:
-    """Return whether some assignment satisfies all clauses (Davis, Putnam, Logemann, Loveland).
-
-    >>> satisfiable([(1, 2), (-1,), (-2,)])
-    False
-    """
-    stack = [tuple(clauses)]
-    while stack:
-        current = stack.pop()
-        unit = next((clause[0] for clause in current if len(clause) == 1), None)
-        if not current:
-            return True
-        if any(not clause for clause in current):
-            continue
-        literal = unit if unit is not None else current[0][0]
-        if unit is None:
-            stack.append(_assigned(current, -literal))
-        stack.append(_assigned(current, literal))
-    return False
-
-
-def _assigned(clauses: tuple[Clause, ...], literal: int) -> tuple[Clause, ...]:
-    return tuple(tuple(x for x in clause if x != -literal) for clause in clauses if literal not in clause)

@@ -12,6 +12,7 @@ from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import Shape, grounded, shape_of
+from assay.logic.traverse import children, names_in, walk
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal,
@@ -39,10 +40,10 @@ class Evaluator:
         self.space = space
         self.shape: Shape = shape_of(formula, space)
         self.formula = grounded(formula, space)
-        parts = list(f.walk(self.formula))
+        parts = list(walk(self.formula))
         self.big = any(_too_big(part, space) for part in parts if isinstance(part, (f.Sum, f.Product, f.Function)))
         self.words = self._vocabulary(parts)
-        self.columns = {name: self._column(name) for name in f.names_in(self.formula)}
+        self.columns = {name: self._column(name) for name in names_in(self.formula)}
 
     def _vocabulary(self, parts: list[Formula]) -> dict[str, int]:
         words = [v for c in self.space.concepts if c.kind == "symbol" for v in c.values]
@@ -67,6 +68,7 @@ class Evaluator:
         return self.space.place(name), None if plain else np.array(numbers, dtype=kind)
 
     def __call__(self, codes: Codes) -> Array:
+        """Return the value of the formula in each row."""
         found = np.asarray(self.run(self.formula, codes))
         if self.shape.kind == "symbol":
             words = {number: word for word, number in self.words.items()}
@@ -99,7 +101,7 @@ class Evaluator:
                 return COMPARE[operator](self.run(left, codes), self.run(right, codes))
             case f.If(condition, then, otherwise):
                 return np.where(self.run(condition, codes), self.run(then, codes), self.run(otherwise, codes))
-        return self._run_many(formula, [self.run(part, codes) for part in f.children(formula)])
+        return self._run_many(formula, [self.run(part, codes) for part in children(formula)])
 
     def _values(self, name: str, codes: Codes) -> Array:
         place, table = self.columns[name]

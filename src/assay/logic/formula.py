@@ -1,11 +1,11 @@
 """The formula: an immutable expression tree over concepts, built with operators or parsed from text.
 
 Equality is of structure (`a.eq(b)` builds the comparison). Nodes are kept in the one form that text can express, so
-that `parse(print(f)) == f`: sums and products are flat, a connective has two parts or more, a negated number is a number.
+that `parse(str(f)) == f`: sums and products are flat, `and` and `or` have two parts or more, `-3` is a number.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from assay.concepts import Value
@@ -88,7 +88,7 @@ class Formula:
         raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
 
     def __str__(self) -> str:
-        from assay.logic.text import written
+        from assay.logic.write import written
 
         return written(self)
 
@@ -344,20 +344,15 @@ def disjunction(*parts: Formula) -> Formula:
     return Or(parts) if len(parts) > 1 else parts[0] if parts else Const(False)
 
 
-def _flat(kind: type[Formula], parts: Iterable[Formula]) -> Iterator[Formula]:
-    for part in parts:
-        yield from children(part) if isinstance(part, kind) else (part,)
-
-
 def total(*terms: Formula) -> Formula:
     """Return the sum of any number of terms."""
-    flat = tuple(_flat(Sum, terms))
+    flat = tuple(part for term in terms for part in (term.terms if isinstance(term, Sum) else (term,)))
     return Sum(flat) if len(flat) > 1 else flat[0] if flat else Const(0)
 
 
 def product(*factors: Formula) -> Formula:
     """Return the product of any number of factors."""
-    flat = tuple(_flat(Product, factors))
+    flat = tuple(part for one in factors for part in (one.factors if isinstance(one, Product) else (one,)))
     return Product(flat) if len(flat) > 1 else flat[0] if flat else Const(1)
 
 
@@ -386,59 +381,3 @@ def at_least(number: int, *parts: Formula) -> Formula:
 def at_most(number: int, *parts: Formula) -> Formula:
     """Return "this many of these, or fewer"."""
     return Compare("<=", Count(parts), Const(number))
-
-
-def children(formula: Formula) -> tuple[Formula, ...]:
-    """Return the formulas directly inside this one."""
-    found: list[Formula] = []
-    for item in fields(formula):  # type: ignore[arg-type]
-        inside = getattr(formula, item.name)
-        if isinstance(inside, Formula):
-            found.append(inside)
-        elif isinstance(inside, tuple):
-            found.extend(part for part in inside if isinstance(part, Formula))
-    return tuple(found)
-
-
-def rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """Return the formula with each direct child changed."""
-    if isinstance(formula, Sum):
-        return total(*map(change, formula.terms))
-    if isinstance(formula, Product):
-        return product(*map(change, formula.factors))
-    if isinstance(formula, Minus):
-        return negative(change(formula.body))
-    values = []
-    for item in fields(formula):  # type: ignore[arg-type]
-        inside = getattr(formula, item.name)
-        if isinstance(inside, Formula):
-            inside = change(inside)
-        elif isinstance(inside, tuple):
-            inside = tuple(change(part) if isinstance(part, Formula) else part for part in inside)
-        values.append(inside)
-    return type(formula)(*values)
-
-
-def walk(formula: Formula) -> Iterator[Formula]:
-    """Yield the formula and everything inside it, outside first."""
-    stack = [formula]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(children(current)))
-
-
-def names_in(formula: Formula) -> tuple[str, ...]:
-    """Return the names of the variables, in order of first occurrence.
-
-    >>> names_in(Var("b") + Var("a") + Var("b"))
-    ('b', 'a')
-    """
-    return tuple(dict.fromkeys(part.name for part in walk(formula) if isinstance(part, Var)))
-
-
-def substituted(formula: Formula, meanings: dict[str, Formula]) -> Formula:
-    """Return the formula with each named variable replaced by its meaning."""
-    if isinstance(formula, Var):
-        return meanings.get(formula.name, formula)
-    return rebuilt(formula, lambda part: substituted(part, meanings))

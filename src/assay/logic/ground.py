@@ -7,12 +7,13 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.errors import FormulaError, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
+from assay.logic.traverse import children, rebuilt
 
 
 def grounded(formula: Formula, space: ConceptSpace) -> Formula:
     """Return the formula with every quantifier spelled out over the slots of its group."""
     if not isinstance(formula, f.Quantified):
-        return f.rebuilt(formula, lambda part: grounded(part, space)) if f.children(formula) else formula
+        return rebuilt(formula, lambda part: grounded(part, space)) if children(formula) else formula
     if formula.group not in space.groups:
         raise FormulaError(
             f"formula '{formula}': no group of slots named {formula.group!r}{suggestion(formula.group, space.groups)}"
@@ -44,7 +45,7 @@ def _renamed(formula: Formula, bound: dict[str, Slot]) -> Formula:
         return formula
     if isinstance(formula, f.Quantified):
         bound = {name: slot for name, slot in bound.items() if name not in formula.variables}
-    return f.rebuilt(formula, lambda part: _renamed(part, bound)) if f.children(formula) else formula
+    return rebuilt(formula, lambda part: _renamed(part, bound)) if children(formula) else formula
 
 
 def present(slot: Slot, space: ConceptSpace) -> Formula:
@@ -105,7 +106,7 @@ class _Checker:
             case f.Var(name):
                 return self._shape_of_name(name)
             case f.Not() | f.And() | f.Or() | f.Xor() | f.Implies() | f.Iff():
-                for part in f.children(formula):
+                for part in children(formula):
                     self.truth(part)
                 return Shape("bool")
             case f.Count(parts):
@@ -174,7 +175,7 @@ class _Checker:
         return Shape(kind, min(one.least, other.least), max(one.most, other.most), symbols, optional)
 
     def _number_shape(self, formula: Formula) -> Shape:
-        parts = [self.number(part) for part in f.children(formula)]
+        parts = [self.number(part) for part in children(formula)]
         match formula:
             case f.Sum():
                 return Shape("int", sum(p.least for p in parts), sum(p.most for p in parts))

@@ -12,9 +12,10 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Sl
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Const, Formula, conjunction, substituted
+from assay.logic.formula import Const, Formula, conjunction
 from assay.logic.ground import Shape, grounded, shape_of, well_formed
-from assay.logic.text import parse
+from assay.logic.parse import parse
+from assay.logic.traverse import substituted
 
 
 @dataclass(frozen=True)

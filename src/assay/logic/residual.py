@@ -1,56 +1,26 @@
-"""What is left of a formula once some concepts are known: interned terms in a normal form that merges equals.
+"""What is left of formulas once some concepts are known.
 
-A term is a number. Sums are linear forms, counts are sums of truth values, comparisons are `linear <op> 0` with the
-common divisor taken out and decided as soon as the bounds allow. So the residuals of sums, counts and parities are few.
+The residuals of sums, counts and parities are few, because `Terms` brings them to a normal form and merges equals.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import reduce
-from math import gcd
-from typing import Any, Literal
-
-from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
+from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import grounded
-
-Term = int
-Op = Literal["const", "var", "not", "and", "or", "xor", "zero", "positive", "linear", "product", "apply", "same",
-             "different", "if", "member"]  # fmt: skip
+from assay.logic.terms import Node, Term, Terms
+from assay.logic.traverse import children
 
 
-@dataclass(frozen=True)
-class Node:
-    """A term's operation and operands, the concepts it still depends on (as bits), and its bounds."""
-
-    op: Op
-    operands: tuple[Any, ...]
-    mask: int
-    least: int
-    most: int
-
-
-class Residuals:
-    """The terms of one space, each kept once."""
+class Residuals(Terms):
+    """Terms of formulas, and what is left of them."""
 
     def __init__(self, space: ConceptSpace) -> None:
-        self.space = space
-        self.nodes: list[Node] = []
-        self.known: dict[tuple[Any, ...], Term] = {}
+        super().__init__(space)
         self.restricted: dict[tuple[Term, int, int], Term] = {}
-        self.false = self.const(False)
-        self.true = self.const(True)
 
     def term(self, formula: Formula) -> Term:
         """Return the term of a formula."""
         return self._term(grounded(formula, self.space))
-
-    def value(self, term: Term) -> Value | None:
-        """Return the value of a term that is decided, else None."""
-        node = self.nodes[term]
-        value: Value | None = node.operands[0] if node.op == "const" else None
-        return value
 
     def restrict(self, term: Term, place: int, code: int) -> Term:
         """Return what is left of the term once the concept at `place` has the value number `code`."""
@@ -62,48 +32,19 @@ class Residuals:
             self.restricted[key] = self._restricted(node, place, code)
         return self.restricted[key]
 
-    # -- building --------------------------------------------------------------------------------------------------
-
-    def _intern(self, op: Op, operands: tuple[Any, ...], parts: Iterable[Term], least: int = 0, most: int = 1) -> Term:
-        key = (op, *operands)
-        if key not in self.known:
-            mask = reduce(lambda bits, part: bits | self.nodes[part].mask, parts, 0)
-            self.nodes.append(Node(op, operands, mask, least, most))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
-
-    def const(self, value: Value) -> Term:
-        """Return the term of a value."""
-        key = ("const", type(value), value)
-        if key not in self.known:
-            number = value if isinstance(value, int) else ABSENT_NUMBER if value == ABSENT else 0
-            self.nodes.append(Node("const", (value,), 0, number, number))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
-
-    def _var(self, name: str) -> Term:
-        place = self.space.place(name)
-        key = ("var", place)
-        if key not in self.known:
-            concept = self.space.concepts[place]
-            numbers = [0] if concept.kind == "symbol" else [_number(v) for v in concept.values]
-            self.nodes.append(Node("var", (place,), 1 << place, min(numbers), max(numbers)))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
-
     def _term(self, formula: Formula) -> Term:
         match formula:
             case f.Const(value):
                 return self.const(value)
             case f.Var(name):
-                return self._var(name)
+                return self.variable(name)
             case f.Compare(operator, left, right):
                 return self.compare(operator, self._term(left), self._term(right))
             case f.If(condition, then, otherwise):
                 return self.choose(self._term(condition), self._term(then), self._term(otherwise))
             case f.Member(terms, rows):
                 return self.member([self._term(term) for term in terms], frozenset(rows))
-        return self._term_of(formula, [self._term(part) for part in f.children(formula)])
+        return self._term_of(formula, [self._term(part) for part in children(formula)])
 
     def _term_of(self, formula: Formula, parts: list[Term]) -> Term:
         match formula:
@@ -135,238 +76,6 @@ class Residuals:
                 return self.different(parts)
         raise TypeError(f"no residual of {type(formula).__name__}")
 
-    # -- truth -----------------------------------------------------------------------------------------------------
-
-    def negate(self, part: Term) -> Term:
-        """Return "not this"."""
-        node = self.nodes[part]
-        if node.op == "const":
-            return self.const(not node.operands[0])
-        if node.op == "not":
-            inside: Term = node.operands[0]
-            return inside
-        return self._intern("not", (part,), (part,))
-
-    def conjoin(self, parts: Iterable[Term]) -> Term:
-        """Return "all of these"."""
-        return self._junction("and", parts, self.true, self.false)
-
-    def disjoin(self, parts: Iterable[Term]) -> Term:
-        """Return "one of these"."""
-        return self._junction("or", parts, self.false, self.true)
-
-    def _junction(self, op: Op, parts: Iterable[Term], neutral: Term, decisive: Term) -> Term:
-        kept: set[Term] = set()
-        for part in parts:
-            node = self.nodes[part]
-            kept.update(node.operands if node.op == op else (part,))
-        kept.discard(neutral)
-        if decisive in kept or any(self.nodes[p].op == "not" and self.nodes[p].operands[0] in kept for p in kept):
-            return decisive
-        if len(kept) < 2:
-            return next(iter(kept), neutral)
-        return self._intern(op, tuple(sorted(kept)), kept)
-
-    def parity(self, parts: Iterable[Term]) -> Term:
-        """Return "an odd number of these"."""
-        odd, kept = False, set[Term]()
-        stack = list(parts)
-        while stack:
-            part = stack.pop()
-            node = self.nodes[part]
-            if node.op == "const":
-                odd ^= bool(node.operands[0])
-            elif node.op == "not":
-                odd = not odd
-                stack.append(node.operands[0])
-            elif node.op == "xor":
-                stack.extend(node.operands)
-            else:
-                kept ^= {part}
-        if len(kept) < 2:
-            whole = next(iter(kept), self.false)
-        else:
-            whole = self._intern("xor", tuple(sorted(kept)), kept)
-        return self.negate(whole) if odd else whole
-
-    # -- numbers ---------------------------------------------------------------------------------------------------
-
-    def linear(self, constant: int, terms: Iterable[tuple[int, Term]]) -> Term:
-        """Return `constant + sum(coefficient * term)` with like terms gathered."""
-        constant, gathered = self._gathered(constant, terms)
-        if not gathered:
-            return self.const(constant)
-        if constant == 0 and len(gathered) == 1 and gathered[0][0] == 1:
-            return gathered[0][1]
-        least = constant + sum(min(c * self.nodes[t].least, c * self.nodes[t].most) for c, t in gathered)
-        most = constant + sum(max(c * self.nodes[t].least, c * self.nodes[t].most) for c, t in gathered)
-        return self._intern("linear", (constant, gathered), (t for _, t in gathered), least, most)
-
-    def _gathered(self, constant: int, terms: Iterable[tuple[int, Term]]) -> tuple[int, tuple[tuple[int, Term], ...]]:
-        weights: dict[Term, int] = {}
-        stack = list(terms)
-        while stack:
-            weight, term = stack.pop()
-            node = self.nodes[term]
-            if node.op == "const":
-                constant += weight * _number(node.operands[0])
-            elif node.op == "linear":
-                constant += weight * node.operands[0]
-                stack.extend((weight * inner, part) for inner, part in node.operands[1])
-            else:
-                weights[term] = weights.get(term, 0) + weight
-        return constant, tuple(sorted((w, t) for t, w in weights.items() if w))
-
-    def multiply(self, parts: Iterable[Term]) -> Term:
-        """Return the product."""
-        factor, kept = 1, list[Term]()
-        stack = list(parts)
-        while stack:
-            part = stack.pop()
-            node = self.nodes[part]
-            if node.op == "const":
-                factor *= _number(node.operands[0])
-            elif node.op == "product":
-                stack.extend(node.operands)
-            elif node.op == "linear" and node.operands[0] == 0 and len(node.operands[1]) == 1:
-                factor *= node.operands[1][0][0]
-                stack.append(node.operands[1][0][1])
-            else:
-                kept.append(part)
-        if factor == 0 or not kept:
-            return self.const(factor)
-        return self.linear(0, [(factor, self._product(kept))])
-
-    def _product(self, parts: list[Term]) -> Term:
-        if len(parts) == 1:
-            return parts[0]
-        least = most = 1
-        for part in parts:
-            node = self.nodes[part]
-            corners = [x * y for x in (least, most) for y in (node.least, node.most)]
-            least, most = min(corners), max(corners)
-        return self._intern("product", tuple(sorted(parts)), parts, least, most)
-
-    def apply(self, name: str, parts: list[Term]) -> Term:
-        """Return a function of numbers, computed once all are known."""
-        if all(self.nodes[part].op == "const" for part in parts):
-            return self.const(FUNCTIONS[name](*(_number(self.nodes[part].operands[0]) for part in parts)))
-        if name in ("min", "max"):
-            parts = sorted(set(parts))
-        return self._intern("apply", (name, tuple(parts)), parts, -(2**70), 2**70)
-
-    # -- comparison ------------------------------------------------------------------------------------------------
-
-    def compare(self, operator: f.Operator, left: Term, right: Term) -> Term:
-        """Return the comparison, decided if it can be."""
-        if operator in ("!=", "<=", ">="):
-            opposite: dict[str, f.Operator] = {"!=": "==", "<=": ">", ">=": "<"}
-            return self.negate(self.compare(opposite[operator], left, right))
-        if operator == "<":
-            return self.compare(">", right, left)
-        if left == right:
-            return self.const(operator == "==")
-        if self._symbolic(left) or self._symbolic(right):
-            return self.same([left, right])
-        difference = self.linear(0, [(1, left), (-1, right)])
-        return self._is_zero(difference) if operator == "==" else self._is_positive(difference)
-
-    def _symbolic(self, term: Term) -> bool:
-        node = self.nodes[term]
-        if node.op == "const":
-            return isinstance(node.operands[0], str) and bool(node.operands[0] != ABSENT)
-        if node.op == "var":
-            return self.space.concepts[node.operands[0]].kind == "symbol"
-        return node.op == "if" and (self._symbolic(node.operands[1]) or self._symbolic(node.operands[2]))
-
-    def _scaled(self, term: Term) -> tuple[int, int, tuple[tuple[int, Term], ...]]:
-        node = self.nodes[term]
-        constant, terms = node.operands if node.op == "linear" else (0, ((1, term),))
-        return gcd(*(weight for weight, _ in terms)), constant, terms
-
-    def _is_zero(self, term: Term) -> Term:
-        node = self.nodes[term]
-        if node.op == "const":
-            return self.const(_number(node.operands[0]) == 0)
-        if node.least > 0 or node.most < 0:
-            return self.false
-        divisor, constant, terms = self._scaled(term)
-        if constant % divisor:
-            return self.false
-        if terms[0][0] < 0:
-            divisor = -divisor
-        return self._test("zero", constant // divisor, terms, divisor)
-
-    def _is_positive(self, term: Term) -> Term:
-        node = self.nodes[term]
-        if node.op == "const":
-            return self.const(_number(node.operands[0]) > 0)
-        if node.least > 0:
-            return self.true
-        if node.most <= 0:
-            return self.false
-        divisor, constant, terms = self._scaled(term)
-        return self._test("positive", -((-constant) // divisor), terms, divisor)
-
-    def _test(self, op: Op, constant: int, terms: tuple[tuple[int, Term], ...], divisor: int) -> Term:
-        scaled = self.linear(constant, [(weight // divisor, part) for weight, part in terms])
-        return self._intern(op, (scaled,), (scaled,))
-
-    def same(self, parts: list[Term]) -> Term:
-        """Return "all of these have one value"."""
-        distinct = set(parts)
-        values = {self._value(part) for part in distinct if self.nodes[part].op == "const"}
-        if len(values) > 1:
-            return self.false
-        if len(distinct) < 2:
-            return self.true
-        if values and len(distinct) > 2:
-            fixed = next(part for part in distinct if self.nodes[part].op == "const")
-            return self.conjoin([self.same([fixed, part]) for part in distinct if part != fixed])
-        return self._intern("same", tuple(sorted(distinct)), distinct)
-
-    def different(self, parts: list[Term]) -> Term:
-        """Return "no two of these have the same value"."""
-        values = [self._value(part) for part in parts if self.nodes[part].op == "const"]
-        if len(set(parts)) < len(parts) or len(set(values)) < len(values):
-            return self.false
-        if len(parts) < 2 or len(values) == len(parts):
-            return self.true
-        return self._intern("different", tuple(sorted(parts)), parts)
-
-    def _value(self, part: Term) -> str | int:
-        value: Value = self.nodes[part].operands[0]
-        return int(value) if isinstance(value, int) else value
-
-    def choose(self, condition: Term, then: Term, otherwise: Term) -> Term:
-        """Return one term or the other."""
-        node = self.nodes[condition]
-        if node.op == "const":
-            return then if node.operands[0] else otherwise
-        if then == otherwise:
-            return then
-        one, other = self.nodes[then], self.nodes[otherwise]
-        bounds = min(one.least, other.least), max(one.most, other.most)
-        operands = (condition, then, otherwise)
-        return self._intern("if", operands, operands, *bounds)
-
-    def member(self, terms: list[Term], rows: frozenset[tuple[Value, ...]]) -> Term:
-        """Return "the terms are one of these rows", with the columns of known terms used up."""
-        open_places = []
-        for place, term in enumerate(terms):
-            if self.nodes[term].op == "const":
-                value = self._value(term)
-                rows = frozenset(row for row in rows if _plain(row[place]) == value)
-            else:
-                open_places.append(place)
-        if not rows or not open_places:
-            return self.const(bool(rows))
-        left = tuple(terms[place] for place in open_places)
-        kept = frozenset(tuple(_plain(row[place]) for place in open_places) for row in rows)
-        return self._intern("member", (left, kept), left)
-
-    # -- restricting -----------------------------------------------------------------------------------------------
-
     def _restricted(self, node: Node, place: int, code: int) -> Term:
         def go(part: Term) -> Term:
             return self.restrict(part, place, code)
@@ -393,7 +102,7 @@ class Residuals:
             case "apply", (name, parts):
                 return self.apply(name, [go(part) for part in parts])
             case "same", parts:
-                return self._reconsidered([go(part) for part in parts])
+                return self.all_same([go(part) for part in parts])
             case "different", parts:
                 return self.different([go(part) for part in parts])
             case "if", (condition, then, otherwise):
@@ -401,29 +110,3 @@ class Residuals:
             case "member", (terms, rows):
                 return self.member([go(term) for term in terms], rows)
         raise TypeError(f"cannot restrict {node.op}")
-
-    def _reconsidered(self, parts: list[Term]) -> Term:
-        """Return "all the same", as a comparison of numbers where two numbers are left."""
-        if len(parts) == 2 and not any(self._symbolic(part) for part in parts):
-            return self.compare("==", *parts)
-        return self.same(parts)
-
-
-def _plain(value: Value) -> int | str:
-    return int(value) if isinstance(value, int) else value
-
-
-def _number(value: Value) -> int:
-    if isinstance(value, str):
-        return ABSENT_NUMBER
-    return int(value)
-
-
-FUNCTIONS: dict[str, Any] = {
-    "//": lambda left, right: left // right,
-    "%": lambda left, right: left % right,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "pow": pow,
-}

@@ -1,0 +1,58 @@
+"""Random l-CNF rules: clauses of distinct variables that hold together."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.errors import ConfigError
+from assay.logic.dimacs import Clause
+
+
+def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generator) -> tuple[Clause, ...]:
+    """Return random clauses of distinct variables: none a tautology, none twice, all of them together satisfiable."""
+    if not 1 <= length <= variables:
+        raise ConfigError(f"clauses of {length} literals need at least {length} variables, there are {variables}")
+    most = math.comb(variables, length) * (2**length - 1)
+    if not 1 <= clauses <= most:
+        raise ConfigError(
+            f"{variables} variables allow 1 to {most} clauses of {length} literals together, not {clauses}"
+        )
+    chosen: dict[Clause, None] = {}
+    refused = set[Clause]()
+    while len(chosen) < clauses:
+        picked = np.sort(rng.choice(variables, size=length, replace=False)) + 1
+        signs = rng.choice([-1, 1], size=length)
+        clause = tuple(int(literal) for literal in picked * signs)
+        if clause in chosen or clause in refused:
+            continue
+        if satisfiable([*chosen, clause]):
+            chosen[clause] = None
+        else:
+            refused.add(clause)
+    return tuple(chosen)
+
+
+def satisfiable(clauses: Sequence[Clause]) -> bool:
+    """Return whether some assignment satisfies all clauses (Davis, Putnam, Logemann, Loveland).
+
+    >>> satisfiable([(1, 2), (-1,), (-2,)])
+    False
+    """
+    stack = [tuple(clauses)]
+    while stack:
+        current = stack.pop()
+        unit = next((clause[0] for clause in current if len(clause) == 1), None)
+        if not current:
+            return True
+        if any(not clause for clause in current):
+            continue
+        literal = unit if unit is not None else current[0][0]
+        if unit is None:
+            stack.append(_assigned(current, -literal))
+        stack.append(_assigned(current, literal))
+    return False
+
+
+def _assigned(clauses: tuple[Clause, ...], literal: int) -> tuple[Clause, ...]:
+    return tuple(tuple(x for x in clause if x != -literal) for clause in clauses if literal not in clause)

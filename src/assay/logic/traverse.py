@@ -1,0 +1,62 @@
+"""Walking through formulas and rebuilding them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+
+from assay.logic.formula import Formula, Minus, Product, Sum, Var, negative, product, total
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """Return the formulas directly inside this one."""
+    found: list[Formula] = []
+    for item in fields(formula):  # type: ignore[arg-type]
+        inside = getattr(formula, item.name)
+        if isinstance(inside, Formula):
+            found.append(inside)
+        elif isinstance(inside, tuple):
+            found.extend(part for part in inside if isinstance(part, Formula))
+    return tuple(found)
+
+
+def rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """Return the formula with each direct child changed."""
+    if isinstance(formula, Sum):
+        return total(*map(change, formula.terms))
+    if isinstance(formula, Product):
+        return product(*map(change, formula.factors))
+    if isinstance(formula, Minus):
+        return negative(change(formula.body))
+    values = []
+    for item in fields(formula):  # type: ignore[arg-type]
+        inside = getattr(formula, item.name)
+        if isinstance(inside, Formula):
+            inside = change(inside)
+        elif isinstance(inside, tuple):
+            inside = tuple(change(part) if isinstance(part, Formula) else part for part in inside)
+        values.append(inside)
+    return type(formula)(*values)
+
+
+def walk(formula: Formula) -> Iterator[Formula]:
+    """Yield the formula and everything inside it, outside first."""
+    stack = [formula]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(children(current)))
+
+
+def names_in(formula: Formula) -> tuple[str, ...]:
+    """Return the names of the variables, in order of first occurrence.
+
+    >>> names_in(Var("b") + Var("a") + Var("b"))
+    ('b', 'a')
+    """
+    return tuple(dict.fromkeys(part.name for part in walk(formula) if isinstance(part, Var)))
+
+
+def substituted(formula: Formula, meanings: dict[str, Formula]) -> Formula:
+    """Return the formula with each named variable replaced by its meaning."""
+    if isinstance(formula, Var):
+        return meanings.get(formula.name, formula)
+    return rebuilt(formula, lambda part: substituted(part, meanings))
