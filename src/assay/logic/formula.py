@@ -130,6 +130,9 @@ class Const(Formula):
         return hash((type(self.value), self.value))
 
 
+TRUE = Const(True)
+
+
 @node
 class Var(Formula):
     """A concept by name, or inside a quantifier an attribute of the bound slot (`car.colour`)."""

@@ -1,0 +1,122 @@
+"""Settings from YAML files and `--set`, checked against a typed model, with the file and line in every error."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assay.errors import ConfigError, suggestion
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Config(BaseModel):
+    """Base of all typed settings: frozen, and no key that is not declared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Values by key, and for each key where it was written."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, key: str) -> str:
+        """Return "file line 3: " for a key from a file, "--set: " for one from the command line, else nothing."""
+        return f"{self.places[key]}: " if key in self.places else ""
+
+    def merged(self, other: "Settings") -> "Settings":
+        """Return these settings with the other's on top."""
+        return Settings({**self.values, **other.values}, {**self.places, **other.places})
+
+    def renamed(self, names: Mapping[str, str]) -> "Settings":
+        """Return the settings with keys of another system under our names; giving both is an error."""
+        for old, new in names.items():
+            if old in self.values and new in self.values and old != new:
+                raise ConfigError(f"{self.place(old)}{old!r} and {new!r} mean the same; give one of them")
+        return Settings(
+            {names.get(key, key): value for key, value in self.values.items()},
+            {names.get(key, key): place for key, place in self.places.items()},
+        )
+
+    def without(self, keys: Iterable[str]) -> "Settings":
+        """Return the settings but for these keys."""
+        dropped = set(keys)
+        return replace(self, values={key: value for key, value in self.values.items() if key not in dropped})
+
+    def only(self, keys: Iterable[str]) -> "Settings":
+        """Return the settings of these keys."""
+        kept = set(keys)
+        return replace(self, values={key: value for key, value in self.values.items() if key in kept})
+
+
+def from_pairs(pairs: Iterable[str], flag: str = "--set") -> Settings:
+    """Read `KEY=VALUE` texts, each value as YAML would read it.
+
+    >>> from_pairs(["k=3", "names=[a, b]"]).values
+    {'k': 3, 'names': ['a', 'b']}
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"{flag} {pair!r}: expected KEY=VALUE")
+        try:
+            values[key.strip()] = yaml.safe_load(text) if text.strip() else ""
+        except yaml.YAMLError:
+            values[key.strip()] = text
+    return Settings(values, dict.fromkeys(values, flag))
+
+
+def load_yaml(path: Path) -> Settings:
+    """Read a YAML mapping by the safe loader, remembering the line of each key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"settings file {str(path)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"settings file {str(path)!r} is not UTF-8 text") from None
+    try:
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise ConfigError(f"{path.name}{line}: {problem}") from None
+    if tree is None:
+        return Settings()
+    if not isinstance(tree, yaml.MappingNode) or not all(isinstance(key, str) for key in values):
+        raise ConfigError(f"{path.name}: expected 'key: value' lines with text keys")
+    return Settings(values, _places(tree, path.name))
+
+
+def _places(tree: yaml.MappingNode, name: str) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for key, _ in tree.value:
+        if key.value in places:
+            raise ConfigError(f"{name} line {key.start_mark.line + 1}: {key.value!r} is given twice")
+        places[key.value] = f"{name} line {key.start_mark.line + 1}"
+    return places
+
+
+def checked(model: type[M], settings: Settings) -> M:
+    """Return the typed settings, or raise with the place, the key, the fault and a suggestion."""
+    try:
+        return model(**settings.values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        path = [str(part) for part in fault["loc"]]
+        key = path[0] if path else ""
+        place = settings.place(key)
+        if fault["type"] == "extra_forbidden":
+            known = set(model.model_fields)
+            raise ConfigError(f"{place}unknown key {'.'.join(path)!r}{suggestion(key, known)}") from None
+        message = str(fault["msg"]).removeprefix("Value error, ")
+        given = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
+        raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{given}") from None

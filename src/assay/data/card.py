@@ -1,0 +1,136 @@
+"""The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from assay.concepts import listed
+
+SHEET = """\
+# {title}
+
+{summary} Made by Assay {version} with seed {seed}; fingerprint `{fingerprint}`.
+
+## Motivation
+
+**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: every example carries
+its concepts, its labels follow from them by the rule below, and `assay diagnose` compares what a model says with both.
+
+## Composition
+
+**What is an example?** A picture of {width} x {height} pixels ({colour}), the concepts that are true of it, the labels
+that the rule gives, and the style (every random draw that decided its look).
+
+{concepts}
+
+{labels}
+
+{constraints}
+
+{splits}
+
+**Is anything missing, noisy or redundant?** No value is missing and no noise was added. Examples of one split can share
+concepts, never all of style. {sources}
+
+**Does it relate to people, or hold anything confidential or offensive?** {people}
+
+## Collection and preprocessing
+
+Worlds were drawn from the rule's decision diagram, evenly over {balance}; pictures were rendered from them. Item `i` of
+a split depends on the task, its version, the seed, the split and `i` alone, so that the data can be made again to the
+byte: {remake}.
+
+## Uses
+
+Concept quality, reasoning shortcuts, interventions, generalisation to combinations not seen in training. It says
+nothing about photographs of the world, and should not be used to compare models on anything but such questions.
+
+## Distribution and maintenance
+
+`manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
+the folder as it is. A task's version rises when its worlds, pixels or labels change.
+"""
+
+
+def card(manifest: Mapping[str, Any]) -> str:
+    """Return the text of the card."""
+    knowledge, layout, task = manifest["knowledge"], manifest["layout"], manifest["task"]
+    config = " ".join(f"--set '{key}={value}'" for key, value in task["config"].items() if value not in (None, []))
+    body = SHEET.format(
+        title=task["name"],
+        summary=manifest["summary"].rstrip(".") + ".",
+        version=manifest["versions"]["assay"],
+        seed=manifest["seed"],
+        fingerprint=manifest["fingerprint"],
+        width=layout["width"],
+        height=layout["height"],
+        colour="grey" if layout["channels"] == 1 else "colour",
+        concepts=_concepts(knowledge),
+        labels=_labels(knowledge),
+        constraints=_constraints(knowledge),
+        splits=_splits(manifest),
+        sources=_sources(manifest["sources"]),
+        people="Handwriting only; writers are not named." if "digits" in manifest["sources"] else "No.",
+        balance="label values" if manifest["splits"][0]["balance"] == "label" else "worlds",
+        remake=f"`assay make {task['name']} --seed {manifest['seed']} {config}`" if config else "`assay make`",
+    )
+    return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _front(manifest: Mapping[str, Any]) -> str:
+    files = [{"split": split["name"], "path": f"{split['name']}/*.parquet"} for split in manifest["splits"]]
+    size = sum(split["size"] for split in manifest["splits"])
+    bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
+    category = next((name for bound, name in bounds if size < bound), "n>1M")
+    head = {
+        "pretty_name": f"assay {manifest['task']['name']}",
+        "license": "cc-by-sa-3.0" if "digits" in manifest["sources"] else "cc-by-4.0",
+        "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
+        "size_categories": [category],
+        "configs": [{"config_name": "default", "data_files": files}],
+    }
+    return str(yaml.safe_dump(head, sort_keys=False))
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    cells = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells)
+
+
+def _concepts(knowledge: Mapping[str, Any]) -> str:
+    group_of = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
+    rows = [[c["name"], listed(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
+    return _table(["concept", "values", "read by encoder"], rows)
+
+
+def _labels(knowledge: Mapping[str, Any]) -> str:
+    rows = [[x["name"], f"`{x['formula']}`", listed(x["values"])] for x in knowledge["labels"]]
+    return _table(["label", "rule", "values"], rows)
+
+
+def _constraints(knowledge: Mapping[str, Any]) -> str:
+    rows = [[c["name"], f"`{c['formula']}`", ", ".join(c["tags"])] for c in knowledge["constraints"]]
+    return _table(["constraint", "formula", "tags"], rows) if rows else "No constraints: every combination is possible."
+
+
+def _splits(manifest: Mapping[str, Any]) -> str:
+    rows = [[s["name"], str(s["size"]), f"`{s['where']}`", _share(s), _counts(s["labels"])] for s in manifest["splits"]]
+    return _table(["split", "examples", "worlds where", "share", "labels"], rows)
+
+
+def _share(split: Mapping[str, Any]) -> str:
+    low, high = split["share"]
+    return f"{100 * (high - low):.0f} %"
+
+
+def _counts(labels: Mapping[str, Mapping[str, int]]) -> str:
+    texts = [
+        f"{name}: " + listed(f"{value} x {count}" for value, count in held.items()) for name, held in labels.items()
+    ]
+    return "; ".join(texts)
+
+
+def _sources(sources: Mapping[str, Any]) -> str:
+    texts = [f"{name}: {about['name']} (sha256 `{about['sha256'][:16]}`)" for name, about in sources.items()]
+    return f"Made from {'; '.join(texts)}; images of one pool never occur in another." if texts else ""

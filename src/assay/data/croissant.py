@@ -1,0 +1,93 @@
+"""The Croissant description of a dataset, so that machines find and read it (checked with `mlcroissant` in tests)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.data.columns import CONCEPT, LABEL, kind_of_values
+
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
+
+
+def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Croissant JSON-LD of a dataset: a file and a record set for each split."""
+    task = manifest["task"]["name"]
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": f"assay-{task}",
+        "description": f"{manifest['summary']} (task {task}, seed {manifest['seed']}, made by assay).",
+        "license": "https://creativecommons.org/licenses/by-sa/3.0/",
+        "version": f"{manifest['task']['version']}.0.0",
+        "url": f"https://assay.invalid/{manifest['fingerprint']}",
+        "citeAs": "Assay: is it the concept, the rule, or a shortcut?",
+        "datePublished": "2026-01-01",
+        "isLiveDataset": False,
+        "distribution": [_file(shard) for split in manifest["splits"] for shard in split["shards"]],
+        "recordSet": [_records(manifest, split) for split in manifest["splits"]],
+    }
+
+
+def _file(shard: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": shard["file"],
+        "name": shard["file"].replace("/", "-"),
+        "contentUrl": shard["file"],
+        "contentSize": f"{shard['bytes']} B",
+        "encodingFormat": "application/x-parquet",
+        "sha256": shard["sha256"],
+    }
+
+
+def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record set of a split, read from its first shard; further shards have the same columns."""
+    knowledge = manifest["knowledge"]
+    name, shard = split["name"], split["shards"][0]["file"]
+    columns = [("index", "sc:Integer"), ("style", "sc:Text")]
+    columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
+    columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
+    fields = [_field(name, shard, column, kind) for column, kind in columns]
+    image = _field(name, shard, "image", "sc:ImageObject")
+    image["source"]["transform"] = {"jsonPath": "bytes"}
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": [*fields, image]}
+
+
+def _field(split: str, shard: str, column: str, kind: str) -> dict[str, Any]:
+    source: dict[str, Any] = {"fileObject": {"@id": shard}, "extract": {"column": column}}
+    return {"@type": "cr:Field", "@id": f"{split}/{column}", "name": column, "dataType": kind, "source": source}

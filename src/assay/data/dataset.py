@@ -1,0 +1,169 @@
+"""A dataset, read: the rule, and each split's concepts, labels, styles and pictures."""
+
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.arrays import Array, Codes
+from assay.data.columns import CONCEPT, LABEL, from_column
+from assay.data.manifest import read_manifest
+from assay.errors import DataError, UnknownName, suggestion
+from assay.logic.formula import Formula
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.render.picture import Layout
+from assay.worlds.world import World
+
+
+@dataclass(frozen=True)
+class SplitData:
+    """One split in memory; pictures are decoded when first asked for."""
+
+    name: str
+    fingerprint: str
+    knowledge: Knowledge
+    layout: Layout
+    table: pa.Table
+    where: Formula
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @cached_property
+    def index(self) -> Array:
+        """The number of each example inside the split."""
+        return np.asarray(self.table["index"].to_numpy())
+
+    @cached_property
+    def concepts(self) -> Codes:
+        """The true concepts, as codes: a row an example, a column a concept."""
+        space = self.knowledge.space
+        columns = [from_column(self.table[CONCEPT + c.name], c.values, c.name) for c in space.concepts]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def labels(self) -> Codes:
+        """The true labels, as codes: a row an example, a column a label."""
+        columns = [from_column(self.table[LABEL + x.name], x.values, x.name) for x in self.knowledge.labels]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def images(self) -> Array:
+        """The pictures: examples x height x width x channels, as bytes."""
+        return np.stack([decode(data) for data in self.pngs])
+
+    @cached_property
+    def pngs(self) -> list[bytes]:
+        """The pictures as PNG files."""
+        found: list[bytes] = self.table["image"].combine_chunks().field("bytes").to_pylist()
+        return found
+
+    def world(self, row: int) -> World:
+        """Return the world of a row."""
+        style = json.loads(self.table["style"][row].as_py())
+        return World(self.knowledge.space, tuple(int(code) for code in self.concepts[row]), style)
+
+    def take(self, rows: Array) -> "SplitData":
+        """Return some of the rows."""
+        table = self.table.take(pa.array(rows))
+        return SplitData(self.name, self.fingerprint, self.knowledge, self.layout, table, self.where)
+
+
+def decode(data: bytes) -> Array:
+    """Return a PNG as bytes in height x width x channels."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as image:
+        pixels = np.asarray(image)
+    return pixels if pixels.ndim == 3 else pixels[:, :, None]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split and checks its hash."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "Dataset":
+        """Open a folder that `assay make` wrote."""
+        folder = Path(folder)
+        manifest = read_manifest(folder)
+        for split in manifest["splits"]:
+            for shard in split["shards"]:
+                _check_size(folder / shard["file"], shard)
+        return cls(folder, manifest)
+
+    @property
+    def fingerprint(self) -> str:
+        """What stands for this data and rule in predictions and records."""
+        return str(self.manifest["fingerprint"])
+
+    @property
+    def name(self) -> str:
+        """The name of the task."""
+        return str(self.manifest["task"]["name"])
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The concepts and the rule."""
+        return Knowledge.from_dict(self.manifest["knowledge"])
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The size of the pictures, and where each concept shows."""
+        return Layout.from_dict(self.manifest["layout"])
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The names of the splits, in order."""
+        return tuple(split["name"] for split in self.manifest["splits"])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.split_names
+
+    def __getitem__(self, name: str) -> SplitData:
+        return self.read(name)
+
+    def read(self, name: str, columns: Sequence[str] | None = None) -> SplitData:
+        """Read a split, or some columns of it."""
+        if name not in self.split_names:
+            raise UnknownName(f"no split named {name!r}{suggestion(name, self.split_names)}")
+        split = next(split for split in self.manifest["splits"] if split["name"] == name)
+        tables = [_read_shard(self.folder / shard["file"], shard, columns) for shard in split["shards"]]
+        table = pa.concat_tables(tables)
+        return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]))
+
+    def symbols(self, name: str) -> SplitData:
+        """Read a split without its pictures."""
+        knowledge = self.knowledge
+        concepts = [CONCEPT + concept for concept in knowledge.space.names]
+        return self.read(name, ["index", *concepts, *(LABEL + label for label in knowledge.label_names), "style"])
+
+
+def _check_size(path: Path, shard: dict[str, Any]) -> None:
+    found = path.stat().st_size if path.is_file() else None
+    if found is None:
+        raise DataError(f"shard {str(path)!r} is missing; make the dataset again")
+    if found != shard["bytes"]:
+        raise DataError(f"shard {str(path)!r} has {found} bytes instead of {shard['bytes']}: it is damaged")
+
+
+def _read_shard(path: Path, shard: dict[str, Any], columns: Sequence[str] | None) -> pa.Table:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"shard {str(path)!r} cannot be read: {error.strerror}") from None
+    if hashlib.sha256(data).hexdigest() != shard["sha256"]:
+        raise DataError(f"shard {str(path)!r} does not match its hash: it is damaged")
+    return pq.read_table(io.BytesIO(data), columns=None if columns is None else list(columns))

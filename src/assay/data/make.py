@@ -1,0 +1,149 @@
+"""Make a dataset: in parallel, with progress, so that a killed run goes on where it stopped.
+
+Shards do not depend on one another nor on the number of workers, so any way of making them gives the same bytes. The
+manifest is written last: a folder without one does not load.
+"""
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from assay.data.card import card
+from assay.data.columns import LABEL, from_column
+from assay.data.croissant import croissant
+from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
+from assay.data.recipe import Recipe
+from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_atomically
+from assay.errors import DataError, RunFailed
+
+Progress = Callable[[int], None]
+
+_writer: Writer | None = None
+
+
+def make(recipe: Recipe, folder: Path, workers: int = 1, progress: Progress = lambda rows: None) -> dict[str, Any]:
+    """Write the dataset of a recipe and return its manifest; go on if part of it is there."""
+    todo = jobs(recipe.splits)
+    writer = Writer(recipe)
+    sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
+    if sources and _begin(recipe, folder):
+        return read_manifest(folder)
+    done = {job: found for job in todo if (found := _finished(folder, job)) is not None}
+    progress(sum(shard.rows for shard in done.values()))
+    left = [job for job in todo if job not in done]
+    made = _parallel(recipe, folder, left, workers) if workers > 1 and len(left) > 1 else _serial(writer, folder, left)
+    for job, shard in made:
+        done[job] = shard
+        progress(shard.rows)
+    return _finish(recipe, folder, {job: done[job] for job in todo})
+
+
+def _begin(recipe: Recipe, folder: Path) -> bool:
+    """Claim the folder; return whether it already holds exactly this dataset."""
+    plan = json.loads(to_json(recipe.to_dict()))
+    try:
+        if (folder / NAME).exists():
+            held = read_manifest(folder)
+            if _plan_of(held) == plan:
+                return True
+            raise DataError(f"{str(folder)!r} holds another dataset; choose another folder or delete it")
+        if (folder / PLAN).exists():
+            if json.loads((folder / PLAN).read_text()) != plan:
+                raise DataError(f"{str(folder)!r} holds part of another dataset; choose another folder or delete it")
+            return False
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot use folder {str(folder)!r}: {error.strerror}") from None
+    write_atomically(folder / PLAN, to_json(plan))
+    return False
+
+
+def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    kept = ("task", "seed", "shard_rows", "sources")
+    splits = [{k: v for k, v in split.items() if k not in ("labels", "shards")} for split in manifest["splits"]]
+    return {**{key: manifest[key] for key in kept}, "splits": splits}
+
+
+def _finished(folder: Path, job: ShardJob) -> ShardRecord | None:
+    """Return the record of a shard that an earlier run finished."""
+    if not (folder / job.file).is_file():
+        return None
+    try:
+        return record(folder, job)
+    except (OSError, ValueError):
+        return None
+
+
+def _serial(writer: Writer, folder: Path, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
+    for job in left:
+        yield job, writer.write(job, folder)
+
+
+def _start(recipe: Recipe) -> None:
+    global _writer
+    _writer = Writer(recipe)
+
+
+def _work(job: ShardJob, folder: Path) -> ShardRecord:
+    if _writer is None:
+        raise RunFailed("a worker was not set up")
+    return _writer.write(job, folder)
+
+
+def _parallel(
+    recipe: Recipe, folder: Path, left: list[ShardJob], workers: int
+) -> Iterator[tuple[ShardJob, ShardRecord]]:
+    context = multiprocessing.get_context("spawn")
+    count = min(workers, len(left))
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
+        futures = {pool.submit(_work, job, folder): job for job in left}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool:
+            raise RunFailed("a worker died (killed, or out of memory); run the same command again to go on") from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def default_workers(rows: int) -> int:
+    """Return how many workers pay: starting one costs about as much as a few thousand small pictures."""
+    return max(1, min(os.cpu_count() or 1, rows // 20_000))
+
+
+def _finish(recipe: Recipe, folder: Path, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
+    """Write the card and the Croissant file, then the manifest, then take the plan away."""
+    shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
+    counts = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
+    manifest = manifest_of(recipe, shards, counts)
+    write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
+    write_atomically(folder / "README.md", card(manifest).encode())
+    write_atomically(folder / NAME, to_json(manifest))
+    (folder / PLAN).unlink(missing_ok=True)
+    return manifest
+
+
+def _label_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
+    """Return how often each label takes each value in a split, as read back from disk."""
+    labels = recipe.task.knowledge.labels
+    counts = {label.name: np.zeros(len(label.values), dtype=np.int64) for label in labels}
+    for shard in records:
+        table = pq.read_table(folder / shard.file, columns=[LABEL + label.name for label in labels])
+        for label in labels:
+            codes = from_column(table[LABEL + label.name], label.values, shard.file)
+            counts[label.name] += np.bincount(codes, minlength=len(label.values))
+    return {
+        label.name: {str(v): int(n) for v, n in zip(label.values, counts[label.name], strict=True) if n}
+        for label in labels
+    }

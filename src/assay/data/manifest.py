@@ -1,0 +1,89 @@
+"""The manifest: what a dataset is, where it came from, and the hash of every file."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from assay.data.recipe import Recipe
+from assay.data.shard import ShardRecord
+from assay.errors import DataError
+
+FORMAT = 1
+NAME = "manifest.json"
+PLAN = ".plan.json"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that decide bytes and numbers."""
+    return {
+        "assay": version("assay"),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
+    }
+
+
+def manifest_of(
+    recipe: Recipe, shards: Mapping[str, Sequence[ShardRecord]], counts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the manifest of a dataset whose shards are all written."""
+    task, plan = recipe.task, recipe.to_dict()
+    splits = [
+        {**split, "labels": counts[split["name"]], "shards": [shard.to_dict() for shard in shards[split["name"]]]}
+        for split in plan["splits"]
+    ]
+    body = {
+        "format": FORMAT,
+        "task": plan["task"],
+        "summary": task.summary,
+        "seed": recipe.seed,
+        "shard_rows": plan["shard_rows"],
+        "knowledge": task.knowledge.to_dict(),
+        "layout": task.layout.to_dict(),
+        "backbones": dict(task.backbones),
+        "sources": plan["sources"],
+        "splits": splits,
+        "versions": versions(),
+    }
+    return {**body, "fingerprint": fingerprint(body)}
+
+
+def fingerprint(body: Mapping[str, Any]) -> str:
+    """Return 32 hex digits that stand for the data and the rule: task, seed, knowledge and every shard's hash."""
+    shards = [[split["name"], [shard["sha256"] for shard in split["shards"]]] for split in body["splits"]]
+    text = json.dumps([body["task"], body["seed"], body["knowledge"], shards], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def to_json(data: Mapping[str, Any]) -> bytes:
+    """Return plain data as JSON, the same bytes for the same data."""
+    return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read and check a manifest."""
+    if not folder.is_dir():
+        raise DataError(f"no dataset folder {str(folder)!r}")
+    path = folder / NAME
+    if not path.is_file():
+        hint = (
+            "it is half made; run the same 'assay make' again" if (folder / PLAN).exists() else "make one: assay make"
+        )
+        raise DataError(f"{str(folder)!r} has no {NAME}: {hint}")
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found = data["format"], data["fingerprint"], fingerprint(data)
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{str(path)!r} is damaged; make the dataset again") from None
+    if found[0] != FORMAT:
+        raise DataError(f"{str(path)!r} is of format {found[0]}, this assay reads format {FORMAT}")
+    if found[1] != found[2]:
+        raise DataError(f"{str(path)!r} does not match its fingerprint; it was changed by hand")
+    return data

@@ -1,0 +1,119 @@
+"""A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.config import Settings
+from assay.data.userfile import load_tasks
+from assay.errors import ConfigError
+from assay.tasks import TASKS
+from assay.tasks.base import Task, resized
+from assay.worlds.split import Split
+
+SHARD_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which task with which settings, how many examples of each split, and the seed."""
+
+    task_name: str
+    settings: Settings
+    seed: int = 0
+    train: int | None = None
+    sizes: tuple[tuple[str, int], ...] = ()
+
+    @cached_property
+    def task(self) -> Task:
+        """The task, built from its settings."""
+        return find_task(self.task_name)(self.settings)
+
+    @cached_property
+    def splits(self) -> tuple[Split, ...]:
+        """The splits in the sizes asked for."""
+        return resized(self.task.splits(), dict(self.sizes), self.train)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as plain data, the same for the same dataset on any machine."""
+        task = self.task
+        return {
+            "task": {"name": task.name, "version": task.version, "config": task.config.model_dump(mode="json")},
+            "seed": self.seed,
+            "shard_rows": SHARD_ROWS,
+            "sources": task.sources(),
+            "splits": [split_to_dict(split) for split in self.splits],
+        }
+
+
+def split_to_dict(split: Split) -> dict[str, Any]:
+    """Return a split as plain data."""
+    return {
+        "name": split.name,
+        "size": split.size,
+        "where": str(split.where),
+        "share": list(split.share),
+        "balance": split.balance,
+        "pool": split.pool,
+        "disjoint_from": list(split.disjoint_from),
+    }
+
+
+def find_task(name: str) -> type[Task]:
+    """Return the task class of a registered name, or the one task in a file `my_task.py`."""
+    if name.endswith(".py"):
+        found = load_tasks(Path(name))
+        if len(found) != 1:
+            names = ", ".join(task.name for task in found) or "none"
+            raise ConfigError(f"{name}: expected one task in the file, found {names}")
+        return found[0]
+    task: type[Task] = TASKS[name]
+    return task
+
+
+SIZES_FROM_SHARES = {"val_prop": "valid", "test_prop": "test", "ood_prop": "ood"}
+RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", *SIZES_FROM_SHARES}
+
+
+def recipe_from(task_name: str, settings: Settings) -> Recipe:
+    """Return the recipe that settings describe: our keys, or rsbench's shares of the number of training samples."""
+    settings = settings.renamed({"n_samples": "n"})
+    given = settings.values
+    if given.get("task", task_name) != task_name:
+        raise ConfigError(f"{settings.place('task')}the file is for task {given['task']!r}, not {task_name!r}")
+    own = settings.without(RECIPE_KEYS)
+    train = _whole(settings, "n") if "n" in given else None
+    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in given else 0, train)
+    sizes = _sizes(settings)
+    shares = {split: float(given[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
+    names = {split.name for split in recipe.task.splits()} if shares else set()
+    base = train or next(iter(recipe.task.sizes.values()))
+    for split, share in shares.items():
+        if split in names:
+            sizes.setdefault(split, int(base * share))
+    return replace(recipe, sizes=tuple(sorted(sizes.items())))
+
+
+def _whole(settings: Settings, key: str, least: int = 1) -> int:
+    value = settings.values[key]
+    if type(value) is not int or value < least:
+        raise ConfigError(f"{settings.place(key)}{key}: expected a whole number from {least} up, not {value!r}")
+    return value
+
+
+def _is_share(settings: Settings, key: str) -> bool:
+    if key not in settings.values:
+        return False
+    value = settings.values[key]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ConfigError(f"{settings.place(key)}{key}: expected a share from 0 to 1, not {value!r}")
+    return True
+
+
+def _sizes(settings: Settings) -> dict[str, int]:
+    given = settings.values.get("splits", {})
+    if not isinstance(given, Mapping) or not all(type(size) is int and size >= 0 for size in given.values()):
+        raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
+    return dict(given)

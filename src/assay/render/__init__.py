@@ -1,0 +1,1 @@
+"""From worlds to pictures: pixels, and what shows where."""

@@ -1,0 +1,37 @@
+"""PNG, written directly: faster on small pictures than a general image library, and always the same bytes."""
+
+import struct
+import zlib
+
+import numpy as np
+
+from assay.arrays import Array
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twice as fast as the default
+COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
+
+
+def png(image: Array) -> bytes:
+    """Return an image of bytes, grey or colour, as a PNG file.
+
+    >>> png(np.zeros((2, 3), dtype=np.uint8))[:4]
+    b'\\x89PNG'
+    """
+    height, width = image.shape[:2]
+    channels = image.shape[2] if image.ndim == 3 else 1
+    if image.dtype != np.uint8 or channels not in (1, 3):
+        raise ValueError(f"a picture is bytes with 1 or 3 channels, not {image.dtype} {image.shape}")
+    rows = np.zeros((height, width * channels + 1), dtype=np.uint8)  # each row starts with its filter: 0, none
+    rows[:, 1:] = image.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+    packer = zlib.compressobj(*(GREY if channels == 1 else COLOUR))
+    pixels = packer.compress(rows.tobytes()) + packer.flush()
+    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + END
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+END = _chunk(b"IEND", b"")

@@ -1,0 +1,174 @@
+"""What a task is, and the splits that tasks with enumerable worlds share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from assay.concepts import ConceptSpace, Value
+from assay.config import Config, Settings, checked
+from assay.errors import ConfigError, UnknownName, suggestion
+from assay.logic.formula import TRUE, Formula, Member, Not, Var, conjunction
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.render.picture import Layout, Picture
+from assay.worlds.split import Balance, Split
+from assay.worlds.world import Style, World
+
+
+class TaskConfig(Config):
+    """The settings that every task with enumerable worlds has."""
+
+    prop_in_distribution: float = Field(1.0, gt=0, le=1)
+    """The share of the worlds of each label that train, valid and test hold; the rest is `ood`."""
+    combinations_in_distribution: list[Any] | None = None
+    """The worlds that train, valid and test hold, each a list of values or a text of digits; the rest is `ood`."""
+    stages: list[str] = []
+    """Continual learning: a formula for each stage, with splits `train_1`, `valid_1`, `test_1`, `train_2`, ..."""
+    balance: Balance | None = None
+    """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
+
+
+class Task(ABC):
+    """A family member: concepts, rule, splits, and how a world looks.
+
+    Subclasses set the class attributes, and give `knowledge`, `layout`, `style` and `render`. All that is random is
+    drawn in `style`, nothing in `render`.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    Config: ClassVar[type[TaskConfig]] = TaskConfig
+    sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
+    pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
+    backbones: ClassVar[Mapping[str, str]] = {}
+    """The backbones that suit the pictures, for the roles `concept` and `label`."""
+
+    def __init__(self, settings: Settings | None = None, **values: Any) -> None:
+        given = (settings or Settings()).merged(Settings(values))
+        self.config = checked(self.Config, self.translated(given))
+
+    @classmethod
+    def translated(cls, settings: Settings) -> Settings:
+        """Return settings in our keys; tasks that know another system's keys translate them here."""
+        return settings
+
+    @property
+    @abstractmethod
+    def knowledge(self) -> Knowledge:
+        """The concepts and the rule."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The size of the pictures, and where each concept shows."""
+
+    @abstractmethod
+    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        """Draw all that is random about a world but its concepts."""
+
+    @abstractmethod
+    def render(self, world: World) -> Picture:
+        """Return the picture of a world; a pure function."""
+
+    @property
+    def summary(self) -> str:
+        """One line about the task."""
+        return (type(self).__doc__ or self.name).strip().splitlines()[0]
+
+    def sources(self) -> dict[str, Any]:
+        """Return what the pictures are made from, by name and hash, for the record."""
+        return {}
+
+    @property
+    def space(self) -> ConceptSpace:
+        """The concepts."""
+        return self.knowledge.space
+
+    @cached_property
+    def balance(self) -> Balance:
+        """How examples are spread over worlds."""
+        truth = all(label.kind == "bool" for label in self.knowledge.labels)
+        return self.config.balance or ("label" if truth else "world")
+
+    def in_distribution(self) -> Formula:
+        """Return which worlds train, valid and test draw from; if from all, a share of them is held out."""
+        listed = self.config.combinations_in_distribution
+        return TRUE if listed is None else combinations(listed, self.space)
+
+    def held_out(self) -> Formula:
+        """Return which worlds `ood` draws from."""
+        inside = self.in_distribution()
+        return TRUE if inside == TRUE else Not(inside)
+
+    def splits(self) -> tuple[Split, ...]:
+        """Return the splits with their default sizes."""
+        inside = self.in_distribution()
+        share = self.config.prop_in_distribution if inside == TRUE else 1.0
+        made = [self._split(name, inside, (0.0, share)) for name in self.sizes if name != "ood"]
+        if self.config.stages:
+            made = [part for split in made for part in self._staged(split)]
+        if "ood" in self.sizes and (inside != TRUE or share < 1):
+            ood = self._split("ood", self.held_out(), (share, 1.0) if share < 1 else (0.0, 1.0))
+            made.append(replace(ood, disjoint_from=tuple(split.name for split in made)))
+        return tuple(made)
+
+    def _split(self, name: str, where: Formula, share: tuple[float, float]) -> Split:
+        return Split(name, self.sizes[name], where, share, self.balance, self.pools[name])
+
+    def _staged(self, split: Split) -> list[Split]:
+        names = self.space.names
+        stages = [parse(text, names) for text in self.config.stages]
+        size = max(1, split.size // len(stages))
+        return [
+            replace(split, name=f"{split.name}_{number}", size=size, where=conjunction(split.where, stage))
+            for number, stage in enumerate(stages, start=1)
+        ]
+
+
+def resized(splits: Sequence[Split], sizes: Mapping[str, int], train: int | None = None) -> tuple[Split, ...]:
+    """Return the splits in other sizes: as named, or in proportion to `train`; a size of 0 drops a split."""
+    names = [split.name for split in splits]
+    for name in sizes:
+        if name not in names:
+            raise UnknownName(f"no split named {name!r}{suggestion(name, names)}")
+    first = splits[0].size
+    made = []
+    for split in splits:
+        scaled = split.size if train is None else max(1, round(split.size * train / first))
+        size = sizes.get(split.name, scaled)
+        if size:
+            made.append(replace(split, size=size))
+    if not made:
+        raise ConfigError("every split has size 0: nothing to make")
+    kept = {split.name for split in made}
+    return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in kept)) for s in made)
+
+
+def combinations(listed: Sequence[Any], space: ConceptSpace) -> Formula:
+    """Return "one of these combinations"; each is a list of values, or for digits and bits a text such as "0120"."""
+    rows = [_combination(one, space) for one in listed]
+    if not rows:
+        raise ConfigError("combinations_in_distribution is empty: no world would be in distribution")
+    return Member(tuple(Var(name) for name in space.names), tuple(dict.fromkeys(rows)))
+
+
+def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
+    cells = list(str(one)) if isinstance(one, (str, int)) and not isinstance(one, bool) else list(one)
+    if len(cells) != len(space):
+        raise ConfigError(
+            f"combinations_in_distribution: {one!r} has {len(cells)} values, the concepts are {len(space)}: "
+            f"{', '.join(space.names)}"
+        )
+    row = []
+    for cell, concept in zip(cells, space.concepts, strict=True):
+        value = int(cell) if isinstance(cell, str) and cell.isdigit() and concept.kind != "symbol" else cell
+        try:
+            row.append(concept.values[concept.code(value)])
+        except UnknownName as error:
+            raise ConfigError(f"combinations_in_distribution: {one!r}: {error}") from None
+    return tuple(row)

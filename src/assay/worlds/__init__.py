@@ -1,0 +1,1 @@
+"""Worlds: what is true and how it looks; which worlds a split holds; how they are drawn."""

@@ -1,0 +1,141 @@
+"""Where the worlds of a split come from: exact, balanced, and at any place without drawing what comes before.
+
+The decision diagram numbers the worlds of each label; a deck deals the numbers. No world is drawn twice before every
+world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import Value
+from assay.errors import KnowledgeError, TooLarge
+from assay.logic.circuit import Ranking
+from assay.logic.knowledge import Knowledge
+from assay.seeds import Deck
+from assay.worlds.split import Split
+
+
+@dataclass(frozen=True)
+class Kin:
+    """The worlds of a split that have the same labels: a range of a shuffled numbering."""
+
+    labels: tuple[Value, ...]
+    ranking: Ranking
+    shuffle: Deck
+    start: int
+    stop: int
+
+    @property
+    def total(self) -> int:
+        """How many worlds there are."""
+        return self.stop - self.start
+
+    def worlds(self, numbers: Array) -> Codes:
+        """Return the worlds of these numbers, 0 to `total` - 1."""
+        whole = self.start == 0 and self.stop == self.ranking.total
+        return self.ranking.worlds(numbers if whole else self.shuffle.deal(numbers + self.start))
+
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each world is one of these."""
+        ranks = self.ranking.ranks(codes)
+        inside = np.asarray(ranks >= 0, dtype=bool)
+        if self.start == 0 and self.stop == self.ranking.total:
+            return inside
+        places = self.shuffle.place(ranks[inside])
+        inside[inside] = (places >= self.start) & (places < self.stop)
+        return inside
+
+
+class WorldSource:
+    """The worlds of one split of one task, as a function of the seed and the place."""
+
+    def __init__(self, knowledge: Knowledge, split: Split, seed: int, *purpose: object) -> None:
+        self.knowledge = knowledge
+        self.split = split
+        self.seed = seed
+        self.purpose = purpose
+        self._refuse_trivial()
+
+    @cached_property
+    def kin(self) -> tuple[Kin, ...]:
+        """The worlds of this split, gathered by their labels."""
+        diagram = self.knowledge.diagram_within(self.split.where)
+        made = []
+        for place, outcome in enumerate(diagram.outcomes):
+            if outcome[-1]:
+                ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
+                made.append(self._kin(outcome[:-1], ranking))
+        return tuple(kin for kin in made if kin.total)
+
+    def _kin(self, labels: tuple[Value, ...], ranking: Ranking) -> Kin:
+        low, high = self.split.share
+        if (low, high) != (0.0, 1.0) and ranking.total >= 2**62:
+            raise TooLarge(
+                f"split {self.split.name!r}: a share of {ranking.total:,} worlds is more than can be shuffled"
+            )
+        shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", labels)
+        return Kin(labels, ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
+
+    def _refuse_trivial(self) -> None:
+        where = f"split {self.split.name!r} ({self.split.where})"
+        if not self.kin:
+            raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
+        for place, label in enumerate(self.knowledge.labels):
+            values = {kin.labels[place] for kin in self.kin}
+            if len(values) < 2:
+                only = next(iter(values))
+                raise KnowledgeError(f"{where}: label {label.name!r} is always {only}; one class is no task")
+
+    @cached_property
+    def total(self) -> int:
+        """How many worlds this split can hold."""
+        return sum(kin.total for kin in self.kin)
+
+    def codes(self, places: Array) -> Codes:
+        """Return the concept codes of the worlds at these places of the split."""
+        places = np.asarray(places, dtype=np.int64)
+        which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
+        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        for number, kin in enumerate(self.kin):
+            mine = which == number
+            if mine.any():
+                codes[mine] = kin.worlds(numbers[mine])
+        return codes
+
+    def _by_label(self, places: Array) -> tuple[Array, Array]:
+        """Deal the labels evenly, and to each label its worlds evenly."""
+        which = self._deck(len(self.kin), "label").deal(places)
+        rounds = places // len(self.kin)
+        numbers = np.zeros(len(places), dtype=object if self.total >= 2**62 else np.int64)
+        for number, kin in enumerate(self.kin):
+            mine = which == number
+            numbers[mine] = self._deck(kin.total, "world", kin.labels).deal(rounds[mine])
+        return which, numbers
+
+    def _by_world(self, places: Array) -> tuple[Array, Array]:
+        """Deal all worlds evenly, whatever their labels."""
+        cards = self._deck(self.total, "world").deal(places)
+        totals = [kin.total for kin in self.kin]
+        ends = np.cumsum(np.array(totals, dtype=object if self.total >= 2**62 else np.int64))
+        which = np.searchsorted(ends, cards, side="right")
+        return which, cards - (ends - np.array(totals))[which]
+
+    def _deck(self, size: int, *purpose: object) -> Deck:
+        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
+
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each world may occur in this split."""
+        inside = np.zeros(len(codes), dtype=bool)
+        for kin in self.kin:
+            inside |= kin.contains(codes)
+        return inside
+
+
+def _cut(total: int, fraction: float) -> int:
+    """Return where a fraction of the worlds ends; a fraction between none and all takes at least one."""
+    if fraction in (0.0, 1.0):
+        return int(fraction) * total
+    return max(1, int(total * fraction))

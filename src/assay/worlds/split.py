@@ -1,0 +1,37 @@
+"""A split: a name, a size, and which worlds it holds, as a formula and a share of what satisfies it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.errors import ConfigError
+from assay.logic.formula import TRUE, Formula
+
+Balance = Literal["label", "world"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which worlds, how many, and how they are spread.
+
+    `where`           only worlds that satisfy this formula
+    `share`           of the worlds of each label, those between these two fractions of a shuffled list
+    `balance`         `label`: every combination of label values equally often; `world`: every world equally often
+    `pool`            which of the task's sources (such as handwritten digits) the style draws from
+    `disjoint_from`   names of splits that hold none of these worlds; checked as the data is made
+    """
+
+    name: str
+    size: int
+    where: Formula = TRUE
+    share: tuple[float, float] = (0.0, 1.0)
+    balance: Balance = "label"
+    pool: str = "train"
+    disjoint_from: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name.replace("-", "_").isidentifier():
+            raise ConfigError(f"split name {self.name!r} must be letters, digits, '_' and '-'")
+        if self.size < 1:
+            raise ConfigError(f"split {self.name!r} needs at least one example, not {self.size}")
+        if not 0 <= self.share[0] < self.share[1] <= 1:
+            raise ConfigError(f"split {self.name!r}: a share runs from a smaller to a larger part, not {self.share}")
