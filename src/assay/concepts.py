@@ -1,5 +1,7 @@
 """What can be true of a world: concepts with finite values, in a space with slots and encoder groups."""
 
+import keyword
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,8 +34,14 @@ class Concept:
     values: tuple[Value, ...]
 
     def __post_init__(self) -> None:
-        if not all(part.isidentifier() for part in self.name.split(".")):
-            raise ConfigError(f"concept name {self.name!r} is no identifier (letters, digits, '_', and '.')")
+        if not all(_can_be_read(part) for part in self.name.split(".")):
+            raise ConfigError(
+                f"concept name {self.name!r} is no identifier (letters, digits, '_', and '.') or reserved"
+            )
+        if any(type(value) not in (bool, int, str) or value == ABSENT_NUMBER for value in self.values):
+            raise ConfigError(
+                f"concept {self.name!r} needs truth values, whole numbers or symbols, got {self.values!r}"
+            )
         if len(self.values) < 1 or len({(type(v), v) for v in self.values}) < len(self.values):
             raise ConfigError(f"concept {self.name!r} needs distinct values, got {self.values!r}")
         if len({kind_of_value(v) for v in self.present}) > 1:
@@ -67,6 +75,12 @@ class Concept:
         if found is None:
             raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listed(self.values)}")
         return found
+
+
+def _can_be_read(name: str) -> bool:
+    """Return whether a formula's text can hold this name, and gives it back as it is."""
+    reserved = keyword.iskeyword(name) or name in ("true", "false") or name.startswith("__")
+    return name.isidentifier() and not reserved and unicodedata.normalize("NFKC", name) == name
 
 
 def kind_of_value(value: Value) -> Kind:
@@ -133,6 +147,8 @@ class ConceptSpace:
     def _check_slots(self) -> None:
         for slot in self.slots:
             held = [self.concept(name) for name in slot.concepts]
+            if not held:
+                raise ConfigError(f"slot {slot.name!r} has no attributes")
             if len({concept.optional for concept in held}) > 1:
                 raise ConfigError(f"slot {slot.name!r}: either all attributes may be absent or none")
 
@@ -188,6 +204,9 @@ class ConceptSpace:
 
     def encode(self, rows: Sequence[Mapping[str, Value]]) -> Codes:
         """Return the codes of rows of values, one column a concept."""
+        for row in rows:
+            if missing := [name for name in self.names if name not in row]:
+                raise UnknownName(f"a row without the concept {missing[0]!r}; it has: {listed(row)}")
         codes = [[concept.code(row[concept.name]) for concept in self.concepts] for row in rows]
         return np.array(codes, dtype=np.int64).reshape(len(rows), len(self))
 

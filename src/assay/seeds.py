@@ -16,8 +16,10 @@ ROUNDS = 6
 
 
 def digest(*parts: object) -> bytes:
-    """Return 16 bytes that depend on every part, its type and its place."""
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    """Return 16 bytes that depend on every part, its type and its place; numpy's numbers count as Python's."""
+    plain = [part.item() if isinstance(part, np.generic) else part for part in parts]
+    texts = [f"{type(part).__name__}:{part}" for part in plain]
+    text = "".join(f"{len(text)}:{text}" for text in texts)  # the length, since any separator may occur in a part
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
@@ -61,7 +63,8 @@ class Deck:
     def deal(self, places: Array) -> Array:
         """Return the cards at these places of the endless deal."""
         if self.size >= 2**62:
-            return np.array([self._deal_big(int(place)) for place in places], dtype=object)
+            turns = [divmod(int(place), self.size) for place in places]
+            return np.array([self._walk_big(card, turn, inverse=False) for turn, card in turns], dtype=object)
         rounds, places = np.divmod(np.asarray(places, dtype=np.int64), self.size)
         if self.size <= SMALL_DECK:
             return self._deal_small(rounds, places)
@@ -71,7 +74,7 @@ class Deck:
     def place(self, cards: Array) -> Array:
         """Return where each card lies in the first round."""
         if self.size >= 2**62:
-            raise OverflowError("a deck of this size can be dealt from, not searched")
+            return np.array([self._walk_big(int(card), 0, inverse=True) for card in cards], dtype=object)
         cards = np.asarray(cards, dtype=np.int64)
         if self.size <= SMALL_DECK:
             order = self._orders(np.zeros(1, dtype=np.int64))[0]
@@ -99,15 +102,17 @@ class Deck:
             todo = todo[cards[todo] >= np.uint64(self.size)]
         return cards.astype(np.int64)
 
-    def _deal_big(self, place: int) -> int:
-        turn, card = divmod(place, self.size)
+    def _walk_big(self, card: int, turn: int, inverse: bool) -> int:
+        """Do what `_walk` does, for decks beyond 64 bits."""
         half = ((self.size - 1).bit_length() + 1) // 2
         mask = (1 << half) - 1
         while True:
             left, right = card >> half, card & mask
-            for number in range(ROUNDS):
-                scrambled = b"".join(digest(self.key, turn, number, right, block) for block in range(half // 128 + 1))
-                left, right = right, left ^ (int.from_bytes(scrambled, "little") & mask)
+            for number in reversed(range(ROUNDS)) if inverse else range(ROUNDS):
+                known = left if inverse else right
+                blocks = [digest(self.key, turn, number, known, block) for block in range(half // 128 + 1)]
+                scrambled = int.from_bytes(b"".join(blocks), "little") & mask
+                left, right = (right ^ scrambled, left) if inverse else (right, left ^ scrambled)
             card = left << half | right
             if card < self.size:
                 return card

@@ -15,6 +15,7 @@ CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
@@ -29,11 +30,13 @@ CONTEXT: dict[str, Any] = {
     "md5": "cr:md5",
     "parentField": "cr:parentField",
     "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "recordSet": "cr:recordSet",
     "references": "cr:references",
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",
@@ -44,7 +47,7 @@ TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
 
 
 def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the Croissant JSON-LD of a dataset: a file and a record set for each split."""
+    """Return the Croissant JSON-LD of a dataset: a set of files and a record set for each split."""
     task = manifest["task"]["name"]
     return {
         "@context": CONTEXT,
@@ -58,7 +61,11 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "citeAs": "Assay: is it the concept, the rule, or a shortcut?",
         "datePublished": "2026-01-01",
         "isLiveDataset": False,
-        "distribution": [_file(shard) for split in manifest["splits"] for shard in split["shards"]],
+        "distribution": [
+            *(_file(shard) for split in manifest["splits"] for shard in split["shards"]),
+            *(_files(split) for split in manifest["splits"]),
+        ],
+        "rai": "http://mlcommons.org/croissant/RAI/",
         "recordSet": [_records(manifest, split) for split in manifest["splits"]],
     }
 
@@ -75,19 +82,27 @@ def _file(shard: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _files(split: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{split['name']}-shards",
+        "name": f"{split['name']}-shards",
+        "encodingFormat": "application/x-parquet",
+        "includes": f"{split['name']}/*.parquet",
+    }
+
+
 def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record set of a split, read from its first shard; further shards have the same columns."""
-    knowledge = manifest["knowledge"]
-    name, shard = split["name"], split["shards"][0]["file"]
+    knowledge, name = manifest["knowledge"], split["name"]
     columns = [("index", "sc:Integer"), ("style", "sc:Text")]
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
-    fields = [_field(name, shard, column, kind) for column, kind in columns]
-    image = _field(name, shard, "image", "sc:ImageObject")
+    fields = [_field(name, column, kind) for column, kind in columns]
+    image = _field(name, "image", "sc:ImageObject")
     image["source"]["transform"] = {"jsonPath": "bytes"}
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": [*fields, image]}
 
 
-def _field(split: str, shard: str, column: str, kind: str) -> dict[str, Any]:
-    source: dict[str, Any] = {"fileObject": {"@id": shard}, "extract": {"column": column}}
+def _field(split: str, column: str, kind: str) -> dict[str, Any]:
+    source: dict[str, Any] = {"fileSet": {"@id": f"{split}-shards"}, "extract": {"column": column}}
     return {"@type": "cr:Field", "@id": f"{split}/{column}", "name": column, "dataType": kind, "source": source}

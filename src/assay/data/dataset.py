@@ -89,7 +89,7 @@ def decode(data: bytes) -> Array:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split and checks its hash."""
+    """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split, checking hashes."""
 
     folder: Path
     manifest: dict[str, Any]

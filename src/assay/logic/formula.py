@@ -53,13 +53,13 @@ class Formula:
         return negative(self)
 
     def __and__(self, other: "Operand") -> "Formula":
-        return conjunction(self, lift(other))
+        return And((*(self.parts if isinstance(self, And) else (self,)), lift(other)))
 
     def __or__(self, other: "Operand") -> "Formula":
-        return disjunction(self, lift(other))
+        return Or((*(self.parts if isinstance(self, Or) else (self,)), lift(other)))
 
     def __xor__(self, other: "Operand") -> "Formula":
-        return Xor((self, lift(other)))
+        return Xor((*(self.parts if isinstance(self, Xor) else (self,)), lift(other)))
 
     def __invert__(self) -> "Formula":
         return Not(self)
@@ -83,6 +83,10 @@ class Formula:
     def ne(self, other: "Operand") -> "Formula":
         """Build the comparison `self != other`."""
         return Compare("!=", self, lift(other))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the kept hash behind: another process hashes texts in another way."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     def __bool__(self) -> bool:
         raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
@@ -122,6 +126,10 @@ class Const(Formula):
     """A value written out."""
 
     value: Value
+
+    def __post_init__(self) -> None:
+        if type(self.value) not in (bool, int, str):
+            raise FormulaError(f"{self.value!r} is no truth value, whole number or symbol")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value

@@ -1,0 +1,1 @@
+"""From evidence to a verdict: what the model has learned, in numbers and in words."""

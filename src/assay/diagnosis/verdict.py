@@ -1,0 +1,149 @@
+"""The verdict: sound, shortcut, opaque, inconsistent or underfit, with its reasons in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.diagnosis.reading import Reading, fitted_readings, label_agreement
+from assay.metrics.evidence import Evidence
+from assay.metrics.score import Score, score
+
+Verdict = Literal["sound", "shortcut", "opaque", "inconsistent", "underfit"]
+
+MEANINGS: dict[Verdict, str] = {
+    "sound": "The labels are right, and they follow from concepts that are right.",
+    "shortcut": "The labels are right and follow from the predicted concepts, but those concepts are wrong.",
+    "opaque": "The labels are right, but the model says nothing of the concepts.",
+    "inconsistent": "The labels are right, but they do not follow from the concepts that the model predicts.",
+    "underfit": "The labels are not learned, so that concepts and rule cannot be judged.",
+}
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From where on a number counts as good."""
+
+    label_accuracy: float = 0.8
+    above_majority: float = 0.05
+    concept_f1: float = 0.9
+    rule_consistency: float = 0.9
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found about a model on a dataset."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    scores: Mapping[str, Mapping[str, Score]]
+    readings: tuple[Reading, ...]
+    agreement: float | None
+    """The share of training worlds whose labels stay right under the fitted reading."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The verdict and its reasons in a few sentences."""
+        return " ".join((f"Verdict: {self.verdict}.", MEANINGS[self.verdict], *self.reasons))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as plain data."""
+        return {
+            "verdict": self.verdict,
+            "meaning": MEANINGS[self.verdict],
+            "reasons": list(self.reasons),
+            "scores": {s: {n: x.to_dict() for n, x in scores.items()} for s, scores in self.scores.items()},
+            "readings": [reading.to_dict() for reading in self.readings],
+            "training_labels_kept_by_reading": self.agreement,
+            "about": dict(self.about),
+        }
+
+
+def diagnose(
+    evidence: Mapping[str, Evidence],
+    training: Codes | None = None,
+    about: Mapping[str, Any] | None = None,
+    thresholds: Thresholds | None = None,
+) -> Diagnosis:
+    """Judge a model by its evidence on one or more splits; the first decides, the others are compared with it.
+
+    `training` holds the concept codes that training showed, to tell whether a wrong reading could have been noticed.
+    """
+    limits = thresholds or Thresholds()
+    scores = {name: score(held) for name, held in evidence.items()}
+    first = next(iter(evidence.values()))
+    readings = fitted_readings(first)
+    spoken = len(first.answered) == first.concepts.shape[1]
+    agreement = None
+    if training is not None and readings and spoken:
+        agreement = label_agreement(np.unique(training, axis=0), readings, first.knowledge)
+    verdict = _verdict(first, scores[first.split], limits)
+    reasons = [*_reasons(verdict, first, scores[first.split], limits), *_reading_reasons(verdict, readings, agreement)]
+    reasons += _other_splits(scores, first.split)
+    return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {})
+
+
+def majority_rate(evidence: Evidence) -> float:
+    """Return how often the most frequent value of each label is right."""
+    columns = range(evidence.labels.shape[1])
+    return float(np.mean([np.bincount(evidence.labels[:, i]).max() / len(evidence) for i in columns]))
+
+
+def _verdict(evidence: Evidence, scores: Mapping[str, Score], limits: Thresholds) -> Verdict:
+    accuracy = scores["label_accuracy"].value
+    if accuracy < max(limits.label_accuracy, majority_rate(evidence) + limits.above_majority):
+        return "underfit"
+    if not evidence.has_concepts:
+        return "opaque"
+    consistency = scores["rule_consistency"]
+    if consistency.applies and consistency.value < limits.rule_consistency:
+        return "inconsistent"
+    return "sound" if scores["concept_f1"].value >= limits.concept_f1 else "shortcut"
+
+
+def _reasons(verdict: Verdict, evidence: Evidence, scores: Mapping[str, Score], limits: Thresholds) -> list[str]:
+    accuracy, f1 = scores["label_accuracy"], scores["label_f1"]
+    reasons = [f"On {evidence.split}, label F1 is {_shown(f1)} and label accuracy {_shown(accuracy)}."]
+    if verdict == "underfit":
+        return [*reasons, f"Always saying the most frequent label gives {majority_rate(evidence):.2f}."]
+    if verdict == "opaque":
+        return [*reasons, "Probe it, or train a model with concepts, to learn what it looks at."]
+    concepts, collapsed = scores["concept_f1"], scores["collapse"]
+    reasons.append(f"Concept F1 is {_shown(concepts)}, concept collapse {collapsed.value:.2f}.")
+    consistency = scores["rule_consistency"]
+    if consistency.applies:
+        reasons.append(f"The label follows from the predicted concepts in {100 * consistency.value:.0f} % of examples.")
+    if scores["violation_rate"].applies and scores["violation_rate"].value > 0:
+        reasons.append(f"{100 * scores['violation_rate'].value:.0f} % of examples break a constraint.")
+    return reasons
+
+
+def _shown(found: Score) -> str:
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _reading_reasons(verdict: Verdict, readings: tuple[Reading, ...], agreement: float | None) -> list[str]:
+    if verdict not in ("shortcut", "inconsistent"):
+        return []
+    wrong = [reading for reading in readings if not reading.is_identity]
+    reasons = [f"It {reading.text} ({100 * reading.fidelity:.0f} % of its answers)." for reading in wrong[:4]]
+    if agreement is not None and wrong and verdict == "shortcut":
+        if agreement == 1:
+            reasons.append("This reading gives the right labels for every training world, so training could not tell.")
+        else:
+            reasons.append(f"This reading gives the right labels for {100 * agreement:.0f} % of the training worlds.")
+    return reasons
+
+
+def _other_splits(scores: Mapping[str, Mapping[str, Score]], first: str) -> list[str]:
+    base = scores[first]["label_accuracy"].value
+    reasons = []
+    for name, found in scores.items():
+        other = found["label_accuracy"].value
+        if name != first and abs(other - base) >= 0.05:
+            change = "falls" if other < base else "rises"
+            reasons.append(f"On {name}, label accuracy {change} from {base:.2f} to {other:.2f}.")
+    return reasons

@@ -1,0 +1,50 @@
+"""Concept collapse: how many of the concepts that occur does the model no longer tell apart?"""
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.metrics.evidence import Evidence
+from assay.metrics.metric import overall
+
+
+def collapse(truth: Array, predicted: Array) -> float:
+    """Return the concept collapse: 1 - (values predicted) / (values predicted or true).
+
+    >>> collapse(np.array([0, 1, 2, 3]), np.array([0, 0, 2, 2]))
+    0.5
+    """
+    used = set(np.unique(predicted[predicted >= 0]).tolist())
+    return 1 - len(used) / len(used | set(np.unique(truth).tolist()))
+
+
+def collapse_of_vectors(truth: Array, predicted: Array) -> float:
+    """Return the collapse where a value is a whole row of concepts.
+
+    >>> collapse_of_vectors(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))
+    0.5
+    """
+    used = {tuple(row) for row in predicted.tolist()}
+    return 1 - len(used) / len(used | {tuple(row) for row in truth.tolist()})
+
+
+def collapse_by_group(evidence: Evidence) -> dict[str, float]:
+    """Return the collapse of each encoder group, its concepts pooled."""
+    return {
+        name: collapse(evidence.concepts[:, columns].ravel(), evidence.predicted_concepts[:, columns].ravel())
+        for name, columns in evidence.groups.items()
+    }
+
+
+@overall("collapse", "concept collapse Cls(C), pooled over concepts that share an encoder", better="lower")
+def mean_collapse(evidence: Evidence) -> float:
+    """Return the collapse of each encoder group, averaged over groups."""
+    found = collapse_by_group(evidence)
+    return float(np.mean(list(found.values()))) if found else float("nan")
+
+
+@overall("collapse_joint", "concept collapse Cls(C) of whole concept vectors", better="lower")
+def joint_collapse(evidence: Evidence) -> float:
+    """Return the collapse where each combination of all concepts is one value, as for rsbench's driving tasks."""
+    if len(evidence.answered) < evidence.concepts.shape[1]:
+        return float("nan")
+    return collapse_of_vectors(evidence.concepts, evidence.predicted_concepts)

@@ -1,0 +1,104 @@
+"""Evidence: the truth about some examples beside what a model says of them."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.data.dataset import Dataset, SplitData
+from assay.errors import DataError
+from assay.logic.knowledge import Knowledge
+from assay.predictions import Answer, Predictions
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing."""
+
+    knowledge: Knowledge
+    split: str
+    labels: Codes
+    concepts: Codes
+    predicted_labels: Codes
+    predicted_concepts: Codes
+    label_probabilities: tuple[Array | None, ...]
+    concept_probabilities: tuple[Array | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: Array) -> "Evidence":
+        """Return the evidence of some rows, repeated rows allowed."""
+        return replace(
+            self,
+            labels=self.labels[rows],
+            concepts=self.concepts[rows],
+            predicted_labels=self.predicted_labels[rows],
+            predicted_concepts=self.predicted_concepts[rows],
+            label_probabilities=tuple(None if p is None else p[rows] for p in self.label_probabilities),
+            concept_probabilities=tuple(None if p is None else p[rows] for p in self.concept_probabilities),
+        )
+
+    @cached_property
+    def answered(self) -> tuple[int, ...]:
+        """The columns of the concepts that the model speaks of at all."""
+        return tuple(i for i in range(self.concepts.shape[1]) if (self.predicted_concepts[:, i] >= 0).any())
+
+    @property
+    def has_concepts(self) -> bool:
+        """Whether the model speaks of any concept."""
+        return bool(self.answered)
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The answered columns of each encoder group that has any."""
+        space = self.knowledge.space
+        found = {
+            g.name: [space.place(n) for n in g.concepts if space.place(n) in self.answered] for g in space.encoders
+        }
+        return {name: columns for name, columns in found.items() if columns}
+
+
+def gather(data: SplitData, predictions: Predictions) -> Evidence:
+    """Put predictions beside the truth; refuse those that were made for other data."""
+    if predictions.fingerprint != data.fingerprint:
+        raise DataError(
+            f"the predictions are for a dataset with fingerprint {predictions.fingerprint}, "
+            f"this one has {data.fingerprint}; predict again"
+        )
+    if predictions.split != data.name:
+        raise DataError(f"the predictions are for split {predictions.split!r}, not {data.name!r}")
+    if not len(predictions.index):
+        raise DataError("the predictions hold no example")
+    places = {int(number): row for row, number in enumerate(data.index)}
+    strangers = [int(number) for number in predictions.index if int(number) not in places]
+    if strangers:
+        raise DataError(f"split {data.name!r} has no example {strangers[0]} (it has {len(data)})")
+    rows = np.array([places[int(number)] for number in predictions.index])
+    knowledge = data.knowledge
+    labels = [predictions.labels.get(name) for name in knowledge.label_names]
+    if any(answer is None for answer in labels):
+        missing = next(n for n, answer in zip(knowledge.label_names, labels, strict=True) if answer is None)
+        raise DataError(f"the predictions say nothing of label {missing!r}; add a column 'label_{missing}'")
+    concepts = [predictions.concepts.get(name) for name in knowledge.space.names]
+    return Evidence(
+        knowledge,
+        data.name,
+        data.labels[rows],
+        data.concepts[rows],
+        _stacked(labels, len(rows)),
+        _stacked(concepts, len(rows)),
+        tuple(answer.probabilities if answer else None for answer in labels),
+        tuple(answer.probabilities if answer else None for answer in concepts),
+    )
+
+
+def gather_from(dataset: Dataset, predictions: Predictions) -> Evidence:
+    """Put predictions beside the truth of the split that they name."""
+    return gather(dataset.symbols(predictions.split), predictions)
+
+
+def _stacked(answers: list[Answer | None], rows: int) -> Codes:
+    silent = np.full(rows, -1, dtype=np.int64)
+    return np.stack([silent if answer is None else answer.codes for answer in answers], axis=1)

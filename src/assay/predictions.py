@@ -1,0 +1,189 @@
+"""Predictions, the contract that any framework can join: one Parquet file, a row an example.
+
+Columns: `index` (the example's number in the split), `split`, `fingerprint` (of the dataset), and for a label `y` and a
+concept `c` either the value, `label_y`, `concept_c`, or the probabilities in the order of the values,
+`label_y_probabilities`, `concept_c_probabilities`, or both. Concepts may be left out.
+"""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.arrays import Array, Codes
+from assay.concepts import Value
+from assay.data.columns import CONCEPT, LABEL, from_column, to_column
+from assay.data.dataset import SplitData
+from assay.data.shard import write_atomically
+from assay.errors import DataError, suggestion
+from assay.logic.knowledge import Knowledge
+
+PROBABILITIES = "_probabilities"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says of one label or concept: codes (-1 where it says nothing), and perhaps probabilities."""
+
+    codes: Codes
+    probabilities: Array | None = None
+
+    @classmethod
+    def of(cls, probabilities: Array) -> "Answer":
+        """Return the answer of a model that gives probabilities."""
+        return cls(probabilities.argmax(axis=1), probabilities)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Answers for some examples of one split of one dataset, and a record of who gave them."""
+
+    fingerprint: str
+    split: str
+    index: Array
+    labels: Mapping[str, Answer]
+    concepts: Mapping[str, Answer] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path, knowledge: Knowledge) -> None:
+        """Write the Parquet file."""
+        columns: dict[str, pa.Array] = {"index": pa.array(self.index, pa.int64())}
+        for name, constant in (("split", self.split), ("fingerprint", self.fingerprint)):
+            columns[name] = pa.DictionaryArray.from_arrays(np.zeros(len(self.index), np.int32), pa.array([constant]))
+        for key, values, answer in _named(knowledge, self.labels, self.concepts):
+            columns[key] = _valued(answer.codes, values)
+            if answer.probabilities is not None:
+                columns[key + PROBABILITIES] = _listed(answer.probabilities)
+        table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
+        buffer = io.BytesIO()
+        pq.write_table(table, buffer, compression="zstd")
+        write_atomically(path, buffer.getvalue())
+
+
+def _named(
+    knowledge: Knowledge, labels: Mapping[str, Answer], concepts: Mapping[str, Answer]
+) -> list[tuple[str, Sequence[Value], Answer]]:
+    found: list[tuple[str, Sequence[Value], Answer]] = []
+    found += [(LABEL + x.name, x.values, labels[x.name]) for x in knowledge.labels if x.name in labels]
+    found += [(CONCEPT + c.name, c.values, concepts[c.name]) for c in knowledge.space.concepts if c.name in concepts]
+    return found
+
+
+def _valued(codes: Codes, values: Sequence[Value]) -> pa.Array:
+    column = to_column(np.maximum(codes, 0), values)
+    return column if (codes >= 0).all() else pa.array(column.to_pylist(), column.type, mask=codes < 0)
+
+
+def _listed(probabilities: Array) -> pa.Array:
+    rows, width = probabilities.shape
+    flat = pa.array(probabilities.astype(np.float32).ravel())
+    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)
+
+
+def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
+    """Read a predictions file that any program wrote, and check it against the rule's values."""
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise DataError(f"no predictions file {str(path)!r}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{str(path)!r} is no Parquet file that can be read: {str(error).splitlines()[0]}") from None
+    for needed in ("index", "split", "fingerprint"):
+        if needed not in table.column_names:
+            raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
+    _refuse_unknown(table, knowledge, path)
+    return Predictions(
+        fingerprint=_constant(table, "fingerprint", path),
+        split=_constant(table, "split", path),
+        index=_index(table, path),
+        labels=_answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, path),
+        concepts=_answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, path),
+        about=_about(table),
+    )
+
+
+_HELP = {
+    "index": "; give the number of each example inside its split",
+    "split": "; name the split in every row, such as 'test'",
+    "fingerprint": "; copy the dataset's fingerprint from its manifest.json into every row",
+}
+
+
+def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
+    """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
+    known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
+    known += [name + PROBABILITIES for name in known]
+    for column in table.column_names:
+        if column.startswith((LABEL, CONCEPT)) and column not in known:
+            raise DataError(f"{path.name}: unknown column {column!r}{suggestion(column, known)}")
+
+
+def _constant(table: pa.Table, column: str, path: Path) -> str:
+    distinct = table[column].unique().to_pylist()
+    if len(distinct) != 1 or not isinstance(distinct[0], str):
+        raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct[:3]}")
+    return distinct[0]
+
+
+def _index(table: pa.Table, path: Path) -> Array:
+    column = table["index"]
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise DataError(f"{path.name}: column 'index' must hold whole numbers in every row")
+    index = np.asarray(column.to_numpy())
+    if len(np.unique(index)) < len(index):
+        raise DataError(f"{path.name}: column 'index' names an example twice")
+    return index
+
+
+def _answers(
+    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, path: Path
+) -> dict[str, Answer]:
+    answers = {}
+    for name, values in named:
+        key = prefix + name
+        spread = None
+        if key + PROBABILITIES in table.column_names:
+            spread = _probabilities(table[key + PROBABILITIES], len(values), f"{path.name}: {key + PROBABILITIES}")
+        if key in table.column_names:
+            answers[name] = Answer(from_column(table[key], values, f"{path.name}: {key}"), spread)
+        elif spread is not None:
+            answers[name] = Answer.of(spread)
+    return answers
+
+
+def _probabilities(column: pa.ChunkedArray, width: int, what: str) -> Array:
+    rows = column.to_pylist()
+    if any(row is None or len(row) != width for row in rows):
+        raise DataError(f"{what}: every row must list {width} probabilities, one for each value")
+    spread = np.array(rows, dtype=np.float64).reshape(len(rows), width)
+    if not np.isfinite(spread).all() or (spread < 0).any() or (np.abs(spread.sum(axis=1) - 1) > 1e-3).any():
+        raise DataError(f"{what}: probabilities must be numbers from 0 to 1 that add up to 1 in each row")
+    return spread
+
+
+def _about(table: pa.Table) -> dict[str, Any]:
+    try:
+        about = json.loads((table.schema.metadata or {}).get(b"assay", b"{}"))
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+class Model(Protocol):
+    """What every model can do. `do` sets concepts by name to codes, one for each example: an intervention."""
+
+    name: str
+    has_concepts: bool
+    can_intervene: bool
+
+    def fit(self, train: SplitData, valid: SplitData) -> None:
+        """Learn from one split, choosing by another."""
+
+    def predict(self, data: SplitData, do: Mapping[str, Codes] | None = None) -> Predictions:
+        """Answer for every example of a split."""
