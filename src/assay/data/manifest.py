@@ -47,7 +47,7 @@ def manifest_of(
         "shard_rows": plan["shard_rows"],
         "knowledge": task.knowledge.to_dict(),
         "layout": task.layout.to_dict(),
-        "backbones": dict(task.backbones),
+        "backbones": task.backbones(),
         "sources": plan["sources"],
         "splits": splits,
         "versions": versions(),

@@ -33,7 +33,7 @@ class Reading:
     @property
     def text(self) -> str:
         """The reading in words."""
-        wrong = [f"{self.values[i]} as {self.values[to]}" for i, to in enumerate(self.image) if to not in (None, i)]  # type: ignore[index]
+        wrong = [f"{self.values[i]} as {self.values[to]}" for i, to in enumerate(self.image) if to not in (None, i)]
         seen = [i for i, to in enumerate(self.image) if to is not None]
         if not wrong:
             return f"reads every {self.group} as what it is"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace, Kind, Value
+from assay.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.errors import TooLarge
 from assay.logic.formula import Formula
 from assay.logic.ground import grounded, shape_of
@@ -26,6 +26,8 @@ State = tuple[Term, ...]
 
 BUDGET = 300_000
 WIDE = 200
+IMPOSSIBLE = -1e9
+"""What a value of probability 0 adds to a log probability: finite, so that a wanted outcome still comes first."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ class Diagram:
         return Ranking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
 
     def most_probable(self, distributions: Sequence[Array], wanted: Array) -> tuple[Codes, Array]:
-        """Return, for each example, the most probable world with a wanted outcome, and its log probability."""
+        """Return, for each example, the most probable world with a wanted outcome, and its log probability.
+
+        Where no such world has any probability, it is one with as few impossible values as can be.
+        """
         scores = [_logs(np.asarray(distribution)) for distribution in distributions]
         batch = len(scores[0])
         best = np.broadcast_to(np.where(wanted, 0.0, -np.inf), (batch, len(self.outcomes)))
@@ -108,7 +113,7 @@ class Diagram:
         for place, layer, choice in zip(self.order, self.layers, reversed(choices), strict=True):
             codes[:, place] = choice[rows, nodes]
             nodes = layer[nodes, codes[:, place]]
-        return codes, best[:, 0]
+        return codes, np.where(best[:, 0] > IMPOSSIBLE / 2, best[:, 0], -np.inf)
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ def _starts(ways: Array) -> Array:
 
 def _logs(array: Array) -> Array:
     with np.errstate(divide="ignore"):
-        return np.log(array)
+        return np.maximum(np.log(array), IMPOSSIBLE)
 
 
 def _gathered(shares: Array, targets: Array, width: int) -> Array:
@@ -199,11 +204,11 @@ def _compiled_in_best_order(formulas: Sequence[Formula], space: ConceptSpace, bu
 
 def _labelled(diagram: Diagram, kinds: Sequence[Kind]) -> Diagram:
     """Write each outcome's values in the kinds of their formulas: a count of one truth value is a number."""
-    outcomes = tuple(
-        tuple(int(value) if kind == "int" else value for value, kind in zip(outcome, kinds, strict=True))
-        for outcome in diagram.outcomes
-    )
-    return replace(diagram, outcomes=outcomes)
+
+    def plain(value: Value, kind: Kind) -> Value:
+        return int(value) if kind == "int" and value != ABSENT else value
+
+    return replace(diagram, outcomes=tuple(tuple(map(plain, outcome, kinds)) for outcome in diagram.outcomes))
 
 
 def _order_of_use(formulas: Sequence[Formula], space: ConceptSpace) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import grounded, shape_of
 from assay.logic.knowledge import Knowledge
 
 
@@ -42,12 +42,13 @@ def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CN
     ('a', 0)
     """
     encoder = _Encoder(knowledge.space)
+    given = {knowledge.label(name).name: value for name, value in (given or {}).items()}
     for label in knowledge.labels:
         literals = encoder.values_of(label.formula)
         for value, literal in literals.items():
             if label.kind != "bool" or value:
-                encoder.meanings[literal] = (label.name, value)
-        if given is not None and label.name in given:
+                encoder.meanings[encoder.unnamed(literal)] = (label.name, value)
+        if label.name in given:
             encoder.add(literals.get(given[label.name], encoder.literal(f.Const(False))))
     if knowledge.possible != f.Const(True):
         encoder.require(grounded(knowledge.possible, knowledge.space))
@@ -101,10 +102,18 @@ class _Encoder:
         else:
             self.add(self.literal(formula))
 
+    def unnamed(self, literal: int) -> int:
+        """Return the literal, or an equal one where it has a meaning already."""
+        if literal not in self.meanings and -literal not in self.meanings:
+            return literal
+        equal = self.fresh()
+        self.clauses += [(-equal, literal), (equal, -literal)]
+        return equal
+
     def values_of(self, formula: Formula) -> dict[Value, int]:
         """Return a literal for each value that the formula can take."""
         flat = grounded(formula, self.space)
-        if _connective(flat) or isinstance(flat, (f.Var, f.Const)):
+        if shape_of(flat, self.space).kind == "bool" and (_connective(flat) or isinstance(flat, (f.Var, f.Const))):
             literal = self.literal(flat)
             return {False: -literal, True: literal}
         diagram = compile_diagram([flat], self.space)
@@ -116,7 +125,9 @@ class _Encoder:
         if isinstance(formula, f.Not):
             return -self.literal(formula.body)
         if isinstance(formula, f.Var):
-            return self.literals[self.space.place(formula.name)][1]
+            place = self.space.place(formula.name)
+            values = self.space.concepts[place].values
+            return self.literals[place][values.index(True)] if True in values else self.literal(f.Const(False))
         if formula not in self.defined:
             self.defined[formula] = self._define(formula)
         return self.defined[formula]

@@ -1,5 +1,6 @@
 """DIMACS: the text form of clauses, with comments that say which literal is which value."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -37,10 +38,12 @@ def parse_dimacs(text: str) -> CNF:
     meanings: dict[int, tuple[str, Value]] = {}
     for place, line in enumerate(text.splitlines(), start=1):
         words = line.split()
-        if not words or words[0] == "%":
+        if not words:
             continue
+        if words[0] == "%":  # the trailer of SATLIB's files: '%', then a line '0' that is no clause
+            break
         if words[0] == "c":
-            meanings.update(_meaning(words))
+            meanings.update(_meaning(line))
         elif words[0] == "p":
             header = _header(words, place)
         else:
@@ -51,7 +54,7 @@ def parse_dimacs(text: str) -> CNF:
 
 
 def _header(words: list[str], place: int) -> tuple[int, int]:
-    if len(words) != 4 or words[1] != "cnf" or not (words[2].isdigit() and words[3].isdigit()):
+    if len(words) != 4 or words[1] != "cnf" or not (words[2].isdecimal() and words[3].isdecimal()):
         raise DataError(f"DIMACS line {place}: expected 'p cnf VARIABLES CLAUSES', found {' '.join(words)!r}")
     return int(words[2]), int(words[3])
 
@@ -63,15 +66,16 @@ def _literals(words: list[str], place: int) -> list[int]:
         raise DataError(f"DIMACS line {place}: literals are whole numbers, found {' '.join(words)!r}") from None
 
 
-def _meaning(words: list[str]) -> dict[int, tuple[str, Value]]:
+def _meaning(line: str) -> dict[int, tuple[str, Value]]:
     """Read `c LITERAL NAME = VALUE`; any other comment means nothing."""
-    if len(words) < 5 or words[3] != "=" or not words[1].lstrip("-").isdigit():
+    words = line.split(maxsplit=4)
+    if len(words) < 5 or words[3] != "=" or not words[1].removeprefix("-").isdecimal():
         return {}
-    text = " ".join(words[4:])
-    value: Value = {"True": True, "False": False}.get(text, text.strip("'\""))
-    if isinstance(value, str) and text.lstrip("-").isdigit():
-        value = int(text)
-    return {int(words[1]): (words[2], value)}
+    try:
+        value = ast.literal_eval(words[4])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        value = words[4]
+    return {int(words[1]): (words[2], value if isinstance(value, (bool, int, str)) else words[4])}
 
 
 def _clauses(numbers: list[int], variables: int, expected: int) -> tuple[Clause, ...]:

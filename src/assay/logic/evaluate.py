@@ -11,7 +11,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.ground import Shape, grounded, shape_of
+from assay.logic.ground import Shape, grounded, largest_number, shape_of
 from assay.logic.traverse import children, names_in, walk
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -40,9 +40,8 @@ class Evaluator:
         self.space = space
         self.shape: Shape = shape_of(formula, space)
         self.formula = grounded(formula, space)
-        parts = list(walk(self.formula))
-        self.big = any(_too_big(part, space) for part in parts if isinstance(part, (f.Sum, f.Product, f.Function)))
-        self.words = self._vocabulary(parts)
+        self.big = largest_number(formula, space) >= 2**62
+        self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
 
     def _vocabulary(self, parts: list[Formula]) -> dict[str, int]:
@@ -86,22 +85,26 @@ class Evaluator:
             case f.Var(name):
                 return self._values(name, codes)
             case f.Not(body):
-                return np.logical_not(self.run(body, codes))
+                return np.logical_not(self._truth(body, codes))
             case f.And(parts):
-                return reduce(np.logical_and, (self.run(part, codes) for part in parts))
+                return reduce(np.logical_and, (self._truth(part, codes) for part in parts))
             case f.Or(parts):
-                return reduce(np.logical_or, (self.run(part, codes) for part in parts))
+                return reduce(np.logical_or, (self._truth(part, codes) for part in parts))
             case f.Xor(parts):
-                return reduce(np.logical_xor, (self.run(part, codes) for part in parts), False)
+                return reduce(np.logical_xor, (self._truth(part, codes) for part in parts), False)
             case f.Implies(premise, conclusion):
-                return np.logical_or(np.logical_not(self.run(premise, codes)), self.run(conclusion, codes))
+                return np.logical_or(np.logical_not(self._truth(premise, codes)), self._truth(conclusion, codes))
             case f.Iff(left, right):
-                return np.equal(np.asarray(self.run(left, codes), bool), np.asarray(self.run(right, codes), bool))
+                return np.equal(self._truth(left, codes), self._truth(right, codes))
             case f.Compare(operator, left, right):
                 return COMPARE[operator](self.run(left, codes), self.run(right, codes))
             case f.If(condition, then, otherwise):
-                return np.where(self.run(condition, codes), self.run(then, codes), self.run(otherwise, codes))
+                either = self._whole(self.run(then, codes)), self._whole(self.run(otherwise, codes))
+                return np.where(self._truth(condition, codes), *either)
         return self._run_many(formula, [self.run(part, codes) for part in children(formula)])
+
+    def _truth(self, formula: Formula, codes: Codes) -> Any:
+        return np.asarray(self.run(formula, codes), dtype=bool)
 
     def _values(self, name: str, codes: Codes) -> Array:
         place, table = self.columns[name]
@@ -111,23 +114,22 @@ class Evaluator:
         return column if column.dtype == np.int64 else column.astype(np.int64)
 
     def _run_many(self, formula: Formula, parts: list[Any]) -> Any:
+        parts = [self._whole(part) for part in parts]
         match formula:
-            case f.Sum():
-                return reduce(np.add, parts)
+            case f.Sum() | f.Count():
+                return reduce(np.add, parts, 0)
             case f.Minus():
-                return -self._whole(parts[0])
+                return -parts[0]
             case f.Product():
                 return reduce(np.multiply, parts)
-            case f.Count():
-                return sum((self._whole(part) for part in parts), start=0)
             case f.Divide("//"):
-                return np.floor_divide(self._whole(parts[0]), parts[1])
+                return np.floor_divide(*parts)
             case f.Divide("%"):
-                return np.mod(self._whole(parts[0]), parts[1])
+                return np.mod(*parts)
             case f.Function("abs"):
-                return np.abs(self._whole(parts[0]))
+                return np.abs(parts[0])
             case f.Function("pow"):
-                return np.power(self._whole(parts[0]), self._whole(parts[1]))
+                return np.power(*parts)
             case f.Function("min"):
                 return reduce(np.minimum, parts)
             case f.Function("max"):
@@ -142,19 +144,16 @@ class Evaluator:
 
     def _whole(self, part: Any) -> Any:
         """Return truth values as numbers, in the width in use."""
-        return np.asarray(part).astype(object if self.big else np.int64)
+        return np.asarray(part).astype(object if self.big else np.int64, copy=False)
 
     def _among(self, parts: list[Any], rows: tuple[tuple[Value, ...], ...]) -> Any:
         wanted = {tuple(self.number(value) for value in row) for row in rows}
         if len(parts) == 1:
             return np.isin(np.asarray(parts[0]), [row[0] for row in sorted(wanted)])
         stacked = np.stack(np.broadcast_arrays(*parts), axis=-1)
-        distinct, which = np.unique(stacked.reshape(-1, len(parts)), axis=0, return_inverse=True)
-        inside = np.array([tuple(row) in wanted for row in distinct.tolist()], dtype=bool)
+        rows_found = stacked.reshape(-1, len(parts))
+        which: Array = np.arange(len(rows_found))
+        if not self.big:  # numpy does not sort rows of Python's numbers
+            rows_found, which = np.unique(rows_found, axis=0, return_inverse=True)
+        inside = np.array([tuple(row) in wanted for row in rows_found.tolist()], dtype=bool)
         return inside[which.ravel()].reshape(stacked.shape[:-1])
-
-
-def _too_big(formula: Formula, space: ConceptSpace) -> bool:
-    """Return whether a number on the way can leave 62 bits."""
-    shape = shape_of(formula, space)
-    return max(abs(shape.least), abs(shape.most)) >= 2**62

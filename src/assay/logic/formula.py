@@ -14,6 +14,9 @@ from assay.errors import FormulaError
 Operator = Literal["==", "!=", "<", "<=", ">", ">="]
 Quantifier = Literal["any", "all", "count"]
 
+BITS = 4096
+"""The longest number that a formula may hold or reach."""
+
 MIRRORED: dict[Operator, Operator] = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -130,6 +133,8 @@ class Const(Formula):
     def __post_init__(self) -> None:
         if type(self.value) not in (bool, int, str):
             raise FormulaError(f"{self.value!r} is no truth value, whole number or symbol")
+        if isinstance(self.value, int) and self.value.bit_length() > BITS:
+            raise FormulaError(f"a number of {self.value.bit_length()} bits is longer than {BITS}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value

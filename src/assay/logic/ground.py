@@ -1,51 +1,80 @@
 """Fit a formula to a space: spell out quantifiers over the slots, check kinds, bound numbers."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
-from assay.errors import FormulaError, suggestion
+from assay.errors import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.traverse import children, rebuilt
+from assay.logic.traverse import DEEPEST, children, depth, rebuilt, walk
+from assay.logic.write import quoted
+
+MOST_CASES = 200_000
 
 
 def grounded(formula: Formula, space: ConceptSpace) -> Formula:
-    """Return the formula with every quantifier spelled out over the slots of its group."""
-    if not isinstance(formula, f.Quantified):
-        return rebuilt(formula, lambda part: grounded(part, space)) if children(formula) else formula
-    if formula.group not in space.groups:
-        raise FormulaError(
-            f"formula '{formula}': no group of slots named {formula.group!r}{suggestion(formula.group, space.groups)}"
-        )
-    choices = combinations(space.groups[formula.group], len(formula.variables))
-    cases = [_case(formula, slots, space) for slots in choices]
-    if formula.quantifier == "count":
-        return f.Count(tuple(cases))
-    return f.conjunction(*cases) if formula.quantifier == "all" else f.disjunction(*cases)
+    """Return the formula with every quantifier spelled out over the slots of its group.
+
+    A truth value that is absent is not true: where a truth is wanted, `flag` becomes `flag == True`.
+    """
+    grounder = _Grounder(space)
+    return grounder.truth(grounder.ground(formula, {}, 1))
 
 
-def _case(formula: f.Quantified, slots: tuple[Slot, ...], space: ConceptSpace) -> Formula:
-    bound = dict(zip(formula.variables, slots, strict=True))
-    body = grounded(_renamed(formula.body, bound), space)
-    guards = [present(slot, space) for slot in slots]
-    guards = [guard for guard in guards if guard != f.Const(True)]
-    if not guards:
-        return body
-    if formula.quantifier == "all":
-        return f.Implies(f.conjunction(*guards), body)
-    return f.And((*guards, body))
+class _Grounder:
+    def __init__(self, space: ConceptSpace) -> None:
+        self.space = space
+        self.maybe = {concept.name for concept in space.concepts if concept.kind == "bool" and concept.optional}
 
+    def ground(self, formula: Formula, bound: Mapping[str, Slot], cases: int) -> Formula:
+        """Return a part spelled out, where variables are bound to slots and this is one of so many cases."""
+        match formula:
+            case f.Var(name):
+                head, dot, attribute = name.partition(".")
+                return f.Var(bound[head].concept(attribute)) if dot and head in bound else formula
+            case f.Quantified():
+                return self._spelled_out(formula, bound, cases)
+            case f.Const():
+                return formula
+        made = rebuilt(formula, lambda part: self.ground(part, bound, cases))
+        if isinstance(made, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
+            return rebuilt(made, self.truth) if self.maybe else made
+        return f.If(self.truth(made.condition), made.then, made.otherwise) if isinstance(made, f.If) else made
 
-def _renamed(formula: Formula, bound: dict[str, Slot]) -> Formula:
-    if isinstance(formula, f.Var):
-        head, dot, attribute = formula.name.partition(".")
-        if dot and head in bound:
-            return f.Var(bound[head].concept(attribute))
+    def truth(self, formula: Formula) -> Formula:
+        """Return the formula as a truth value that is never absent."""
+        if isinstance(formula, f.Var) and formula.name in self.maybe:
+            return formula.eq(True)
+        if isinstance(formula, f.If):
+            return f.If(formula.condition, self.truth(formula.then), self.truth(formula.otherwise))
         return formula
-    if isinstance(formula, f.Quantified):
-        bound = {name: slot for name, slot in bound.items() if name not in formula.variables}
-    return rebuilt(formula, lambda part: _renamed(part, bound)) if children(formula) else formula
+
+    def _spelled_out(self, formula: f.Quantified, bound: Mapping[str, Slot], cases: int) -> Formula:
+        groups = self.space.groups
+        if formula.group not in groups:
+            hint = suggestion(formula.group, groups)
+            raise FormulaError(f"formula {quoted(formula)}: no group of slots named {formula.group!r}{hint}")
+        choices = list(combinations(groups[formula.group], len(formula.variables)))
+        if cases * len(choices) > MOST_CASES:
+            raise TooLarge(
+                f"formula {quoted(formula)} has more than {MOST_CASES:,} cases; use fewer slots or quantifiers"
+            )
+        parts = [self._case(formula, slots, bound, cases * len(choices)) for slots in choices]
+        if formula.quantifier == "count":
+            return f.Count(tuple(parts))
+        return f.conjunction(*parts) if formula.quantifier == "all" else f.disjunction(*parts)
+
+    def _case(self, formula: f.Quantified, slots: tuple[Slot, ...], bound: Mapping[str, Slot], cases: int) -> Formula:
+        inside = {**bound, **dict(zip(formula.variables, slots, strict=True))}
+        body = self.truth(self.ground(formula.body, inside, cases))
+        guards = [guard for guard in (present(slot, self.space) for slot in slots) if guard != f.TRUE]
+        if not guards:
+            return body
+        if formula.quantifier == "all":
+            return f.Implies(f.conjunction(*guards), body)
+        return f.And((*guards, body))
 
 
 def present(slot: Slot, space: ConceptSpace) -> Formula:
@@ -81,7 +110,29 @@ def shape_of(formula: Formula, space: ConceptSpace) -> Shape:
     >>> shape_of(f.Var("a") + f.Var("b"), digits(["a", "b"])).most
     18
     """
-    return _Checker(space, formula).shape(grounded(formula, space))
+    return _Checker(space, formula).shape(_flat(formula, space))
+
+
+def largest_number(formula: Formula, space: ConceptSpace) -> int:
+    """Return the greatest number, its sign aside, that can occur on the way to the formula's value."""
+    flat = _flat(formula, space)
+    checker = _Checker(space, formula)
+    found = [0]
+    for part in walk(flat):
+        shape = checker.shape(part)
+        found += [abs(shape.least), abs(shape.most)]
+        if isinstance(part, f.Member):
+            found += [abs(value) for row in part.rows for value in row if isinstance(value, int)]
+    return max(found)
+
+
+def _flat(formula: Formula, space: ConceptSpace) -> Formula:
+    """Return the grounded formula, unless it is nested too deep to walk through."""
+    if depth(formula) <= DEEPEST:
+        flat = grounded(formula, space)
+        if depth(flat) <= DEEPEST:
+            return flat
+    raise FormulaError(f"a formula is nested more than {DEEPEST} deep, quantifiers spelled out; name parts as concepts")
 
 
 class _Checker:
@@ -91,12 +142,14 @@ class _Checker:
         self.known: dict[Formula, Shape] = {}
 
     def refuse(self, why: str) -> FormulaError:
-        text = str(self.whole)
-        return FormulaError(f"formula {text if len(text) < 120 else text[:117] + '...'!r}: {why}")
+        return FormulaError(f"formula {quoted(self.whole, 120)}: {why}")
 
     def shape(self, formula: Formula) -> Shape:
         if formula not in self.known:
-            self.known[formula] = self._shape(formula)
+            shape = self._shape(formula)
+            if max(shape.most, -shape.least).bit_length() > f.BITS:
+                raise self.refuse(f"its numbers can grow beyond {f.BITS} bits")
+            self.known[formula] = shape
         return self.known[formula]
 
     def _shape(self, formula: Formula) -> Shape:
@@ -116,11 +169,14 @@ class _Checker:
             case f.Compare(operator, left, right):
                 return self._compared(operator, left, right)
             case f.AllEqual(parts) | f.AllDifferent(parts):
+                for part in parts:
+                    self.shape(part)
                 for one, other in pairwise(parts):
                     self._comparable(one, other)
                 return Shape("bool")
             case f.Member(terms, rows):
                 for place, term in enumerate(terms):
+                    self.shape(term)
                     for row in rows:
                         self._comparable(term, f.Const(row[place]))
                 return Shape("bool")
@@ -137,38 +193,43 @@ class _Checker:
     def truth(self, formula: Formula) -> None:
         shape = self.shape(formula)
         if shape.kind != "bool":
-            raise self.refuse(f"'{formula}' is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false")
+            raise self.refuse(
+                f"{quoted(formula)} is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false"
+            )
 
     def number(self, formula: Formula) -> Shape:
         shape = self.shape(formula)
         if shape.kind == "symbol":
-            raise self.refuse(f"'{formula}' is a symbol, not a number")
+            raise self.refuse(f"{quoted(formula)} is a symbol, not a number")
         if shape.optional:
-            raise self.refuse(f"'{formula}' may be absent; compare it with == or inside any(), all(), count()")
+            raise self.refuse(f"{quoted(formula)} may be absent; compare it with == or inside any(), all(), count()")
         return shape
 
     def _compared(self, operator: f.Operator, left: Formula, right: Formula) -> Shape:
         self._comparable(left, right)
-        if operator not in ("==", "!=") and self.shape(left).kind == "symbol":
-            raise self.refuse(f"symbols have no order: '{left} {operator} {right}'")
+        if operator not in ("==", "!=") and "symbol" in (self.shape(left).kind, self.shape(right).kind):
+            raise self.refuse(f"symbols have no order: {quoted(f.Compare(operator, left, right))}")
         return Shape("bool")
 
     def _comparable(self, left: Formula, right: Formula) -> None:
         one, other = self.shape(left), self.shape(right)
-        absent = ABSENT in one.symbols + other.symbols and (one.optional or other.optional)
-        if absent:
+        nothing = f.Const(ABSENT)
+        if (left == nothing and ABSENT in other.symbols) or (right == nothing and ABSENT in one.symbols):
             return
         if (one.kind == "symbol") != (other.kind == "symbol"):
-            raise self.refuse(f"'{left}' and '{right}' cannot be compared: a symbol and a number")
-        if one.kind == "symbol" and not set(one.symbols) & set(other.symbols):
+            raise self.refuse(f"{quoted(left)} and {quoted(right)} cannot be compared: a symbol and a number")
+        if one.kind == "symbol" and not set(one.symbols) & set(other.symbols) - {ABSENT}:
+            if not isinstance(left, f.Const) and not isinstance(right, f.Const):
+                raise self.refuse(
+                    f"{quoted(left)} and {quoted(right)} cannot be compared: they have no value in common"
+                )
             fixed, free = (one, other) if isinstance(left, f.Const) else (other, one)
-            word = fixed.symbols[0] if fixed.symbols else ""
-            raise self.refuse(f"no value {word!r}{suggestion(word, free.symbols)}")
+            raise self.refuse(f"no value {fixed.symbols[0]!r}{suggestion(fixed.symbols[0], free.symbols)}")
 
     def _either(self, then: Formula, otherwise: Formula) -> Shape:
         one, other = self.shape(then), self.shape(otherwise)
         if (one.kind == "symbol") != (other.kind == "symbol"):
-            raise self.refuse(f"'{then}' and '{otherwise}' are of different kinds")
+            raise self.refuse(f"{quoted(then)} and {quoted(otherwise)} are of different kinds")
         kind: Kind = one.kind if one.kind == other.kind else "int"
         symbols = tuple(dict.fromkeys(one.symbols + other.symbols))
         optional = one.optional or other.optional
@@ -188,31 +249,40 @@ class _Checker:
                     least, most = min(corners), max(corners)
                 return Shape("int", least, most)
             case f.Divide(operator, _, right):
-                return self._divided(operator, right, *parts)
+                if parts[1].least <= 0 <= parts[1].most:
+                    raise self.refuse(f"division by {quoted(right)}, which can be zero")
+                return self._applied(operator, parts)
             case f.Function(name):
-                return self._function(name, formula, parts)
-        raise self.refuse(f"'{formula}' has no meaning here")
+                if name == "pow" and (parts[1].least < 0 or parts[1].most > 64):
+                    raise self.refuse(f"the exponent of {quoted(formula)} must lie in 0..64")
+                return self._applied(name, parts)
+        raise self.refuse(f"{quoted(formula)} has no meaning here")
 
-    def _divided(self, operator: str, right: Formula, one: Shape, other: Shape) -> Shape:
-        if other.least <= 0 <= other.most:
-            raise self.refuse(f"division by '{right}', which can be zero")
-        if operator == "//":
-            corners = [x // y for x in (one.least, one.most) for y in (other.least, other.most)]
-            return Shape("int", min(corners), max(corners))
-        return Shape("int", min(0, other.least + 1), max(0, other.most - 1))
+    def _applied(self, name: str, parts: list[Shape]) -> Shape:
+        return Shape("int", *bounds(name, [(part.least, part.most) for part in parts]))
 
-    def _function(self, name: str, formula: Formula, parts: list[Shape]) -> Shape:
-        if name == "abs":
-            ends = [abs(parts[0].least), abs(parts[0].most)]
-            return Shape("int", 0 if parts[0].least <= 0 <= parts[0].most else min(ends), max(ends))
-        if name == "pow":
-            if parts[1].least < 0 or parts[1].most > 64:
-                raise self.refuse(f"the exponent of '{formula}' must lie in 0..64")
-            corners = [x**y for x in (parts[0].least, parts[0].most, 0) for y in (parts[1].least, parts[1].most)]
-            largest = max(map(abs, corners))
-            return Shape("int", -largest if parts[0].least < 0 else 0, largest)
-        pick = min if name == "min" else max
-        return Shape("int", pick(p.least for p in parts), pick(p.most for p in parts))
+
+def bounds(name: str, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the least and the greatest that a function gives, or bounds of them, for arguments in these ranges.
+
+    >>> bounds("//", [(-7, 9), (2, 3)])
+    (-4, 4)
+    """
+    low, high = ranges[0]
+    match name:
+        case "abs":
+            ends = [abs(low), abs(high)]
+            return (0 if low <= 0 <= high else min(ends)), max(ends)
+        case "//":
+            corners = [x // y for x in (low, high) for y in ranges[1]]
+            return min(corners), max(corners)
+        case "%":
+            return min(0, ranges[1][0] + 1), max(0, ranges[1][1] - 1)
+        case "pow":
+            largest = max(abs(x**y) for x in (low, high, 0) for y in ranges[1])
+            return (-largest if low < 0 else 0), largest
+    pick = min if name == "min" else max
+    return pick(low for low, _ in ranges), pick(high for _, high in ranges)
 
 
 def _shape_of_value(value: bool | int | str) -> Shape:

@@ -96,7 +96,7 @@ class Knowledge:
         return self._evaluators[key](codes)
 
     def labels_of(self, codes: Codes) -> Codes:
-        """Return the label codes of each world, one column a label."""
+        """Return the label codes of each world, one column a label, -1 where the label is absent."""
         columns = [self._label_codes(label, codes) for label in self.labels]
         return np.stack(columns, axis=1)
 
@@ -106,9 +106,10 @@ class Knowledge:
             return found.astype(np.int64)
         if label.kind == "int":
             values = np.array(label.values, dtype=found.dtype)
-            return np.searchsorted(values, found).astype(np.int64)
+            nearest = np.minimum(np.searchsorted(values, found), len(values) - 1)
+            return np.where(values[nearest] == found, nearest, -1).astype(np.int64)
         places = {value: place for place, value in enumerate(label.values)}
-        return np.array([places[value] for value in found], dtype=np.int64)
+        return np.array([places.get(value, -1) for value in found], dtype=np.int64)
 
     def violations(self, codes: Codes) -> Array:
         """Return a flag for each world and constraint: true where the constraint is broken."""
@@ -157,7 +158,7 @@ class Knowledge:
             )
             labels = tuple(Label(x["name"], parse(x["formula"]), tuple(x["values"])) for x in data["labels"])
             limits = tuple(Constraint(c["name"], parse(c["formula"]), tuple(c["tags"])) for c in data["constraints"])
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
         return cls(space, labels, limits)
 
@@ -186,4 +187,4 @@ def _possible_values(formula: Formula, space: ConceptSpace, shape: Shape) -> tup
     found = [outcome[0] for outcome in compile_diagram([grounded(formula, space)], space).outcomes]
     if shape.kind == "symbol":
         return tuple(symbol for symbol in shape.symbols if symbol in found and symbol != ABSENT)
-    return tuple(sorted(int(value) for value in found))
+    return tuple(sorted(int(value) for value in found if value != ABSENT))

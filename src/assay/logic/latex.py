@@ -9,6 +9,9 @@ from assay.logic.formula import Formula
 
 TERNARY, ARROW, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, ATOM = range(10)
 SIGNS = {"==": "=", "!=": r"\neq", "<": "<", "<=": r"\leq", ">": ">", ">=": r"\geq"}
+ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
 QUANTIFIERS = {"any": r"\exists", "all": r"\forall"}
 
 
@@ -33,7 +36,7 @@ def _value(value: Value) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", r"\textbackslash ").replace("_", r"\_").replace("%", r"\%").replace("&", r"\&")
+    return "".join(ESCAPES.get(letter, letter) for letter in text)
 
 
 def _joined(parts: Sequence[Formula], sign: str, level: int) -> tuple[int, str]:
@@ -53,8 +56,8 @@ def _sum(formula: f.Sum) -> tuple[int, str]:
     for term in formula.terms[1:]:
         if isinstance(term, f.Minus):
             text += f" - {_tex(term.body, PRODUCT)}"
-        elif isinstance(term, f.Const) and term.value < 0:  # type: ignore[operator]
-            text += f" - {-term.value}"  # type: ignore[operator]
+        elif isinstance(term, f.Const) and type(term.value) is int and term.value < 0:
+            text += f" - {-term.value}"
         else:
             text += f" + {_tex(term, PRODUCT)}"
     return SUM, text
@@ -72,7 +75,7 @@ def _function(formula: f.Function) -> tuple[int, str]:
         return ATOM, rf"\left|{_tex(formula.arguments[0], TERNARY)}\right|"
     if formula.name == "pow":
         base, exponent = formula.arguments
-        return ATOM, f"{_tex(base, ATOM)}^{{{_tex(exponent, TERNARY)}}}"
+        return UNARY, f"{_tex(base, ATOM)}^{{{_tex(exponent, TERNARY)}}}"
     return _named(formula.name, formula.arguments)
 
 
@@ -104,7 +107,7 @@ def _name(formula: f.Var) -> tuple[int, str]:
 
 
 _WRITERS: dict[type[Formula], Callable[[Any], tuple[int, str]]] = {
-    f.Const: lambda formula: (UNARY if str(formula.value).startswith("-") else ATOM, _value(formula.value)),
+    f.Const: lambda formula: (UNARY if _value(formula.value).startswith("-") else ATOM, _value(formula.value)),
     f.Var: _name,
     f.Not: lambda formula: (NOT, rf"\lnot {_tex(formula.body, NOT)}"),
     f.And: lambda formula: _joined(formula.parts, r"\land", AND),

@@ -11,10 +11,9 @@ from assay.concepts import Value
 from assay.errors import FormulaError, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.traverse import names_in
+from assay.logic.traverse import DEEPEST, depth, free_names
 
 LONGEST = 200_000
-DEEPEST = 150
 
 COMPARISONS: dict[type[ast.cmpop], f.Operator] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -68,13 +67,15 @@ def parse(text: str, names: Collection[str] | None = None) -> Formula:
         reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
         hint = "; equality is '=='" if "=" in text and "==" not in text else ""
         raise FormulaError(f"formula {_short(text)!r} cannot be read: {reason}{hint}") from None
+    if depth(formula) > DEEPEST:
+        raise FormulaError(f"formula {_short(text)!r} is nested more than {DEEPEST} deep")
     if names is not None:
         _refuse_unknown(formula, text, names)
     return formula
 
 
 def _refuse_unknown(formula: Formula, text: str, names: Collection[str]) -> None:
-    for name in names_in(formula):
+    for name in free_names(formula):
         if name not in names:
             raise FormulaError(f"formula {_short(text)!r}: no concept named {name!r}{suggestion(name, names)}")
 
@@ -95,7 +96,7 @@ class _Reader:
         return FormulaError(f"formula {_short(self.text)!r}: {_short(piece or '', 40)!r}: {reason}")
 
     def read(self, tree: ast.expr, depth: int) -> Formula:
-        if depth > DEEPEST:
+        if depth > DEEPEST + 1:  # one more, since -1 is two deep in Python and one number here
             raise FormulaError(f"formula {_short(self.text)!r} is nested more than {DEEPEST} deep")
         method: Callable[[Any, int], Formula] | None = getattr(self, f"read_{type(tree).__name__.lower()}", None)
         if method is None:
@@ -115,9 +116,14 @@ class _Reader:
         return f.Var(tree.id)
 
     def read_attribute(self, tree: ast.Attribute, depth: int) -> Formula:
-        if not isinstance(tree.value, ast.Name) or tree.attr.startswith("__"):
+        names: list[str] = []
+        current: ast.expr = tree
+        while isinstance(current, ast.Attribute):
+            names.append(current.attr)
+            current = current.value
+        if not isinstance(current, ast.Name) or any(name.startswith("__") for name in (current.id, *names)):
             raise self.refuse(tree, "only 'slot.attribute' is allowed")
-        return f.Var(f"{tree.value.id}.{tree.attr}")
+        return f.Var(".".join((current.id, *reversed(names))))
 
     def read_boolop(self, tree: ast.BoolOp, depth: int) -> Formula:
         parts = tuple(self.read(part, depth) for part in tree.values)
@@ -130,6 +136,8 @@ class _Reader:
         return f.negative(body) if isinstance(tree.op, ast.USub) else body
 
     def read_binop(self, tree: ast.BinOp, depth: int) -> Formula:
+        if isinstance(tree.op, (ast.Add, ast.Sub)):
+            return self._sum(tree, depth)
         parts = self._same_operator(tree)
         left, *rest = (self.read(part, depth) for part in parts)
         operator = type(tree.op)
@@ -138,12 +146,9 @@ class _Reader:
             joined: Formula = kind((left, *rest))
             return joined
         right = rest[0]
-        if operator is ast.Add:
-            return f.total(left, *rest)
         if operator is ast.Mult:
             return f.product(left, *rest)
         simple: dict[type[ast.operator], Callable[[], Formula]] = {
-            ast.Sub: lambda: f.total(left, f.negative(right)),
             ast.FloorDiv: lambda: f.Divide("//", left, right),
             ast.Mod: lambda: f.Divide("%", left, right),
             ast.Pow: lambda: f.Function("pow", (left, right)),
@@ -154,9 +159,19 @@ class _Reader:
             raise self.refuse(tree, hint or f"operator {operator.__name__} is not allowed in a formula")
         return simple[operator]()
 
+    def _sum(self, tree: ast.BinOp, depth: int) -> Formula:
+        """Read a left-leaning chain `a + b - c` as one sum, so that long sums nest once."""
+        terms: list[Formula] = []
+        current: ast.expr = tree
+        while isinstance(current, ast.BinOp) and isinstance(current.op, (ast.Add, ast.Sub)):
+            term = self.read(current.right, depth)
+            terms.append(term if isinstance(current.op, ast.Add) else f.negative(term))
+            current = current.left
+        return f.total(self.read(current, depth), *reversed(terms))
+
     def _same_operator(self, tree: ast.BinOp) -> list[ast.expr]:
-        """Return the operands of a left-leaning chain `a + b + c` as one list, so that long sums nest once."""
-        if not isinstance(tree.op, (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)):
+        """Return the operands of a left-leaning chain `a * b * c` as one list, so that long products nest once."""
+        if not isinstance(tree.op, (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)):
             return [tree.left, tree.right]
         parts: list[ast.expr] = []
         current: ast.expr = tree
@@ -228,10 +243,11 @@ class _Reader:
         targets = clause.target.elts if isinstance(clause.target, ast.Tuple) else [clause.target]
         source: ast.expr = clause.iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "pairs":
-            source = source.args[0] if len(source.args) == 1 and len(targets) == 2 else clause.iter
+            fits = len(source.args) == 1 and not source.keywords and len(targets) == 2
+            source = source.args[0] if fits else clause.iter
         elif len(targets) != 1:
             raise self.refuse(source, "two variables need 'in pairs(group)'")
-        if not isinstance(source, ast.Name) or not all(isinstance(target, ast.Name) for target in targets):
-            raise self.refuse(source, "'for' takes names and a group of slots")
         bound = tuple(target.id for target in targets if isinstance(target, ast.Name))
+        if clause.is_async or not isinstance(source, ast.Name) or len(bound) < len(targets):
+            raise self.refuse(source, "'for' takes names and a group of slots")
         return f.Quantified(name, bound, source.id, body)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic.formula import Operator
+from assay.logic.ground import bounds
 
 Term = int
 Op = Literal["const", "var", "not", "and", "or", "xor", "zero", "positive", "linear", "product", "apply", "same",
@@ -191,7 +192,8 @@ class Terms:
             return self.const(FUNCTIONS[name](*(_number(self.nodes[part].operands[0]) for part in parts)))
         if name in ("min", "max"):
             parts = sorted(set(parts))
-        return self._intern("apply", (name, tuple(parts)), parts, -(2**70), 2**70)
+        ranges = [(self.nodes[part].least, self.nodes[part].most) for part in parts]
+        return self._intern("apply", (name, tuple(parts)), parts, *bounds(name, ranges))
 
     # -- comparison ------------------------------------------------------------------------------------------------
 
@@ -233,7 +235,7 @@ class Terms:
         divisor, constant, terms = self._scaled(term)
         if constant % divisor:
             return self.false
-        if terms[0][0] < 0:
+        if min((part, weight) for weight, part in terms)[1] < 0:  # a == b and b == a are one term
             divisor = -divisor
         return self._test("zero", constant // divisor, terms, divisor)
 
@@ -254,14 +256,14 @@ class Terms:
 
     def same(self, parts: list[Term]) -> Term:
         """Return "all of these have one value"."""
-        distinct = set(parts)
-        values = {self._value(part) for part in distinct if self.nodes[part].op == "const"}
-        if len(values) > 1:
+        known = {self._value(part): part for part in parts if self.nodes[part].op == "const"}
+        distinct = {part for part in parts if self.nodes[part].op != "const"} | set(known.values())
+        if len(known) > 1:
             return self.false
         if len(distinct) < 2:
             return self.true
-        if values and len(distinct) > 2:
-            fixed = next(part for part in distinct if self.nodes[part].op == "const")
+        if known and len(distinct) > 2:
+            (fixed,) = known.values()
             return self.conjoin([self.same([fixed, part]) for part in distinct if part != fixed])
         return self._intern("same", tuple(sorted(distinct)), distinct)
 
@@ -326,7 +328,7 @@ FUNCTIONS: dict[str, Any] = {
     "//": lambda left, right: left // right,
     "%": lambda left, right: left % right,
     "abs": abs,
-    "min": min,
-    "max": max,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
     "pow": pow,
 }

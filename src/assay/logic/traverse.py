@@ -3,7 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 
-from assay.logic.formula import Formula, Minus, Product, Sum, Var, negative, product, total
+from assay.logic.formula import Formula, Minus, Product, Quantified, Sum, Var, negative, product, total
+
+DEEPEST = 150
+"""How deep formulas may be nested: every reading walks down by recursion."""
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
@@ -44,6 +47,31 @@ def walk(formula: Formula) -> Iterator[Formula]:
         current = stack.pop()
         yield current
         stack.extend(reversed(children(current)))
+
+
+def depth(formula: Formula) -> int:
+    """Return how deep formulas are nested in this one, itself included.
+
+    >>> depth(Var("a") + 1)
+    2
+    """
+    deepest, layer = 0, [formula]
+    while layer:
+        deepest, layer = deepest + 1, [part for current in layer for part in children(current)]
+    return deepest
+
+
+def free_names(formula: Formula) -> tuple[str, ...]:
+    """Return the names of the variables that no quantifier binds, in order of first occurrence.
+
+    >>> free_names(Quantified("any", ("car",), "cars", Var("car.size").eq(Var("size"))))
+    ('size',)
+    """
+    if isinstance(formula, Var):
+        return (formula.name,)
+    found = dict.fromkeys(name for part in children(formula) for name in free_names(part))
+    bound = formula.variables if isinstance(formula, Quantified) else ()
+    return tuple(name for name in found if name.partition(".")[0] not in bound)
 
 
 def names_in(formula: Formula) -> tuple[str, ...]:

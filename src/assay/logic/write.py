@@ -14,6 +14,12 @@ def written(formula: Formula) -> str:
     return _write(formula, TERNARY)
 
 
+def quoted(formula: Formula, most: int = 80) -> str:
+    """Return the text of a formula for a message, the first part of a long one."""
+    text = written(formula)
+    return f"'{text}'" if len(text) <= most else f"'{text[: most - 3]}...'"
+
+
 def _write(formula: Formula, least: int) -> str:
     level, text = _WRITERS[type(formula)](formula)
     return text if level >= least else f"({text})"

@@ -28,11 +28,16 @@ def f1_by_value(truth: Codes, predicted: Codes, size: int) -> Array:
 
 
 def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
-    """Return the mean F1 over the values that occur or are predicted.
+    """Return the mean F1 over the values that occur; one stray answer is one error, not a whole value with F1 = 0.
 
-    >>> round(macro_f1(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), 2), 3)
-    0.733
+    >>> round(macro_f1(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]), 3), 3)
+    0.583
     """
+    return float(f1_by_value(truth, predicted, size)[np.unique(truth)].mean())
+
+
+def macro_f1_of_union(truth: Codes, predicted: Codes, size: int) -> float:
+    """Return the mean F1 over the values that occur or are predicted, as scikit-learn does unless told otherwise."""
     return float(np.nanmean(f1_by_value(truth, predicted, size)))
 
 
@@ -46,7 +51,7 @@ def binary_f1(truth: Codes, predicted: Codes) -> float:
 def label_accuracy(evidence: Evidence) -> Array:
     """Return for each example the share of its labels that are right."""
     right: Array = evidence.labels == evidence.predicted_labels
-    return right.mean(axis=1)
+    return np.asarray(right.mean(axis=1))
 
 
 @per_example("label_exact", "share of examples with every label right")
@@ -64,6 +69,14 @@ def label_f1(evidence: Evidence) -> float:
     return float(np.mean(found))
 
 
+@overall("label_f1_union", "macro F1 of the labels over values that occur or are predicted (scikit-learn's default)")
+def label_f1_union(evidence: Evidence) -> float:
+    """Return the macro F1 of each label over the values that occur or are predicted, averaged."""
+    truth, predicted = evidence.labels, evidence.predicted_labels
+    columns = enumerate(evidence.knowledge.labels)
+    return float(np.mean([macro_f1_of_union(truth[:, i], predicted[:, i], len(x.values)) for i, x in columns]))
+
+
 @overall("label_mean_f1", "binary F1 of each true-or-false label, averaged over labels")
 def label_mean_f1(evidence: Evidence) -> float:
     """Return mF1(Y): the F1 of "true" for each true-or-false label, averaged."""
@@ -79,7 +92,7 @@ def concept_accuracy(evidence: Evidence) -> Array:
         return np.full(len(evidence), np.nan)
     columns = list(evidence.answered)
     right: Array = evidence.concepts[:, columns] == evidence.predicted_concepts[:, columns]
-    return right.mean(axis=1)
+    return np.asarray(right.mean(axis=1))
 
 
 @per_example("concept_exact", "share of examples with every concept right")

@@ -45,8 +45,6 @@ class Task(ABC):
     Config: ClassVar[type[TaskConfig]] = TaskConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
-    backbones: ClassVar[Mapping[str, str]] = {}
-    """The backbones that suit the pictures, for the roles `concept` and `label`."""
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
         given = (settings or Settings()).merged(Settings(values))
@@ -79,6 +77,10 @@ class Task(ABC):
     def summary(self) -> str:
         """One line about the task."""
         return (type(self).__doc__ or self.name).strip().splitlines()[0]
+
+    def backbones(self) -> dict[str, str]:
+        """Return the backbones that suit the pictures, for the roles `concept` and `label`."""
+        return {}
 
     def sources(self) -> dict[str, Any]:
         """Return what the pictures are made from, by name and hash, for the record."""

@@ -53,7 +53,10 @@ class DigitTask(Task):
     """Pictures of digits in a row, one for each concept."""
 
     config: HandwrittenConfig
-    backbones: ClassVar[Mapping[str, str]] = {"concept": "conv-stride", "label": "conv-pool"}
+
+    def backbones(self) -> dict[str, str]:
+        """Return the networks of the paper for digits."""
+        return {"concept": "conv-stride", "label": "conv-pool"}
 
     @cached_property
     def layout(self) -> Layout:
@@ -181,6 +184,10 @@ class MNMath(DigitTask):
     Config = MNMathConfig
     config: MNMathConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 200}
+
+    def backbones(self) -> dict[str, str]:
+        """Return the networks of the paper for equations."""
+        return {"concept": "conv-stride", "label": "conv-pool-3"}
 
     @cached_property
     def knowledge(self) -> Knowledge:

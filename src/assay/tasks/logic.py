@@ -65,7 +65,12 @@ class MNLogic(DigitTask):
     Config = MNLogicConfig
     config: MNLogicConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
-    backbones: ClassVar[Mapping[str, str]] = {"concept": "conv-wide", "label": "conv-pool-3"}
+
+    def backbones(self) -> dict[str, str]:
+        """Return the networks of the paper for bits; single pixels cannot be convolved."""
+        if self.config.pixels:
+            return {"concept": "mlp", "label": "mlp"}
+        return {"concept": "conv-wide", "label": "conv-pool-3"}
 
     @classmethod
     def translated(cls, settings: Settings) -> Settings:

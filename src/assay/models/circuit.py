@@ -1,0 +1,69 @@
+"""The decision diagram as a layer: label probabilities from concept probabilities, exact and differentiable."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from assay.arrays import Array, Codes
+from assay.errors import DataError
+from assay.logic.circuit import Diagram
+from assay.logic.knowledge import Knowledge
+
+
+class DiagramLayer(nn.Module):
+    """One sweep over the layers of a diagram for a whole batch; nothing in it is learned."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        super().__init__()
+        self.order = diagram.order
+        self.outcomes = len(diagram.outcomes)
+        self.widths = [*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes)]
+        for number, layer in enumerate(diagram.layers):
+            targets = torch.from_numpy(layer.astype(np.int64).ravel())
+            self.register_buffer(f"targets_{number}", targets, persistent=False)
+
+    def forward(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return the probability of each outcome; `concepts[i]` is batch x values of concept `i`."""
+        mass = torch.ones_like(concepts[0][:, :1])
+        for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
+            shares = (mass[:, :, None] * concepts[place][:, None, :]).flatten(1)
+            targets: Tensor = getattr(self, f"targets_{number}")
+            mass = shares.new_zeros(len(shares), width).index_add(1, targets, shares)
+        return mass
+
+
+class RuleLayer(nn.Module):
+    """The rule as a layer: joint outcomes of all labels, and each label's own probabilities."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__()
+        self.knowledge = knowledge
+        self.diagram = DiagramLayer(knowledge.diagram)
+        self.numbers = {self._codes(outcome): i for i, outcome in enumerate(knowledge.diagram.outcomes)}
+        for place, label in enumerate(knowledge.labels):
+            table = np.zeros((len(self.numbers), len(label.values)), dtype=np.float32)
+            for codes, number in self.numbers.items():
+                table[number, codes[place]] = 1
+            self.register_buffer(f"label_{place}", torch.from_numpy(table), persistent=False)
+
+    def _codes(self, outcome: tuple[object, ...]) -> tuple[int, ...]:
+        return tuple(x.values.index(v) for x, v in zip(self.knowledge.labels, outcome, strict=True))
+
+    def outcome_numbers(self, labels: Codes) -> Array:
+        """Return the number of the joint outcome of each row of label codes."""
+        distinct, which = np.unique(labels, axis=0, return_inverse=True)
+        strangers = [row for row in distinct.tolist() if tuple(row) not in self.numbers]
+        if strangers:
+            raise DataError(f"the rule can never give the labels {strangers[0]} (as codes) that the data shows")
+        return np.array([self.numbers[tuple(row)] for row in distinct.tolist()])[which.ravel()]
+
+    def forward(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return the probability of each joint outcome."""
+        found: Tensor = self.diagram(concepts)
+        return found
+
+    def marginals(self, outcomes: Tensor) -> list[Tensor]:
+        """Return the probabilities of each label's values."""
+        return [outcomes @ getattr(self, f"label_{place}") for place in range(len(self.knowledge.labels))]

@@ -1,0 +1,74 @@
+"""The concept encoder: from pictures to the logits of every concept, one network for each encoder group."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from assay.concepts import ConceptSpace, EncoderGroup
+from assay.models.backbones import build_backbone
+from assay.render.picture import Box, Layout
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one network looks at: the concepts it reads, each in its own part of the picture, or all in the whole."""
+
+    concepts: tuple[str, ...]
+    boxes: tuple[Box, ...] = ()
+
+
+def looks(space: ConceptSpace, layout: Layout, share: bool = True) -> list[Look]:
+    """Return a look for each encoder group whose concepts have regions, and one for all concepts that have none.
+
+    Without sharing, each concept has a look of its own.
+    """
+    groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
+    found = []
+    whole: list[str] = []
+    for group in groups:
+        boxes = tuple(layout.regions[name] for name in group.concepts if name in layout.regions)
+        sizes = {(box.right - box.left, box.bottom - box.top) for box in boxes}
+        if len(boxes) == len(group.concepts) and len(sizes) == 1:
+            found.append(Look(group.concepts, boxes))
+        else:
+            whole += group.concepts
+    return [*found, Look(tuple(whole))] if whole else found
+
+
+class Reader(nn.Module):
+    """The network of one look."""
+
+    def __init__(self, look: Look, space: ConceptSpace, layout: Layout, backbone: str) -> None:
+        super().__init__()
+        self.look = look
+        self.sizes = [len(space.concept(name).values) for name in look.concepts]
+        box = look.boxes[0] if look.boxes else Box(0, 0, layout.width, layout.height)
+        body = build_backbone(backbone, (layout.channels, box.bottom - box.top, box.right - box.left))
+        self.body = body.network
+        self.head = nn.Linear(body.features, self.sizes[0] if look.boxes else sum(self.sizes))
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        """Return the logits of each concept of the look."""
+        if not self.look.boxes:
+            return list(self.head(self.body(images)).split(self.sizes, dim=1))
+        cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.look.boxes]
+        logits = self.head(self.body(torch.cat(cuts)))
+        return list(logits.chunk(len(cuts)))
+
+
+class ConceptEncoder(nn.Module):
+    """All readers together."""
+
+    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: bool = True) -> None:
+        super().__init__()
+        self.names = space.names
+        self.readers = nn.ModuleList(Reader(look, space, layout, backbone) for look in looks(space, layout, share))
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        """Return the logits of each concept, in the order of the space."""
+        found: dict[str, Tensor] = {}
+        for reader in self.readers:
+            assert isinstance(reader, Reader)
+            found.update(zip(reader.look.concepts, reader(images), strict=True))
+        return [found[name] for name in self.names]

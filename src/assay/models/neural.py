@@ -1,0 +1,158 @@
+"""What all trained models share: building from knowledge and layout, fitting, answering, saving and loading."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from assay.arrays import Codes
+from assay.concepts import ConceptSpace
+from assay.config import Settings, checked
+from assay.data.dataset import SplitData
+from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge
+from assay.metrics.quality import macro_f1
+from assay.models.tensors import Batch, to_batch
+from assay.models.training import Epoch, Phase, Report, Training, device_of, seed_all, train
+from assay.predictions import Answer, Predictions
+from assay.render.picture import Layout
+
+CHUNK = 1024
+
+
+class NeuralConfig(Training):
+    """What every network can set, besides how it is trained."""
+
+    backbone: str | None = None
+    """By default the one that the task suggests for the role."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Probabilities of the values of each label, and of each concept if the model has concepts."""
+
+    labels: list[Tensor]
+    concepts: list[Tensor] | None = None
+
+
+class NeuralModel(nn.Module):
+    """A network that learns from pictures. Subclasses build themselves in `build`, and give `phases` and `answer`."""
+
+    name: ClassVar[str]
+    role: ClassVar[str]
+    """Which of the task's suggested backbones it uses: `concept` or `label`."""
+    has_concepts: ClassVar[bool]
+    can_intervene: ClassVar[bool]
+    Config: ClassVar[type[NeuralConfig]]
+    default_backbone: ClassVar[str] = "conv-pool"
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        layout: Layout,
+        settings: Settings | None = None,
+        backbones: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        config = checked(self.Config, settings or Settings())
+        chosen = config.backbone or (backbones or {}).get(self.role, self.default_backbone)
+        self.config = config.model_copy(update={"backbone": chosen})
+        self.knowledge = knowledge
+        self.layout = layout
+        self.seed = seed
+        self.history: list[Epoch] = []
+        seed_all(seed, self.name, "weights")
+        self.build(chosen)
+
+    @property
+    def space(self) -> ConceptSpace:
+        """The concepts."""
+        return self.knowledge.space
+
+    @abstractmethod
+    def build(self, backbone: str) -> None:
+        """Make the layers."""
+
+    @abstractmethod
+    def phases(self, data: Batch) -> list[Phase]:
+        """Return the parts of training on this data."""
+
+    @abstractmethod
+    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return the probabilities for pictures, with the concepts in `do` (by column) set to these codes."""
+
+    def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
+        """Learn from one split, keeping the epoch that is best on another."""
+        device = device_of(self.config.device)
+        self.to(device)
+        data, held = to_batch(train_data, device), to_batch(valid, device)
+        seed_all(self.seed, self.name, "training")
+        phases = self.phases(data)
+        self.history = train(self, phases, data, lambda what: self.validation_f1(held, what), self.config, report)
+
+    def validation_f1(self, held: Batch, what: str) -> float:
+        """Return the macro F1 of the labels, or of the concepts, averaged over columns."""
+        answers = self.probabilities(held.images, {})
+        if what == "concepts":
+            truth, spreads = held.concepts, answers.concepts or []
+        else:
+            truth, spreads = held.labels, answers.labels
+        codes = truth.cpu().numpy()
+        found = [macro_f1(codes[:, i], p.argmax(1).cpu().numpy(), p.shape[1]) for i, p in enumerate(spreads)]
+        return float(np.mean(found))
+
+    @torch.no_grad()
+    def probabilities(self, images: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return the probabilities for pictures of bytes, chunk by chunk."""
+        self.eval()
+        chunks = []
+        for start in range(0, len(images), CHUNK):
+            rows = slice(start, start + CHUNK)
+            given = {place: codes[rows] for place, codes in do.items()}
+            chunks.append(self.answer(images[rows].float() / 255, given))
+        labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
+        if chunks[0].concepts is None:
+            return Outputs(labels)
+        spoken = [chunk.concepts or [] for chunk in chunks]
+        return Outputs(labels, [torch.cat(parts) for parts in zip(*spoken, strict=True)])
+
+    def predict(self, data: SplitData, do: Mapping[str, Codes] | None = None) -> Predictions:
+        """Answer for every example of a split; `do` sets concepts to codes."""
+        if do and not self.can_intervene:
+            raise ConfigError(f"model {self.name!r} has no concepts that can be set")
+        device = next(self.parameters()).device
+        given = {self.space.place(n): torch.from_numpy(np.asarray(c)).to(device) for n, c in (do or {}).items()}
+        batch = to_batch(data, device)
+        found = self.probabilities(batch.images, given)
+        names = self.knowledge.label_names
+        labels = {name: _answer(p) for name, p in zip(names, found.labels, strict=True)}
+        spoken = found.concepts or []
+        concepts = {name: _answer(p) for name, p in zip(self.space.names, spoken, strict=False)}
+        return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
+
+    def about(self) -> dict[str, Any]:
+        """Return who the model is, for the record."""
+        config = self.config.model_dump(mode="json")
+        return {"model": self.name, "seed": self.seed, "config": config, "torch": torch.__version__}
+
+    def history_as_dicts(self) -> list[dict[str, Any]]:
+        """Return the training history as plain data."""
+        return [asdict(epoch) for epoch in self.history]
+
+
+def _answer(probabilities: Tensor) -> Answer:
+    spread = probabilities.double().cpu().numpy()
+    return Answer.of(spread / spread.sum(axis=1, keepdims=True))
+
+
+def intervened(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
+    """Return concept probabilities with those in `do` made certain."""
+    changed = list(concepts)
+    for place, codes in do.items():
+        changed[place] = torch.nn.functional.one_hot(codes, concepts[place].shape[1]).to(concepts[place].dtype)
+    return changed

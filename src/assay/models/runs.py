@@ -1,0 +1,101 @@
+"""A run on disk: what was trained on what, the weights, the history, and the predictions."""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.manifest import to_json, versions
+from assay.data.shard import write_atomically
+from assay.errors import DataError
+from assay.logic.knowledge import Knowledge
+from assay.models import MODELS
+from assay.models.neural import NeuralModel
+from assay.models.training import Report
+from assay.render.picture import Layout
+from assay.runs import RUN, RunFolder
+
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train: a model by name, its settings and its seed."""
+
+    model: str
+    settings: Settings
+    seed: int = 0
+
+
+def split_for(dataset: Dataset, name: str) -> str:
+    """Return the split of this name, or the first stage of it where the dataset has stages."""
+    if name in dataset or f"{name}_1" not in dataset:
+        return name
+    return f"{name}_1"
+
+
+def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> NeuralModel:
+    """Train a model, save it, and write its predictions for every split but the training one."""
+    make: type[NeuralModel] = MODELS[order.model]
+    hints = dataset.manifest["backbones"]
+    model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
+    run = RunFolder(folder)
+    run.claim()
+    training = split_for(dataset, "train")
+    model.fit(dataset[training], dataset[split_for(dataset, "valid")], report)
+    _save(model, dataset, run)
+    for name in dataset.split_names:
+        if not name.startswith("train"):
+            predict_run(run.folder, dataset, name, model)
+    return model
+
+
+def predict_run(folder: Path, dataset: Dataset, split: str, model: NeuralModel | None = None) -> Path:
+    """Write the predictions of a run for a split and return the file."""
+    model = model or load_model(folder)
+    path = RunFolder(folder).predictions(split)
+    model.predict(dataset[split]).write(path, dataset.knowledge)
+    return path
+
+
+def _save(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
+    weights = {name: tensor.contiguous().cpu() for name, tensor in model.state_dict().items()}
+    write_atomically(run.folder / WEIGHTS, save(weights))
+    write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
+    about = {
+        **model.about(),
+        "device": str(next(model.parameters()).device),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "data": {"folder": str(dataset.folder.resolve()), "fingerprint": dataset.fingerprint, "task": dataset.name},
+        "knowledge": model.knowledge.to_dict(),
+        "layout": model.layout.to_dict(),
+        "machine": platform.machine(),
+        "versions": {**versions(), "torch": torch.__version__},
+    }
+    write_atomically(run.folder / RUN, to_json(about))
+
+
+def load_model(folder: Path, device: str = "cpu") -> NeuralModel:
+    """Return the trained model of a run."""
+    about = RunFolder(folder).about()
+    make: type[NeuralModel] = MODELS[about["model"]]
+    model = make(
+        Knowledge.from_dict(about["knowledge"]),
+        Layout.from_dict(about["layout"]),
+        Settings(about["config"]),
+        seed=about["seed"],
+    )
+    try:
+        weights: Mapping[str, Any] = load((folder / WEIGHTS).read_bytes())
+        model.load_state_dict(dict(weights))
+    except (OSError, SafetensorError, RuntimeError, json.JSONDecodeError) as error:
+        raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
+    return model.to(torch.device(device)).eval()

@@ -1,0 +1,57 @@
+"""Splits as tensors on a device, and as a torch dataset for anyone's own loop."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from assay.data.dataset import SplitData
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pictures (bytes, examples x channels x height x width), label codes and concept codes."""
+
+    images: Tensor
+    labels: Tensor
+    concepts: Tensor
+    rows: Tensor
+    """Which rows of the whole split these are."""
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def take(self, rows: Tensor) -> "Batch":
+        """Return some of the rows."""
+        return Batch(self.images[rows], self.labels[rows], self.concepts[rows], self.rows[rows])
+
+    @property
+    def pictures(self) -> Tensor:
+        """The pictures as numbers from 0 to 1."""
+        return self.images.float() / 255
+
+
+def to_batch(data: SplitData, device: torch.device) -> Batch:
+    """Return a whole split on a device."""
+    images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous()
+    return Batch(
+        images.to(device),
+        torch.from_numpy(data.labels).to(device),
+        torch.from_numpy(data.concepts).to(device),
+        torch.arange(len(data), device=device),
+    )
+
+
+class TorchSplit(Dataset[tuple[Tensor, Tensor, Tensor]]):
+    """A split as a torch dataset of (picture from 0 to 1, label codes, concept codes)."""
+
+    def __init__(self, data: SplitData) -> None:
+        self.batch = to_batch(data, torch.device("cpu"))
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def __getitem__(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return one example."""
+        return self.batch.images[row].float() / 255, self.batch.labels[row], self.batch.concepts[row]

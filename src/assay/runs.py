@@ -1,0 +1,70 @@
+"""A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.data.dataset import Dataset
+from assay.errors import DataError
+from assay.logic.knowledge import Knowledge
+from assay.predictions import Predictions, read_predictions
+
+RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of a run, or a single predictions file that stands for one."""
+
+    folder: Path
+
+    def claim(self) -> None:
+        """Make the folder, refusing one that holds anything but an unfinished run."""
+        try:
+            if (self.folder / RUN).exists():
+                raise DataError(f"{str(self.folder)!r} holds a finished run; choose another folder")
+            if self.folder.is_file():
+                raise DataError(f"{str(self.folder)!r} is a file, not a folder")
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"cannot use folder {str(self.folder)!r}: {error.strerror}") from None
+
+    def predictions(self, split: str) -> Path:
+        """Return where the predictions for a split are."""
+        return self.folder / "predictions" / f"{split}.parquet"
+
+    def about(self) -> dict[str, Any]:
+        """Return what was trained on what."""
+        try:
+            about: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
+        except (OSError, ValueError):
+            raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again") from None
+        return about
+
+    def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
+        """Return the predictions for every split that has them, test first."""
+        if self.folder.is_file():
+            found = read_predictions(self.folder, knowledge)
+            return {found.split: found}
+        if not self.folder.exists():
+            raise DataError(f"no run or predictions file {str(self.folder)!r}")
+        paths = sorted((self.folder / "predictions").glob("*.parquet"), key=_test_first)
+        if not paths:
+            raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
+        return {path.stem: read_predictions(path, knowledge) for path in paths}
+
+    def dataset(self) -> Dataset:
+        """Open the dataset that the run was trained on, where it was then."""
+        data = self.about()["data"]
+        dataset = Dataset.open(data["folder"])
+        if dataset.fingerprint != data["fingerprint"]:
+            raise DataError(f"{data['folder']!r} is no longer the dataset that {str(self.folder)!r} was trained on")
+        return dataset
+
+
+def _test_first(path: Path) -> tuple[int, str]:
+    order = ["test", "test_1", "ood", "valid"]
+    return (order.index(path.stem) if path.stem in order else len(order), path.stem)
