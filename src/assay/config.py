@@ -1,7 +1,11 @@
 """Settings from YAML files and `--set`, checked against a typed model, with the file and line in every error."""
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,6 +107,36 @@ def _places(tree: yaml.MappingNode, name: str) -> dict[str, str]:
             raise ConfigError(f"{name} line {key.start_mark.line + 1}: {key.value!r} is given twice")
         places[key.value] = f"{name} line {key.start_mark.line + 1}"
     return places
+
+
+def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+    """Return each setting's default and the text written below it in the class."""
+    texts: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        if issubclass(kind, BaseModel) and kind is not BaseModel:
+            texts.update(_field_texts(kind))
+    return {
+        name: {
+            "default": None if held.is_required() else held.get_default(call_default_factory=True),
+            "help": texts.get(name, ""),
+        }
+        for name, held in model.model_fields.items()
+    }
+
+
+def _field_texts(kind: type) -> dict[str, str]:
+    """Return the string that follows each annotated name in a class's source."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    except (OSError, SyntaxError):
+        return {}
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    return {
+        field.target.id: " ".join(str(text.value.value).split())
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
 
 
 def checked(model: type[M], settings: Settings) -> M:

@@ -36,6 +36,10 @@ class Recipe:
         """The splits in the sizes asked for."""
         return resized(self.task.splits(), dict(self.sizes), self.train)
 
+    def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
+        """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
+        return Recipe, (self.task_name, self.settings, self.seed, self.train, self.sizes)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
         task = self.task

@@ -224,16 +224,16 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
     for place in order:
         following: dict[State, int] = {}
         rows = np.empty((len(states), space.sizes[place]), dtype=np.int32)
+        size += len(states)
         for state, node in states.items():
             for code in range(space.sizes[place]):
                 residual = tuple(terms.restrict(term, place, code) for term in state)
                 rows[node, code] = following.setdefault(residual, len(following))
+            if size + len(following) > budget:  # asked at each node: a layer can be ten times the one before
+                raise TooLarge(
+                    f"the rule's decision diagram outgrows {budget:,} nodes; use fewer concepts or simpler rules"
+                )
         layers.append(rows)
-        size += len(states)
-        if size + len(following) > budget:
-            raise TooLarge(
-                f"the rule's decision diagram outgrows {budget:,} nodes; use fewer concepts or simpler rules"
-            )
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
     return _reduced(space, order, layers, outcomes)

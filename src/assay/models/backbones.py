@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from assay.errors import ConfigError
 from assay.models import BACKBONES
@@ -50,15 +50,29 @@ def _pooled(inputs: int, outputs: int) -> list[nn.Module]:
     return [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
 
 
+class Dropout(nn.Module):
+    """Dropout of one half. On a CPU it draws one random byte an entry, eight at a time: dropout was 40 % of a step."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the features, in training with each one either doubled or zero."""
+        if not self.training:
+            return features
+        if features.device.type != "cpu":
+            return nn.functional.dropout(features, 0.5)
+        words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
+        return features * kept.to(features.dtype).mul_(2)
+
+
 def conv_stride(shape: Shape) -> nn.Sequential:
     """Return three strided convolutions with dropout between them."""
     return nn.Sequential(
         nn.Conv2d(shape[0], 32, 4, stride=2, padding=1),
         nn.ReLU(),
-        nn.Dropout(0.5),
+        Dropout(),
         nn.Conv2d(32, 64, 4, stride=2, padding=1),
         nn.ReLU(),
-        nn.Dropout(0.5),
+        Dropout(),
         nn.Conv2d(64, 128, 4, stride=2, padding=1),
         nn.ReLU(),
         nn.Flatten(),

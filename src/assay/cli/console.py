@@ -1,0 +1,80 @@
+"""What the verbs share: options, tables for people, JSON for programs, progress on standard error."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from assay.config import Settings, from_pairs, load_yaml
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; repeat for more.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings.")]
+DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote.")]
+OutOption = Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")]
+
+err = Console(stderr=True)
+
+
+def say(text: str) -> None:
+    """Tell a person something, on standard error."""
+    err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_json(data: Any) -> None:
+    """Print plain data as JSON on standard output."""
+    sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
+    """Print a table on standard output."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in head:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width).print(table, markup=False)
+
+
+def print_text(text: str = "") -> None:
+    """Print a line on standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def settings_from(pairs: Sequence[str], config: Path | None) -> Settings:
+    """Return the settings of a file with those of the command line on top."""
+    base = load_yaml(config) if config is not None else Settings()
+    return base.merged(from_pairs(pairs))
+
+
+class Bar:
+    """A progress bar that follows one thing after another."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        """Show that so much of the whole is done."""
+        if what not in self.tasks:
+            for old in self.tasks.values():
+                self.progress.update(old, visible=False)
+            self.tasks[what] = self.progress.add_task(what, total=whole)
+        self.progress.update(self.tasks[what], completed=done)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Bar]:
+    """Show progress on standard error while something runs; nothing is drawn where there is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        yield Bar(progress)

@@ -1,0 +1,29 @@
+"""`assay predict`: write a run's predictions for a split."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.console import DataArgument, JsonFlag, print_json, say
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="A folder that 'assay train' wrote.")],
+    data: DataArgument,
+    split: Annotated[str, typer.Option("--split", help="The split to answer for.")] = "test",
+    as_json: JsonFlag = False,
+) -> None:
+    """Write a trained model's predictions for a split."""
+    from assay.data.dataset import Dataset
+    from assay.runs import RunFolder
+
+    RunFolder(run).about()
+    dataset = Dataset.open(data)
+    from assay.models.runs import predict_run
+
+    path = predict_run(run, dataset, split)
+    if as_json:
+        print_json({"predictions": str(path), "split": split, "fingerprint": dataset.fingerprint})
+    else:
+        say(str(path))

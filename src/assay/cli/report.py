@@ -1,0 +1,19 @@
+"""`assay report`: a page about one or more runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.console import OutOption, say
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that 'assay train' wrote.")],
+    output: OutOption,
+    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
+) -> None:
+    """Write report.html, report.md and report.json about one or more runs."""
+    from assay.report.write import write_report
+
+    say(str(write_report(runs, output, title)))

@@ -1,0 +1,91 @@
+"""`assay show`: a task's concepts, rule, splits and settings; or what a dataset folder holds."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, print_table, print_text, settings_from
+
+
+def show(
+    task: Annotated[str, typer.Argument(help="A task's name, a file my_task.py, or a dataset folder.")],
+    settings: SetOption = [],  # noqa: B006
+    config: ConfigOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show a task: its concepts, its rule, its splits and its settings."""
+    from assay.data.recipe import recipe_from, split_to_dict
+
+    if (Path(task) / "manifest.json").exists():
+        _show_dataset(Path(task), as_json)
+        return
+    recipe = recipe_from(task, settings_from(settings, config))
+    shown = recipe.task
+    facts: dict[str, Any] = {
+        "name": shown.name,
+        "version": shown.version,
+        "summary": shown.summary,
+        "about": (sys.modules[type(shown).__module__].__doc__ or "").strip(),
+        "knowledge": shown.knowledge.to_dict(),
+        "worlds": shown.space.worlds,
+        "diagram_nodes": shown.knowledge.diagram.size,
+        "layout": shown.layout.to_dict(),
+        "splits": [split_to_dict(split) for split in recipe.splits],
+        "settings": _settings(type(shown.config)),
+        "config": shown.config.model_dump(mode="json"),
+    }
+    if as_json:
+        from assay.logic.latex import latex
+
+        print_json({**facts, "latex": {x.name: latex(x.formula) for x in shown.knowledge.labels}})
+        return
+    print_text(f"{facts['name']} (version {facts['version']})\n\n{facts['about']}\n")
+    _print_knowledge(facts)
+    rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), s["balance"]] for s in facts["splits"]]
+    print_table(["split", "examples", "worlds where", "share", "even over"], rows)
+    print_text()
+    held = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]
+    print_table(["setting", "default", ""], held)
+
+
+def _share(share: list[float]) -> str:
+    return f"{100 * (share[1] - share[0]):.0f} %"
+
+
+def _print_knowledge(facts: dict[str, Any]) -> None:
+    from assay.concepts import listed
+
+    knowledge = facts["knowledge"]
+    groups = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
+    print_table(
+        ["concept", "values", "encoder"],
+        [[c["name"], listed(c["values"]), groups[c["name"]]] for c in knowledge["concepts"]],
+    )
+    print_text()
+    print_table(
+        ["label", "rule", "values"], [[x["name"], x["formula"], listed(x["values"])] for x in knowledge["labels"]]
+    )
+    print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {facts['diagram_nodes']:,} nodes\n")
+
+
+def _settings(model: Any) -> dict[str, dict[str, Any]]:
+    """Return each setting with its default and the docstring below it."""
+    from assay.config import documented
+
+    return documented(model)
+
+
+def _show_dataset(folder: Path, as_json: bool) -> None:
+    from assay.data.dataset import Dataset
+
+    dataset = Dataset.open(folder)
+    if as_json:
+        print_json(dataset.manifest)
+        return
+    manifest = dataset.manifest
+    print_text(f"{manifest['task']['name']} (version {manifest['task']['version']}), seed {manifest['seed']}")
+    print_text(f"fingerprint {dataset.fingerprint}\n")
+    rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
+    print_table(["split", "examples", "worlds where", "labels"], rows)

@@ -1,0 +1,51 @@
+"""`assay train`: train a model on a dataset."""
+
+from typing import Annotated
+
+import typer
+
+from assay.cli.console import (
+    ConfigOption,
+    DataArgument,
+    JsonFlag,
+    OutOption,
+    SeedOption,
+    SetOption,
+    print_json,
+    progress_bar,
+    say,
+    settings_from,
+)
+from assay.config import Settings
+
+
+def train(
+    model: Annotated[str, typer.Argument(help="A model's name; see 'assay list models'.")],
+    data: DataArgument,
+    output: OutOption,
+    seed: SeedOption = 0,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="The most epochs.")] = None,
+    settings: SetOption = [],  # noqa: B006
+    config: ConfigOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Train a model, and write its predictions for every split but the training one."""
+    from assay.data.dataset import Dataset
+    from assay.models import MODELS
+
+    MODELS.entry(model)
+    dataset = Dataset.open(data)
+    given = settings_from(settings, config)
+    if epochs is not None:
+        given = given.merged(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
+    from assay.models.runs import Order, train_run
+
+    with progress_bar() as bar:
+        order = Order(model, given, seed)
+        trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
+    best = max((epoch.score for epoch in trained.history), default=float("nan"))
+    if as_json:
+        print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts()})
+        return
+    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best:.3f}")
+    say(f"{output}  next: assay diagnose {output} {data}")

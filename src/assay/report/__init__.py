@@ -1,0 +1,1 @@
+"""Reports: tables, confusion matrices, readings and pictures, as Markdown and as one HTML page."""

@@ -1,0 +1,116 @@
+"""A case: one run with its diagnosis and a few examples, ready to be written about."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.concepts import Value
+from assay.data.dataset import Dataset
+from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis.verdict import Diagnosis
+from assay.errors import DataError
+from assay.metrics.evidence import gather_from
+from assay.predictions import Predictions
+from assay.runs import RunFolder
+
+EXAMPLES = 12
+
+
+@dataclass(frozen=True)
+class Example:
+    """A picture with what is true of it and what the model said."""
+
+    number: int
+    picture: str
+    """A data address, so that the page needs no other file."""
+    truth: Mapping[str, Value]
+    said: Mapping[str, Value]
+    labels: Mapping[str, Value]
+    said_labels: Mapping[str, Value]
+
+    @property
+    def right(self) -> bool:
+        """Whether the labels are right."""
+        return self.labels == self.said_labels
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run: its name, its dataset, what it was, its diagnosis, and examples."""
+
+    name: str
+    dataset: Dataset
+    about: Mapping[str, Any]
+    diagnosis: Diagnosis
+    split: str
+    examples: tuple[Example, ...]
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return str(self.about.get("model", "unknown"))
+
+    @property
+    def anchor(self) -> str:
+        """The name of the case inside a page."""
+        return "".join(sign if sign.isalnum() else "-" for sign in self.name)
+
+
+def case_of(folder: Path) -> Case:
+    """Return the case of a run's folder."""
+    run = RunFolder(folder)
+    dataset = run.dataset()
+    about = run.about()
+    predictions = run.all_predictions(dataset.knowledge)
+    split = next(iter(predictions))
+    diagnosis = diagnose_run(run, dataset)
+    return Case(folder.name, dataset, about, diagnosis, split, _examples(dataset, predictions[split]))
+
+
+def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]:
+    """Return examples of the split, those with wrong labels or concepts first."""
+    knowledge = dataset.knowledge
+    data = dataset[predictions.split]
+    evidence = gather_from(dataset, predictions)
+    wrong_label = (evidence.labels != evidence.predicted_labels).any(axis=1)
+    wrong_concept = ((evidence.concepts != evidence.predicted_concepts) & (evidence.predicted_concepts >= 0)).any(
+        axis=1
+    )
+    order = np.argsort(-(2 * wrong_label + wrong_concept), kind="stable")
+    half = EXAMPLES // 2
+    chosen = dict.fromkeys([*order[:half].tolist(), *range(len(evidence))])
+    places = {int(number): row for row, number in enumerate(data.index)}
+    made = []
+    for row in list(chosen)[:EXAMPLES]:
+        place = places[int(predictions.index[row])]
+        picture = base64.b64encode(data.pngs[place]).decode()
+        said = evidence.predicted_concepts[row]
+        made.append(
+            Example(
+                number=int(predictions.index[row]),
+                picture=f"data:image/png;base64,{picture}",
+                truth=knowledge.space.decode(evidence.concepts[row]),
+                said={
+                    c.name: c.values[code] for c, code in zip(knowledge.space.concepts, said, strict=True) if code >= 0
+                },
+                labels=_labels(evidence.labels[row], dataset),
+                said_labels=_labels(evidence.predicted_labels[row], dataset),
+            )
+        )
+    return tuple(made)
+
+
+def _labels(codes: Any, dataset: Dataset) -> dict[str, Value]:
+    labels = dataset.knowledge.labels
+    return {x.name: x.values[code] if code >= 0 else "none" for x, code in zip(labels, codes, strict=True)}
+
+
+def cases_of(folders: list[Path]) -> list[Case]:
+    """Return the cases of several runs."""
+    if not folders:
+        raise DataError("no run to report on")
+    return [case_of(folder) for folder in folders]

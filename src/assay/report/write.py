@@ -1,0 +1,70 @@
+"""Writes a report: `report.html` (one file, needs nothing else), `report.md` and `report.json`."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from assay.data.manifest import to_json, versions
+from assay.data.shard import write_atomically
+from assay.diagnosis.reading import Reading
+from assay.logic.latex import latex
+from assay.metrics import METRICS
+from assay.metrics.score import Score
+from assay.report.case import Case, cases_of
+
+SUMMARY = ["label_f1", "label_accuracy", "concept_f1", "concept_accuracy", "collapse", "rule_consistency"]
+
+
+def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report") -> Path:
+    """Write the report of several runs into a folder and return the HTML page."""
+    cases = cases_of(list(folders))
+    content = {"title": title, "cases": cases, "summary": SUMMARY, "metrics": METRICS, "versions": versions()}
+    for name in ("report.html", "report.md"):
+        write_atomically(out / name, _environment(name.endswith("html")).get_template(name).render(**content).encode())
+    records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
+    write_atomically(out / "report.json", to_json(records))
+    return out / "report.html"
+
+
+def _record(case: Case) -> dict[str, Any]:
+    return {"name": case.name, "model": case.model, "diagnosis": case.diagnosis.to_dict(), "run": _plain(case.about)}
+
+
+def _plain(about: Any) -> dict[str, Any]:
+    return {key: value for key, value in about.items() if key not in ("knowledge", "layout")}
+
+
+def _environment(html: bool) -> jinja2.Environment:
+    def load(name: str) -> str:
+        return files("assay.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(load),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters.update(score=shown, percent=percent, shade=shade, latex=latex, plain=_plain)
+    return made
+
+
+def shown(score: Score | None, interval: bool = True) -> str:
+    """Return a score as text, with its interval."""
+    if score is None or not score.applies:
+        return "–"
+    return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.0f} %"
+
+
+def shade(reading: Reading, row: int, column: int) -> str:
+    """Return the share of a true value that is read as another, from 0 to 1, as text."""
+    total = int(reading.counts[row].sum())
+    return f"{reading.counts[row, column] / total:.2f}" if total else "0"

@@ -1,0 +1,1 @@
+"""Studies: tasks x models x seeds from one YAML file."""
