@@ -72,7 +72,7 @@ def from_pairs(pairs: Iterable[str], flag: str = "--set") -> Settings:
             raise ConfigError(f"{flag} {pair!r}: expected KEY=VALUE")
         try:
             values[key.strip()] = yaml.safe_load(text) if text.strip() else ""
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):  # a ValueError from what looks like a date and is none
             values[key.strip()] = text
     return Settings(values, dict.fromkeys(values, flag))
 
@@ -93,6 +93,8 @@ def load_yaml(path: Path) -> Settings:
         line = f" line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
         raise ConfigError(f"{path.name}{line}: {problem}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path.name}: {error}") from None
     if tree is None:
         return Settings()
     if not isinstance(tree, yaml.MappingNode) or not all(isinstance(key, str) for key in values):

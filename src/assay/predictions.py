@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, to_column
+from assay.data.columns import CONCEPT, LABEL, from_column, numbers, to_column
 from assay.data.dataset import SplitData
 from assay.data.shard import write_atomically
 from assay.errors import DataError, suggestion
@@ -53,7 +53,7 @@ class Predictions:
 
     def write(self, path: Path, knowledge: Knowledge) -> None:
         """Write the Parquet file."""
-        columns: dict[str, pa.Array] = {"index": pa.array(self.index, pa.int64())}
+        columns: dict[str, pa.Array] = {"index": numbers(self.index)}
         for name, constant in (("split", self.split), ("fingerprint", self.fingerprint)):
             columns[name] = pa.DictionaryArray.from_arrays(np.zeros(len(self.index), np.int32), pa.array([constant]))
         for key, values, answer in _named(knowledge, self.labels, self.concepts):
@@ -125,10 +125,11 @@ def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
 
 
 def _constant(table: pa.Table, column: str, path: Path) -> str:
-    distinct = table[column].unique().to_pylist()
-    if len(distinct) != 1 or not isinstance(distinct[0], str):
+    found = table[column].to_pylist()
+    distinct = list(dict.fromkeys(map(str, found)))
+    if len(distinct) != 1 or not isinstance(found[0], str):
         raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct[:3]}")
-    return distinct[0]
+    return found[0]
 
 
 def _index(table: pa.Table, path: Path) -> Array:
@@ -158,13 +159,19 @@ def _answers(
 
 
 def _probabilities(column: pa.ChunkedArray, width: int, what: str) -> Array:
-    rows = column.to_pylist()
+    rows = column.to_pylist() if _lists_numbers(column.type) else [None]
     if any(row is None or len(row) != width for row in rows):
         raise DataError(f"{what}: every row must list {width} probabilities, one for each value")
     spread = np.array(rows, dtype=np.float64).reshape(len(rows), width)
     if not np.isfinite(spread).all() or (spread < 0).any() or (np.abs(spread.sum(axis=1) - 1) > 1e-3).any():
         raise DataError(f"{what}: probabilities must be numbers from 0 to 1 that add up to 1 in each row")
     return spread
+
+
+def _lists_numbers(kind: pa.DataType) -> bool:
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        return False
+    return bool(pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
 def _about(table: pa.Table) -> dict[str, Any]:

@@ -18,6 +18,8 @@ def archive(folder: Path, form: str) -> Path:
     form = OTHER_NAMES.get(form, form)
     if form not in FORMATS:
         raise ConfigError(f"no archive format {form!r}; there is: {', '.join(FORMATS)}")
+    if not folder.is_dir():
+        raise DataError(f"no dataset folder {str(folder)!r}")
     target = folder.parent / f"{folder.name}.{form}"
     temporary = target.with_name(f".{target.name}.tmp")
     files = sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,5 +1,7 @@
 """The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads."""
 
+import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,7 +58,6 @@ the folder as it is. A task's version rises when its worlds, pixels or labels ch
 def card(manifest: Mapping[str, Any]) -> str:
     """Return the text of the card."""
     knowledge, layout, task = manifest["knowledge"], manifest["layout"], manifest["task"]
-    config = " ".join(f"--set '{key}={value}'" for key, value in task["config"].items() if value not in (None, []))
     body = SHEET.format(
         title=task["name"],
         summary=manifest["summary"].rstrip(".") + ".",
@@ -73,9 +74,17 @@ def card(manifest: Mapping[str, Any]) -> str:
         sources=_sources(manifest["sources"]),
         people="Handwriting only; writers are not named." if "digits" in manifest["sources"] else "No.",
         balance="label values" if manifest["splits"][0]["balance"] == "label" else "worlds",
-        remake=f"`assay make {task['name']} --seed {manifest['seed']} {config}`" if config else "`assay make`",
+        remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _remake(manifest: Mapping[str, Any]) -> str:
+    sizes = {split["name"]: split["size"] for split in manifest["splits"]} | dict.fromkeys(manifest["left_out"], 0)
+    config = {key: value for key, value in manifest["task"]["config"].items() if value not in (None, [])}
+    pairs = [f"{key}={json.dumps(value)}" for key, value in {**config, "splits": sizes}.items()]
+    options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
+    return f"`assay make {manifest['task']['name']} --seed {manifest['seed']} {options}`"
 
 
 def _front(manifest: Mapping[str, Any]) -> str:

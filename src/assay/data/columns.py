@@ -11,7 +11,6 @@ from assay.concepts import Value, kind_of_value, listed
 from assay.errors import DataError
 
 CONCEPT, LABEL = "concept_", "label_"
-TYPES = {"bool": pa.bool_(), "int": pa.int64(), "symbol": pa.string()}
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 
@@ -24,16 +23,38 @@ def kind_of_values(values: Sequence[Value]) -> str:
 def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
     """Return codes as a column of values."""
     kind = kind_of_values(values)
-    plain = [str(value) for value in values] if kind == "symbol" else list(values)
     if kind == "symbol":
-        return pa.array(plain, pa.string()).take(pa.array(codes))
-    return pa.array(np.array(plain)[codes], TYPES[kind])
+        words = [str(value) for value in values]
+        return strings([words[code] for code in codes.tolist()], pa.string())
+    return numbers(np.array(values)[codes])
+
+
+# Columns are built from buffers, because `pa.array` imports pandas where that is installed, a quarter of a second.
+
+
+def numbers(values: Array) -> pa.Array:
+    """Return truth values or whole numbers as a column."""
+    if values.dtype == bool:
+        packed = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(packed)])
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values.astype(np.int64))])
+
+
+def strings(values: Sequence[str] | Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    """Return texts or bytes as a column of this type."""
+    encoded = [value.encode() if isinstance(value, str) else value for value in values]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.Array.from_buffers(kind, len(encoded), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))])
 
 
 def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> Codes:
     """Return a column of values as codes, -1 where a value is missing; refuse values that are not allowed."""
     text = kind_of_values(values) == "symbol"
     places: dict[Any, int] = {str(value) if text else value: place for place, value in enumerate(values)}
+    if pa.types.is_nested(column.type):
+        raise DataError(f"{what}: expected one value in each row, such as {listed(values, 3)}, not a {column.type}")
+    if pa.types.is_null(column.type):
+        return np.full(len(column), -1, dtype=np.int64)
     encoded = column.dictionary_encode().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.string()).dictionary_encode()

@@ -55,7 +55,7 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"assay-{task}",
         "description": f"{manifest['summary']} (task {task}, seed {manifest['seed']}, made by assay).",
-        "license": "https://creativecommons.org/licenses/by-sa/3.0/",
+        "license": f"https://creativecommons.org/licenses/{'by-sa/3.0' if 'digits' in manifest['sources'] else 'by/4.0'}/",
         "version": f"{manifest['task']['version']}.0.0",
         "url": f"https://assay.invalid/{manifest['fingerprint']}",
         "citeAs": "Assay: is it the concept, the rule, or a shortcut?",
@@ -65,7 +65,6 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
             *(_file(shard) for split in manifest["splits"] for shard in split["shards"]),
             *(_files(split) for split in manifest["splits"]),
         ],
-        "rai": "http://mlcommons.org/croissant/RAI/",
         "recordSet": [_records(manifest, split) for split in manifest["splits"]],
     }
 

@@ -34,11 +34,13 @@ def make(recipe: Recipe, folder: Path, workers: int = 1, progress: Progress = la
     todo = jobs(recipe.splits)
     writer = Writer(recipe)
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
-    if sources and _begin(recipe, folder):
-        return read_manifest(folder)
-    done = {job: found for job in todo if (found := _finished(folder, job)) is not None}
+    held = _begin(recipe, folder) if sources else None
+    hashes = {shard["file"]: shard["sha256"] for split in held["splits"] for shard in split["shards"]} if held else {}
+    done = {job: found for job in todo if (found := _finished(folder, job, hashes.get(job.file))) is not None}
     progress(sum(shard.rows for shard in done.values()))
     left = [job for job in todo if job not in done]
+    if held and not left:
+        return held
     made = _parallel(recipe, folder, left, workers) if workers > 1 and len(left) > 1 else _serial(writer, folder, left)
     for job, shard in made:
         done[job] = shard
@@ -46,26 +48,33 @@ def make(recipe: Recipe, folder: Path, workers: int = 1, progress: Progress = la
     return _finish(recipe, folder, {job: done[job] for job in todo})
 
 
-def _begin(recipe: Recipe, folder: Path) -> bool:
-    """Claim the folder; return whether it already holds exactly this dataset."""
+def _begin(recipe: Recipe, folder: Path) -> dict[str, Any] | None:
+    """Claim the folder; return the manifest if it already holds exactly this dataset."""
     plan = json.loads(to_json(recipe.to_dict()))
     try:
         if (folder / NAME).exists():
             held = read_manifest(folder)
             if _plan_of(held) == plan:
-                return True
+                return held
             raise DataError(f"{str(folder)!r} holds another dataset; choose another folder or delete it")
         if (folder / PLAN).exists():
-            if json.loads((folder / PLAN).read_text()) != plan:
+            if not _says(folder / PLAN, plan):
                 raise DataError(f"{str(folder)!r} holds part of another dataset; choose another folder or delete it")
-            return False
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            return None
+        if folder.exists() and (not folder.is_dir() or any(not p.name.startswith(PLAN) for p in folder.iterdir())):
             raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot use folder {str(folder)!r}: {error.strerror}") from None
     write_atomically(folder / PLAN, to_json(plan))
-    return False
+    return None
+
+
+def _says(path: Path, plan: dict[str, Any]) -> bool:
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")) == plan)
+    except ValueError:
+        return False
 
 
 def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -74,14 +83,15 @@ def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**{key: manifest[key] for key in kept}, "splits": splits}
 
 
-def _finished(folder: Path, job: ShardJob) -> ShardRecord | None:
-    """Return the record of a shard that an earlier run finished."""
+def _finished(folder: Path, job: ShardJob, sha256: str | None) -> ShardRecord | None:
+    """Return the record of a shard that an earlier run finished, unless it is damaged."""
     if not (folder / job.file).is_file():
         return None
     try:
-        return record(folder, job)
+        found = record(folder, job)
     except (OSError, ValueError):
         return None
+    return found if sha256 in (None, found.sha256) else None
 
 
 def _serial(writer: Writer, folder: Path, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
@@ -106,8 +116,8 @@ def _parallel(
     context = multiprocessing.get_context("spawn")
     count = min(workers, len(left))
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
-        futures = {pool.submit(_work, job, folder): job for job in left}
         try:
+            futures = {pool.submit(_work, job, folder): job for job in left}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool:
@@ -123,14 +133,15 @@ def default_workers(rows: int) -> int:
 
 
 def _finish(recipe: Recipe, folder: Path, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
-    """Write the card and the Croissant file, then the manifest, then take the plan away."""
+    """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
     shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
     counts = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
     manifest = manifest_of(recipe, shards, counts)
     write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
     write_atomically(folder / "README.md", card(manifest).encode())
     write_atomically(folder / NAME, to_json(manifest))
-    (folder / PLAN).unlink(missing_ok=True)
+    for leftover in (folder / PLAN, *folder.rglob(".*.tmp")):
+        leftover.unlink(missing_ok=True)
     return manifest
 
 

@@ -39,6 +39,7 @@ def manifest_of(
         {**split, "labels": counts[split["name"]], "shards": [shard.to_dict() for shard in shards[split["name"]]]}
         for split in plan["splits"]
     ]
+    made = {split.name for split in recipe.splits}
     body = {
         "format": FORMAT,
         "task": plan["task"],
@@ -50,15 +51,16 @@ def manifest_of(
         "backbones": task.backbones(),
         "sources": plan["sources"],
         "splits": splits,
+        "left_out": [split.name for split in task.splits() if split.name not in made],
         "versions": versions(),
     }
     return {**body, "fingerprint": fingerprint(body)}
 
 
 def fingerprint(body: Mapping[str, Any]) -> str:
-    """Return 32 hex digits that stand for the data and the rule: task, seed, knowledge and every shard's hash."""
-    shards = [[split["name"], [shard["sha256"] for shard in split["shards"]]] for split in body["splits"]]
-    text = json.dumps([body["task"], body["seed"], body["knowledge"], shards], sort_keys=True)
+    """Return 32 hex digits that stand for the data and the rule: all but the words, backbones and versions."""
+    decisive = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources", "splits")
+    text = json.dumps([body[key] for key in decisive], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -81,9 +83,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         found = data["format"], data["fingerprint"], fingerprint(data)
     except (ValueError, KeyError, TypeError):
-        raise DataError(f"{str(path)!r} is damaged; make the dataset again") from None
+        raise DataError(f"{str(path)!r} is damaged; delete the folder and make it again") from None
     if found[0] != FORMAT:
         raise DataError(f"{str(path)!r} is of format {found[0]}, this assay reads format {FORMAT}")
     if found[1] != found[2]:
-        raise DataError(f"{str(path)!r} does not match its fingerprint; it was changed by hand")
+        raise DataError(
+            f"{str(path)!r} does not match its fingerprint; it was changed by hand; delete the folder, make it again"
+        )
     return data

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ class Recipe:
     @cached_property
     def splits(self) -> tuple[Split, ...]:
         """The splits in the sizes asked for."""
-        return resized(self.task.splits(), dict(self.sizes), self.train)
+        scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
+        return resized(self.task.splits(), dict(self.sizes), Fraction(scale))
 
     def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
@@ -50,6 +52,11 @@ class Recipe:
             "sources": task.sources(),
             "splits": [split_to_dict(split) for split in self.splits],
         }
+
+
+def usual_size(task: Task) -> int:
+    """Return how many training examples a task has by default, all stages together."""
+    return next(iter(task.sizes.values()))
 
 
 def split_to_dict(split: Split) -> dict[str, Any]:
@@ -92,11 +99,11 @@ def recipe_from(task_name: str, settings: Settings) -> Recipe:
     recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in given else 0, train)
     sizes = _sizes(settings)
     shares = {split: float(given[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
-    names = {split.name for split in recipe.task.splits()} if shares else set()
-    base = train or next(iter(recipe.task.sizes.values()))
+    names = [split.name for split in recipe.task.splits()] if shares else []
     for split, share in shares.items():
-        if split in names:
-            sizes.setdefault(split, int(base * share))
+        parts = [name for name in names if name == split or name.startswith(f"{split}_")]  # one for each stage
+        for part in parts:
+            sizes.setdefault(part, int((train or usual_size(recipe.task)) * share) // len(parts))
     return replace(recipe, sizes=tuple(sorted(sizes.items())))
 
 
@@ -118,6 +125,7 @@ def _is_share(settings: Settings, key: str) -> bool:
 
 def _sizes(settings: Settings) -> dict[str, int]:
     given = settings.values.get("splits", {})
-    if not isinstance(given, Mapping) or not all(type(size) is int and size >= 0 for size in given.values()):
+    whole = isinstance(given, Mapping) and all(type(size) is int and size >= 0 for size in given.values())
+    if not whole or not all(isinstance(name, str) for name in given):
         raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
     return dict(given)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, DTYPES, LABEL, kind_of_values, to_column
+from assay.data.columns import CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
 from assay.data.recipe import SHARD_ROWS, Recipe
 from assay.errors import DataError, KnowledgeError
 from assay.logic.knowledge import Knowledge
@@ -104,9 +104,11 @@ class Writer:
         codes, worlds = self.worlds(split, places)
         images = [png(self.task.render(world).image) for world in worlds]
         names = [f"{split.name}-{place}.png" for place in places.tolist()]
-        pictures = pa.StructArray.from_arrays([pa.array(images, pa.binary()), pa.array(names)], fields=list(IMAGE))
-        columns = {"index": pa.array(places), "image": pictures, **columns_of(self.task.knowledge, codes)}
-        columns["style"] = pa.array([json.dumps(dict(world.style), separators=(",", ":")) for world in worlds])
+        parts = [strings(images, pa.binary()), strings(names, pa.string())]
+        pictures = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
+        columns = {"index": numbers(places), "image": pictures, **columns_of(self.task.knowledge, codes)}
+        styles = [json.dumps(dict(world.style), separators=(",", ":")) for world in worlds]
+        columns["style"] = strings(styles, pa.string())
         metadata = {"huggingface": json.dumps({"info": {"features": features(self.task.knowledge)}})}
         return pa.table(columns).replace_schema_metadata(metadata)
 

@@ -74,15 +74,15 @@ def diagnose(
     """
     limits = thresholds or Thresholds()
     scores = {name: score(held) for name, held in evidence.items()}
-    first = next(iter(evidence.values()))
+    name, first = next(iter(evidence.items()))
     readings = fitted_readings(first)
     spoken = len(first.answered) == first.concepts.shape[1]
     agreement = None
     if training is not None and readings and spoken:
         agreement = label_agreement(np.unique(training, axis=0), readings, first.knowledge)
-    verdict = _verdict(first, scores[first.split], limits)
-    reasons = [*_reasons(verdict, first, scores[first.split], limits), *_reading_reasons(verdict, readings, agreement)]
-    reasons += _other_splits(scores, first.split)
+    verdict = _verdict(first, scores[name], limits)
+    reasons = [*_reasons(verdict, first, scores[name], limits), *_reading_reasons(verdict, readings, agreement)]
+    reasons += _other_splits(scores, name)
     return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {})
 
 
@@ -94,7 +94,7 @@ def majority_rate(evidence: Evidence) -> float:
 
 def _verdict(evidence: Evidence, scores: Mapping[str, Score], limits: Thresholds) -> Verdict:
     accuracy = scores["label_accuracy"].value
-    if accuracy < max(limits.label_accuracy, majority_rate(evidence) + limits.above_majority):
+    if accuracy < max(limits.label_accuracy, min(1.0, majority_rate(evidence) + limits.above_majority)):
         return "underfit"
     if not evidence.has_concepts:
         return "opaque"

@@ -72,10 +72,10 @@ class Evaluator:
         if self.shape.kind == "symbol":
             words = {number: word for word, number in self.words.items()}
             return np.array([words[int(number)] for number in np.broadcast_to(found, len(codes))], dtype=object)
-        if self.shape.kind == "bool":
-            return np.array(np.broadcast_to(found, len(codes)), dtype=bool)
-        wide: Any = object if self.big else np.int64
-        return np.array(np.broadcast_to(found, len(codes)), dtype=wide)
+        kind: Any = bool if self.shape.kind == "bool" else object if self.big else np.int64
+        if found.shape == (len(codes),) and found.dtype == kind and found.base is None:
+            return found
+        return np.array(np.broadcast_to(found, len(codes)), dtype=kind)
 
     def run(self, formula: Formula, codes: Codes) -> Any:
         """Return the array, or the one number, that a part of the formula gives."""

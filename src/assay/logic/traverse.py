@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from assay.logic.formula import Formula, Minus, Product, Quantified, Sum, Var, negative, product, total
 
-DEEPEST = 150
+DEEPEST = 100
 """How deep formulas may be nested: every reading walks down by recursion."""
 
 

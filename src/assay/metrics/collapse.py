@@ -23,7 +23,7 @@ def collapse_of_vectors(truth: Array, predicted: Array) -> float:
     >>> collapse_of_vectors(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))
     0.5
     """
-    used = {tuple(row) for row in predicted.tolist()}
+    used = {tuple(row) for row in predicted[(predicted >= 0).all(axis=1)].tolist()}
     return 1 - len(used) / len(used | {tuple(row) for row in truth.tolist()})
 
 

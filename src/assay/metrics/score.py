@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
-from assay.metrics.metric import Metric, mean
+from assay.metrics.metric import mean
 from assay.seeds import rng_for
 
 RESAMPLES = 200
@@ -39,23 +39,24 @@ def score(
     evidence: Evidence, names: Iterable[str] | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Score]:
     """Return every metric, or those named, with intervals from resampled examples."""
-    rng = rng_for(seed, "bootstrap", len(evidence))
-    draws = rng.integers(len(evidence), size=(resamples, len(evidence)))
     chosen = [METRICS[name] for name in (METRICS if names is None else names)]
-    resampled = [evidence.take(rows) for rows in draws] if any(m.values is None for m in chosen) else []
-    return {metric.name: _score(metric, evidence, draws, resampled) for metric in chosen}
+    means = {metric.name: metric.values(evidence) for metric in chosen if metric.values is not None}
+    value = {metric.name: metric(evidence) for metric in chosen}
+    others = [metric for metric in chosen if metric.name not in means and not math.isnan(value[metric.name])]
+    repeated: dict[str, list[float]] = {name: [] for name in value}
+    for rows in rng_for(seed, "bootstrap", len(evidence)).integers(len(evidence), size=(resamples, len(evidence))):
+        for name, values in means.items():
+            repeated[name].append(mean(values[rows]))
+        again = evidence.take(rows) if others else evidence
+        for metric in others:
+            repeated[metric.name].append(metric(again))
+    return {name: _score(name, value[name], repeated[name], len(evidence)) for name in value}
 
 
-def _score(metric: Metric, evidence: Evidence, draws: Any, resampled: list[Evidence]) -> Score:
-    if metric.values is not None:
-        values = metric.values(evidence)
-        value, repeated = mean(values), [mean(values[rows]) for rows in draws]
-    else:
-        value, repeated = metric(evidence), []
-        if not math.isnan(value):
-            repeated = [metric(again) for again in resampled]
+def _score(name: str, value: float, repeated: list[float], examples: int) -> Score:
     known = [x for x in repeated if not math.isnan(x)]
     if math.isnan(value) or not known:
-        return Score(metric.name, value, math.nan, math.nan, len(evidence))
-    low, high = np.quantile(known, [0.025, 0.975])
-    return Score(metric.name, value, float(low), float(high), len(evidence))
+        return Score(name, value, math.nan, math.nan, examples)
+    low, high = np.quantile(known, [0.025, 0.975]).tolist()
+    # a resample holds fewer distinct examples, which moves collapse and calibration to one side
+    return Score(name, value, min(low, value), max(high, value), examples)

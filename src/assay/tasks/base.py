@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -126,23 +127,22 @@ class Task(ABC):
         names = self.space.names
         stages = [parse(text, names) for text in self.config.stages]
         size = max(1, split.size // len(stages))
+        wheres = [stage if split.where == TRUE else conjunction(split.where, stage) for stage in stages]
         return [
-            replace(split, name=f"{split.name}_{number}", size=size, where=conjunction(split.where, stage))
-            for number, stage in enumerate(stages, start=1)
+            replace(split, name=f"{split.name}_{number}", size=size, where=where)
+            for number, where in enumerate(wheres, start=1)
         ]
 
 
-def resized(splits: Sequence[Split], sizes: Mapping[str, int], train: int | None = None) -> tuple[Split, ...]:
-    """Return the splits in other sizes: as named, or in proportion to `train`; a size of 0 drops a split."""
+def resized(splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)) -> tuple[Split, ...]:
+    """Return the splits in other sizes: as named, or all in proportion; a size of 0 drops a split."""
     names = [split.name for split in splits]
     for name in sizes:
         if name not in names:
             raise UnknownName(f"no split named {name!r}{suggestion(name, names)}")
-    first = splits[0].size
     made = []
     for split in splits:
-        scaled = split.size if train is None else max(1, round(split.size * train / first))
-        size = sizes.get(split.name, scaled)
+        size = sizes.get(split.name, max(1, round(split.size * scale)))
         if size:
             made.append(replace(split, size=size))
     if not made:
@@ -160,7 +160,7 @@ def combinations(listed: Sequence[Any], space: ConceptSpace) -> Formula:
 
 
 def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
-    cells = list(str(one)) if isinstance(one, (str, int)) and not isinstance(one, bool) else list(one)
+    cells = list(one) if isinstance(one, (list, tuple)) else list(str(one))
     if len(cells) != len(space):
         raise ConfigError(
             f"combinations_in_distribution: {one!r} has {len(cells)} values, the concepts are {len(space)}: "
@@ -168,7 +168,9 @@ def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
         )
     row = []
     for cell, concept in zip(cells, space.concepts, strict=True):
-        value = int(cell) if isinstance(cell, str) and cell.isdigit() and concept.kind != "symbol" else cell
+        value = cell if isinstance(cell, (bool, int)) else str(cell)
+        if isinstance(value, str) and value.isdecimal() and concept.kind != "symbol":
+            value = int(value)
         try:
             row.append(concept.values[concept.code(value)])
         except UnknownName as error:

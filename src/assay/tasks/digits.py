@@ -134,9 +134,13 @@ class PairTask(DigitTask):
     @classmethod
     def translated(cls, settings: Settings) -> Settings:
         """Turn `continual: true` into the task's own stages."""
-        if settings.values.get("continual") is True and "stages" not in settings.values:
-            return settings.merged(Settings({"stages": list(cls.continual_stages)}))
-        return settings
+        if settings.values.get("continual") is not True or "stages" in settings.values:
+            return settings
+        if not cls.continual_stages:
+            raise ConfigError(
+                f"{settings.place('continual')}{cls.name} has no stages of its own; list them in 'stages'"
+            )
+        return settings.merged(Settings({"stages": list(cls.continual_stages)}))
 
     def in_distribution(self) -> Formula:
         """Return the pairs that training shows, or those that the settings list."""
@@ -204,9 +208,8 @@ class MNMath(DigitTask):
         given = settings.values
         if "logic" not in given:
             return settings.without({"symbols", "num_digits"}) if "names" in given else _named(settings)
-        logic = [given["logic"]] if isinstance(given["logic"], str) else list(given["logic"])
-        symbols = list(given.get("symbols", []))
-        count = given.get("num_digits", len(symbols))
+        logic, symbols = _texts(settings, "logic"), _texts(settings, "symbols")
+        count = _count(settings) if "num_digits" in given else len(symbols)
         if len(symbols) > count:
             raise ConfigError(f"{settings.place('symbols')}{len(symbols)} symbols for {count} digits an equation")
         symbols += [f"d{i}" for i in range(len(symbols) + 1, count + 1)]
@@ -223,8 +226,24 @@ def _named(settings: Settings) -> Settings:
     """Return the settings with digits named x1, x2, ... where only their number is given."""
     if "num_digits" not in settings.values:
         return settings
-    names = [f"x{i}" for i in range(1, settings.values["num_digits"] + 1)]
+    names = [f"x{i}" for i in range(1, _count(settings) + 1)]
     return settings.without({"num_digits"}).merged(Settings({"names": names}))
+
+
+def _count(settings: Settings) -> int:
+    count = settings.values["num_digits"]
+    if type(count) is not int or count < 1:
+        raise ConfigError(f"{settings.place('num_digits')}num_digits: expected a whole number from 1 up, not {count!r}")
+    return count
+
+
+def _texts(settings: Settings, key: str) -> list[str]:
+    """Return a text or a list of texts as a list."""
+    given = settings.values.get(key, [])
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ConfigError(f"{settings.place(key)}{key}: expected a text or a list of texts, not {given!r}")
+    return list(texts)
 
 
 def _names(count: int) -> list[str]:

@@ -11,8 +11,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.errors import KnowledgeError, TooLarge
+from assay.errors import FormulaError, KnowledgeError
 from assay.logic.circuit import Ranking
+from assay.logic.formula import TRUE
+from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck
 from assay.worlds.split import Split
@@ -72,22 +74,22 @@ class WorldSource:
 
     def _kin(self, labels: tuple[Value, ...], ranking: Ranking) -> Kin:
         low, high = self.split.share
-        if (low, high) != (0.0, 1.0) and ranking.total >= 2**62:
-            raise TooLarge(
-                f"split {self.split.name!r}: a share of {ranking.total:,} worlds is more than can be shuffled"
-            )
         shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", labels)
         return Kin(labels, ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
 
     def _refuse_trivial(self) -> None:
-        where = f"split {self.split.name!r} ({self.split.where})"
+        where = f"split {self.split.name!r}" + ("" if self.split.where == TRUE else f" ({self.split.where})")
+        if shape_of(self.split.where, self.knowledge.space).kind != "bool":
+            raise FormulaError(f"{where}: which worlds it holds must be true or false, not a number")
         if not self.kin:
             raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
             values = {kin.labels[place] for kin in self.kin}
             if len(values) < 2:
                 only = next(iter(values))
-                raise KnowledgeError(f"{where}: label {label.name!r} is always {only}; one class is no task")
+                raise KnowledgeError(
+                    f"{where}: label {label.name!r} is always {only}: change the rule, or give the split size 0"
+                )
 
     @cached_property
     def total(self) -> int:

@@ -1,0 +1,48 @@
+# Two commands do everything: `make demo` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test test-slow check format docs bench clean
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Assay needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.run: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e '.[train]'
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e '.[train,dev,docs]'
+	@touch $@ .venv/.run
+
+demo: .venv/.run ## Install, make data, train three models, write the report (under 5 minutes on 2 cores)
+	$(BIN)/assay demo -o demo
+
+test: .venv/.dev ## Run the tests (under 10 minutes on 2 cores, no network)
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+test-slow: .venv/.dev ## Run the slow studies too
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/.dev docs ## Lint, types, layers, docs
+	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_layers.py
+
+format: .venv/.dev ## Format the code
+	$(BIN)/ruff format src tests benchmarks docs
+	$(BIN)/ruff check --fix src tests benchmarks docs
+
+docs: .venv/.dev ## Build the pages into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+bench: .venv/.dev ## Measure speed against the alternatives, as ratios
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove what was built, but not .venv
+	rm -rf demo out site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Speed against the alternatives, side by side in one run; only ratios are meant to be compared between machines."""

@@ -1,0 +1,22 @@
+"""`make bench`: run every benchmark, or those named, and print a table."""
+
+import sys
+
+from benchmarks import circuits, formulas, generation
+from benchmarks.timing import Result, table
+
+ALL = {"formulas": formulas.run, "generation": generation.run, "circuits": circuits.run}
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(ALL)
+    results: list[Result] = []
+    for name in chosen:
+        if name not in ALL:
+            sys.exit(f"no benchmark named {name!r}; there is: {', '.join(ALL)}")
+        results += ALL[name]()
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Datasets that many tests read: small ones, made once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.recipe import recipe_from
+
+Made = Callable[..., Dataset]
+
+
+def write(folder: Path, task: str, **settings: Any) -> Dataset:
+    make(recipe_from(task, Settings(settings)), folder)
+    return Dataset.open(folder)
+
+
+@pytest.fixture(scope="session")
+def evenodd(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Each of the 16 training pairs ten times, each of the 84 others twice."""
+    sizes = {"train": 160, "valid": 32, "test": 160, "ood": 168}
+    return write(tmp_path_factory.mktemp("evenodd") / "data", "mnadd-evenodd", splits=sizes)
+
+
+@pytest.fixture(scope="session")
+def mnlogic(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """The XOR of three bits."""
+    sizes = {"train": 64, "valid": 16, "test": 32, "ood": 16}
+    return write(tmp_path_factory.mktemp("mnlogic") / "data", "mnlogic", k=3, splits=sizes)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """Return a function that makes a dataset in a fresh folder."""
+    return lambda task, **settings: write(tmp_path / "made", task, **settings)

@@ -1,0 +1,199 @@
+"""Making a dataset: the same bytes whoever makes it and however often it was stopped."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.recipe import Recipe, recipe_from
+from assay.data.shard import Writer
+from assay.errors import AssayError, DataError, RunFailed
+from assay.tasks import TASKS
+
+SETTINGS = {"splits": {"train": 9500, "valid": 1000, "test": 1}, "seed": 3}
+SCRIPT = f"""
+import sys, time
+from pathlib import Path
+from assay.config import Settings
+from assay.data.make import make
+from assay.data.recipe import recipe_from
+
+if __name__ == "__main__":
+    made = recipe_from("mnadd-evenodd", Settings({SETTINGS!r}))
+    make(made, Path(sys.argv[1]), workers=2, progress=lambda rows: time.sleep(1))  # so that it cannot end unseen
+"""
+GOLDEN = {  # of the first 20 training worlds and pictures at seed 0; where one changes, the task's version must rise
+    ("mnadd", 1): "39554bbb282355293d4b5f754806281c",
+    ("mnadd-evenodd", 1): "f98df7f2fb848d46a3e0ac475df4febb",
+    ("mnadd-half", 1): "ab191632e051ad92dcfba6fe319c72f2",
+    ("mnlogic", 1): "1e5778723bc4ff9a56914454f32446b8",
+    ("mnmath", 1): "4b27b8ca71cee7b758bc0cba1a8ad5b2",
+}
+
+
+def recipe(task: str = "mnadd-evenodd", **settings: object) -> Recipe:
+    return recipe_from(task, Settings(settings or SETTINGS))
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed") / "data"
+    make(recipe(), folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
+    writer = Writer(Recipe(name, Settings()))
+    codes, worlds = writer.worlds(writer.recipe.splits[0], np.arange(20))
+    pixels = b"".join(writer.task.render(world).image.tobytes() for world in worlds)
+    found = hashlib.sha256(codes.astype(np.int64).tobytes() + pixels).hexdigest()
+    assert found[:32] == GOLDEN[name, writer.task.version]
+
+
+def test_files_of_a_dataset(undisturbed: Path) -> None:
+    shards = [f"train/part-{number:05d}.parquet" for number in range(10)] + ["valid/part-00000.parquet"]
+    ood = [f"ood/part-{number:05d}.parquet" for number in range(6)]
+    about = ["README.md", "croissant.json", "manifest.json"]
+    assert sorted(contents(undisturbed)) == sorted([*shards, *ood, "test/part-00000.parquet", *about])
+    assert len(Dataset.open(undisturbed)["train"]) == 9500
+
+
+def test_four_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
+    seen: list[int] = []
+    make(recipe(), tmp_path / "data", workers=4, progress=seen.append)
+    assert contents(tmp_path / "data") == contents(undisturbed)
+    assert sum(seen) == 9500 + 1000 + 1 + 5040
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
+    script, folder = tmp_path / "script.py", tmp_path / "data"
+    script.write_text(SCRIPT)
+    run = subprocess.Popen([sys.executable, str(script), str(folder)], start_new_session=True)
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("*/part-*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.002)
+    os.killpg(run.pid, signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    with pytest.raises(DataError, match="it is half made; run the same 'assay make' again"):
+        Dataset.open(folder)
+    done = sorted(folder.glob("*/part-*.parquet"))
+    done[0].write_bytes(done[0].read_bytes()[:999])  # what a power cut may leave
+    (folder / "train" / ".part-00009.parquet.77.tmp").write_bytes(b"half")
+    make(recipe(), folder)
+    assert contents(folder) == contents(undisturbed)
+
+
+def test_a_worker_that_dies_fails_the_run_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    trap, file = tmp_path / "trap", tmp_path / "my_task.py"
+    trap.touch()
+    file.write_text(
+        "import os\nfrom pathlib import Path\nfrom assay.tasks.logic import MNLogic\n\n"
+        f"TRAP = Path({str(trap)!r})\n\n\n"
+        "class Mortal(MNLogic):\n    name = 'mortal'\n\n    def render(self, world):\n"
+        "        if TRAP.exists() and world.style and world.style['pool'] == 'valid':\n            os._exit(9)\n"
+        "        return super().render(world)\n"
+    )
+    mortal = recipe(str(file), splits={"train": 1500, "valid": 10, "test": 10, "ood": 0})
+    with pytest.raises(RunFailed, match="a worker died .* run the same command again to go on"):
+        make(mortal, tmp_path / "data", workers=2)
+    with pytest.raises(DataError, match="half made"):
+        Dataset.open(tmp_path / "data")
+    trap.unlink()
+    make(mortal, tmp_path / "data", workers=2)
+    assert Dataset.open(tmp_path / "data").name == "mortal"
+    make(mortal, tmp_path / "alone")
+    assert contents(tmp_path / "data") == contents(tmp_path / "alone")
+
+
+def test_making_again_changes_nothing(evenodd: Dataset) -> None:
+    before = {path: path.stat().st_mtime_ns for path in evenodd.folder.rglob("*")}
+    again = {split["name"]: split["size"] for split in evenodd.manifest["splits"]}
+    assert make(recipe(splits=again), evenodd.folder) == evenodd.manifest
+    assert {path: path.stat().st_mtime_ns for path in evenodd.folder.rglob("*")} == before
+
+
+def test_making_again_mends_damaged_shards(tmp_path: Path) -> None:
+    small = recipe(splits={"train": 1200, "valid": 10, "test": 10, "ood": 10})
+    make(small, tmp_path)
+    before = contents(tmp_path)
+    shard = tmp_path / "train" / "part-00000.parquet"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1
+    shard.write_bytes(data)
+    (tmp_path / "ood" / "part-00000.parquet").unlink()
+    make(small, tmp_path)
+    assert contents(tmp_path) == before
+
+
+def test_a_run_killed_before_its_plan_was_written_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / ".plan.json.77.tmp").write_text("{")
+    make(recipe(splits={"train": 16, "valid": 2, "test": 2, "ood": 2}), tmp_path)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_plan_made_earlier_that_cannot_be_read_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / ".plan.json").write_text("{")
+    with pytest.raises(DataError, match="holds part of another dataset"):
+        make(recipe(n=16), tmp_path)
+
+
+def test_other_folders_are_left_alone(evenodd: Dataset, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(DataError, match="holds another dataset"):
+        make(recipe(n=16), evenodd.folder)
+    with pytest.raises(DataError, match="is not an empty folder"):
+        make(recipe(n=16), tmp_path)
+    with pytest.raises(DataError, match="is not an empty folder"):
+        make(recipe(n=16), file)
+    with pytest.raises(DataError, match="cannot use folder .*: Not a directory"):
+        make(recipe(n=16), file / "x")
+    assert list(tmp_path.iterdir()) == [file] and file.read_text() == "mine"
+
+
+def test_half_of_another_dataset_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".plan.json").write_text(json.dumps(recipe(n=17).to_dict()))
+    with pytest.raises(DataError, match="holds part of another dataset"):
+        make(recipe(n=16), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [
+        ("mnlogic", {"formula": "a | ~a"}),
+        ("mnlogic", {"combinations_in_distribution": ["0000"]}),
+        ("mnlogic", {"combinations_in_distribution": ["00", "01"]}),
+        ("mnlogic", {"combinations_in_distribution": ["0000", "0007"]}),
+        ("mnlogic", {"splits": {"trian": 10}}),
+        ("mnlogic", {"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0}}),
+        ("mnlogic", {"splits": {"train": -1}}),
+        ("mnlogic", {"splits": {3: 4}}),
+        ("mnlogic", {"n": 0}),
+        ("mnlogic", {"digits": "/nowhere"}),
+        ("mnlogic", {"stages": ["a", "3"]}),
+        ("mnadd", {"stages": ["a + b"]}),
+        ("mnad", {}),
+        ("my_task.py", {}),
+    ],
+)
+def test_what_cannot_be_made_leaves_no_folder(task: str, settings: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(AssayError) as caught:
+        make(recipe(task, **{"seed": 0, **settings}), tmp_path / "data")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,296 @@
+"""Random small spaces, random formulas that fit them, and a slow plain reading of what a formula means."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
+from assay.logic import formula as f
+from assay.logic.formula import Formula
+from assay.logic.ground import shape_of
+from assay.seeds import rng_for
+
+CASES = 200
+MOST_WORLDS = 400
+TRUTHS = ((False, True), (True, False), (True,))
+NUMBERS = ((0, 1, 2), (-2, 0, 3), (-1, 4), (7,), (0, 10), (3, -5, 1))
+SYMBOLS = (("red", "green"), ("blue", "red", "green"), ("red",), ("it's", "red"))
+VARIABLES = ("x", "y", "o", "p")  # x and y are names of slots too: a bound name must hide them
+SIGNS = ("==", "!=", "<", "<=", ">", ">=")
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names that may be used here, each with the concept that tells its values."""
+
+    space: ConceptSpace
+    names: Mapping[str, Concept]
+
+    def having(self, kind: str, optional: bool | None = None) -> list[Formula]:
+        """Return the variables of a kind, those that may be absent or those that may not."""
+        fit = [name for name, concept in self.names.items() if concept.kind == kind]
+        return [f.Var(name) for name in fit if optional in (None, self.names[name].optional)]
+
+    def values(self, variable: Formula) -> tuple[Value, ...]:
+        """Return the values of a variable."""
+        return self.names[variable.name].values if isinstance(variable, f.Var) else ("red",)
+
+
+# -- spaces ------------------------------------------------------------------------------------------------------------
+
+
+def random_space(rng: Rng) -> ConceptSpace:
+    """Return a space with a concept of each kind, and most often slots, in few enough worlds to look at each."""
+    plain = [("b", TRUTHS[:2]), ("c", TRUTHS), ("n", NUMBERS), ("m", NUMBERS), ("s", SYMBOLS)]
+    while True:
+        names = [plain[place] for place in sorted(rng.permutation(len(plain))[: rng.integers(2, 6)])]
+        concepts = [Concept(name, pick(rng, values)) for name, values in names]
+        slots, inside = random_slots(rng) if rng.random() < 0.7 else ([], [])
+        if prod(len(concept.values) for concept in [*concepts, *inside]) <= MOST_WORLDS:
+            return ConceptSpace((*concepts, *inside), tuple(slots))
+
+
+def random_slots(rng: Rng) -> tuple[list[Slot], list[Concept]]:
+    """Return one to three like objects, which may be absent or not."""
+    empty = (ABSENT,) if rng.random() < 0.7 else ()
+    offered = {"size": NUMBERS, "flag": TRUTHS, "hue": SYMBOLS}
+    names = rng.permutation(list(offered))[: rng.integers(1, 4)].tolist()
+    attributes = {name: (*pick(rng, offered[name]), *empty) for name in names}
+    slots = [Slot(name, "things", tuple(names)) for name in ("x", "y", "z")[: rng.integers(1, 4)]]
+    return slots, [Concept(s.concept(name), values) for s in slots for name, values in attributes.items()]
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+def pick(rng: Rng, options: Sequence[Any]) -> Any:
+    """Return one of these."""
+    return options[int(rng.integers(len(options)))]
+
+
+def several(rng: Rng, make: Callable[..., Formula], scope: Scope, depth: int, least: int = 0) -> tuple[Formula, ...]:
+    """Return a few parts."""
+    return tuple(make(rng, scope, depth) for _ in range(rng.integers(least, least + 3)))
+
+
+def truth(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return a formula that is true or false."""
+    if depth <= 0:
+        return pick(rng, scope.having("bool") * 3 + [f.Const(True), f.Const(False)])
+    return pick(rng, [connective, connective, comparison, comparison, membership, quantified, truth])(
+        rng, scope, depth - 1
+    )
+
+
+def connective(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return truths joined to a truth."""
+    one, other, third = (truth(rng, scope, depth) for _ in range(3))
+    many = several(rng, truth, scope, depth, least=2)
+    made = [f.Not(one), f.And(many), f.Or(many), f.Xor(many[1:]), f.Implies(one, other), f.Iff(one, other)]
+    return pick(rng, [*made, f.If(one, other, third)])
+
+
+def comparison(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return two or more things compared."""
+    words = scope.having("symbol")
+    if words and rng.random() < 0.4:
+        word = symbol(rng, scope, depth)
+        other = f.Const(pick(rng, scope.values(word))) if rng.random() < 0.5 else symbol(rng, scope, depth)
+        alike = several(rng, symbol, scope, depth)
+        return pick(rng, [f.Compare(pick(rng, SIGNS[:2]), word, other), f.AllEqual(alike), f.AllDifferent(alike)])
+    one, other = (maybe(rng, scope, depth) for _ in range(2))
+    optional = scope.having("int", True) + scope.having("bool", True)
+    if optional and rng.random() < 0.2:
+        one, other = pick(rng, optional), f.Const(ABSENT)
+        return f.Compare(pick(rng, SIGNS[:2]), *((one, other) if rng.random() < 0.5 else (other, one)))
+    alike = several(rng, maybe, scope, depth)
+    return pick(rng, [f.Compare(pick(rng, SIGNS), one, other)] * 3 + [f.AllEqual(alike), f.AllDifferent(alike)])
+
+
+def membership(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return "these are among the listed rows"."""
+    terms, columns = [], []
+    for _ in range(rng.integers(1, 4)):
+        if scope.having("symbol") and rng.random() < 0.4:
+            terms.append(pick(rng, scope.having("symbol")))
+            columns.append(scope.values(terms[-1]))
+        else:
+            terms.append(maybe(rng, scope, depth))
+            columns.append((-2, 0, 1, 3, True))
+    rows = [tuple(pick(rng, column) for column in columns) for _ in range(rng.integers(0, 5))]
+    return f.Member(tuple(terms), tuple(rows))
+
+
+def quantified(rng: Rng, scope: Scope, depth: int, counted: bool = False) -> Formula:
+    """Return any, all or count over slots or pairs of them; a comparison where there are no slots."""
+    if not scope.space.slots:
+        return f.Count(several(rng, truth, scope, depth)) if counted else comparison(rng, scope, depth)
+    variables = tuple(rng.permutation(VARIABLES)[: rng.integers(1, 3)].tolist())
+    slot = scope.space.slots[0]
+    bound = {f"{name}.{a}": scope.space.concept(slot.concept(a)) for name in variables for a in slot.attributes}
+    inner = replace(scope, names={**scope.names, **bound})
+    return f.Quantified(
+        "count" if counted else pick(rng, ["any", "all"]), variables, "things", truth(rng, inner, depth)
+    )
+
+
+def number(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return a formula that is a number, never absent; truth values count as 0 and 1."""
+    if depth <= 0:
+        known = scope.having("int", False) * 3 + scope.having("bool", False)
+        return pick(rng, [*known, f.Const(int(rng.integers(-3, 5)))])
+    depth -= 1
+    kind = pick(rng, ["total", "product", "negative", "divide", "function", "pow", "count", "slots", "if", "truth"])
+    parts = several(rng, number, scope, depth, least=2)
+    if kind in ("total", "product", "negative"):
+        return f.negative(parts[0]) if kind == "negative" else getattr(f, kind)(*parts)
+    if kind == "divide":
+        divisor = pick(rng, [f.Const(3), f.Const(-2), f.Function("abs", parts[:1]) + 1])
+        return f.Divide(pick(rng, ["//", "%"]), parts[1], divisor)
+    if kind == "function":
+        name = pick(rng, ["abs", "min", "max"])
+        return f.Function(name, parts[:1] if name == "abs" else parts)
+    if kind == "pow":
+        return f.Function("pow", (parts[0], pick(rng, [f.Const(2), f.Const(3), f.Count((truth(rng, scope, depth),))])))
+    if kind in ("count", "slots"):
+        return (
+            quantified(rng, scope, depth, counted=True) if kind == "slots" else f.Count(several(rng, truth, scope, 1))
+        )
+    return f.If(truth(rng, scope, depth), *parts[:2]) if kind == "if" else comparison(rng, scope, depth)
+
+
+def maybe(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return a number that may be absent."""
+    optional = scope.having("int", True) + scope.having("bool", True)
+    if not optional or rng.random() < 0.6:
+        return number(rng, scope, depth)
+    chosen = pick(rng, optional)
+    return f.If(truth(rng, scope, depth), chosen, number(rng, scope, depth)) if rng.random() < 0.2 else chosen
+
+
+def symbol(rng: Rng, scope: Scope, depth: int) -> Formula:
+    """Return a symbol, which may be absent; every concept of symbols can be red, so any two can be compared."""
+    words = scope.having("symbol")
+    if depth <= 0 or rng.random() < 0.7:
+        return pick(rng, words)
+    return f.If(truth(rng, scope, depth - 1), pick(rng, words), pick(rng, [*words, f.Const("green"), f.Const("pink")]))
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A formula on a space, all worlds of the space, and the value of the formula in each."""
+
+    space: ConceptSpace
+    formula: Formula
+    codes: Codes
+    values: list[Value]
+
+
+@cache
+def case(place: int) -> Case:
+    """Return one of the random cases: a truth, a number or a symbol, with its values by the plain reading."""
+    rng = rng_for(11, "formulas", place)
+    space = random_space(rng)
+    scope = Scope(space, {concept.name: concept for concept in space.concepts})
+    kinds = [truth, truth, truth, number, number, *([symbol] if scope.having("symbol") else [])]
+    make = pick(rng, kinds)
+    formula = make(rng, scope, int(rng.integers(1, 6)))
+    codes = space.all_codes()
+    found = [meaning(formula, space.decode(row), space) for row in codes]
+    plain = {"bool": lambda value: value is True, "int": int, "symbol": str}[shape_of(formula, space).kind]
+    return Case(space, formula, codes, [plain(value) for value in found])
+
+
+# -- what a formula means ----------------------------------------------------------------------------------------------
+
+
+def meaning(formula: Formula, row: Mapping[str, Value], space: ConceptSpace, bound: Mapping[str, Slot] = {}) -> Value:
+    """Return the value in one world, read off the definitions one by one."""
+
+    def of(part: Formula) -> Value:
+        return meaning(part, row, space, bound)
+
+    def holds(part: Formula) -> bool:
+        return of(part) is True  # an absent truth value is not true
+
+    match formula:
+        case f.Const(value):
+            return value
+        case f.Var(name):
+            head, _, attribute = name.partition(".")
+            return row[bound[head].concept(attribute) if head in bound else name]
+        case f.Not(body):
+            return not holds(body)
+        case f.And(parts):
+            return all(holds(part) for part in parts)
+        case f.Or(parts):
+            return any(holds(part) for part in parts)
+        case f.Xor(parts):
+            return sum(holds(part) for part in parts) % 2 == 1
+        case f.Implies(premise, conclusion):
+            return holds(conclusion) if holds(premise) else True
+        case f.Iff(left, right):
+            return holds(left) == holds(right)
+        case f.Count(parts):
+            return sum(holds(part) for part in parts)
+        case f.If(condition, then, otherwise):
+            return of(then) if holds(condition) else of(otherwise)
+        case f.Compare(operator, left, right):
+            return compared(operator, of(left), of(right))
+        case f.AllEqual(parts):
+            return all(same(of(one), of(other)) for one, other in combinations(parts, 2))
+        case f.AllDifferent(parts):
+            return not any(same(of(one), of(other)) for one, other in combinations(parts, 2))
+        case f.Member(terms, rows):
+            return any(all(same(of(t), value) for t, value in zip(terms, cells, strict=True)) for cells in rows)
+        case f.Quantified(quantifier, variables, group, body):
+            there = [s for s in space.slots if s.group == group and row[s.concepts[0]] != ABSENT]
+            chosen = [dict(zip(variables, slots, strict=True)) for slots in combinations(there, len(variables))]
+            found = [meaning(body, row, space, {**bound, **names}) is True for names in chosen]
+            return {"any": any, "all": all, "count": sum}[quantifier](found)
+    return arithmetic(formula, of)
+
+
+def arithmetic(formula: Formula, of: Callable[[Formula], Value]) -> int:
+    """Return the value of a formula of numbers."""
+    match formula:
+        case f.Sum(terms):
+            return sum(int(of(term)) for term in terms)
+        case f.Minus(body):
+            return -int(of(body))
+        case f.Product(factors):
+            return prod(int(of(factor)) for factor in factors)
+        case f.Divide("//", left, right):
+            return int(of(left)) // int(of(right))
+        case f.Divide("%", left, right):
+            return int(of(left)) % int(of(right))
+        case f.Function(name, arguments):
+            numbers = [int(of(argument)) for argument in arguments]
+            if name == "pow":
+                return numbers[0] ** numbers[1]
+            return abs(numbers[0]) if name == "abs" else min(numbers) if name == "min" else max(numbers)
+    raise AssertionError(f"no meaning of {formula}")
+
+
+def same(one: Value, other: Value) -> bool:
+    """Return whether two values are equal: absent is equal to itself only, True to 1."""
+    return one == other
+
+
+def compared(operator: str, one: Value, other: Value) -> bool:
+    """Return a comparison; in order, absent comes before every number."""
+    if operator in ("==", "!="):
+        return same(one, other) == (operator == "==")
+    low, high = (float("-inf") if value == ABSENT else value for value in (one, other))
+    return {"<": low < high, "<=": low <= high, ">": low > high, ">=": low >= high}[operator]

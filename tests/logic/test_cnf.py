@@ -1,0 +1,234 @@
+"""Clauses have one model for each world, DIMACS reads back, and random rules keep their promises."""
+
+from collections import Counter
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysat.solvers import Solver
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
+from assay.errors import AssayError, ConfigError, DataError, UnknownName
+from assay.logic.cnf import clauses_formula, knowledge_from_cnf, to_cnf
+from assay.logic.dimacs import CNF, parse_dimacs
+from assay.logic.evaluate import evaluate
+from assay.logic.ground import well_formed
+from assay.logic.knowledge import Constraint, Knowledge, Label
+from assay.logic.parse import parse
+from assay.logic.random_cnf import random_cnf, satisfiable
+from assay.seeds import rng_for
+from tests.logic.formulas import CASES, case
+
+
+def models(cnf, names):
+    """Return every model, as the values that its literals give to these names."""
+    found = []
+    with Solver("cadical153", bootstrap_with=cnf.clauses) as solver:
+        for model in solver.enum_models():
+            true = {*model, *(-v for v in range(1, cnf.variables + 1) if v not in model)}
+            meant = Counter(name for literal, (name, _) in cnf.meanings.items() if literal in true)
+            assert max(meant.values(), default=0) <= 1
+            values = {name: value for literal, (name, value) in cnf.meanings.items() if literal in true}
+            found.append(tuple(values.get(name, False) for name in names))
+    return found
+
+
+def knowledge_of(one):
+    """Return the knowledge of a random case; its label may have one value only."""
+    kind = type(one.values[0])
+    values = (False, True) if kind is bool else tuple(sorted(set(one.values)))
+    return Knowledge(one.space, (Label("y", one.formula, values),))
+
+
+@pytest.mark.parametrize("place", range(CASES))
+def test_models_are_the_possible_worlds_with_their_labels(place):
+    one = case(place)
+    inside = evaluate(well_formed(one.space), one.space, one.codes)
+    worlds = [
+        (*one.space.decode(row).values(), y) for row, y, ok in zip(one.codes, one.values, inside, strict=True) if ok
+    ]
+    cnf = to_cnf(knowledge_of(one))
+    assert Counter(models(cnf, (*one.space.names, "y"))) == Counter(worlds)
+    assert parse_dimacs(cnf.to_dimacs()) == cnf
+
+
+@pytest.mark.parametrize("place", range(0, CASES, 4))
+def test_models_with_a_given_label_are_the_worlds_that_have_it(place):
+    one = case(place)
+    knowledge = knowledge_of(one)
+    inside = evaluate(well_formed(one.space), one.space, one.codes)
+    for value in sorted(set(one.values), key=str)[:3]:
+        expected = sum(ok and y == value for y, ok in zip(one.values, inside, strict=True))
+        assert len(models(to_cnf(knowledge, given={"y": value}), one.space.names)) == expected
+
+
+def test_labels_that_are_concepts_keep_the_names_of_both():
+    space = ConceptSpace((Concept("a", (True, False)), Concept("n", (4, 2, 7)), Concept("s", ("red", "blue"))))
+    labels = {"same": "a", "opposite": "not a", "again": "a", "number": "n", "word": "s"}
+    cnf = to_cnf(Knowledge.of(space, labels))
+    expected = [(a, n, s, a, not a, a, n, s) for a in (True, False) for n in (4, 2, 7) for s in ("red", "blue")]
+    assert Counter(models(cnf, ("a", "n", "s", *labels))) == Counter(expected)
+
+
+def test_constraints_and_several_labels():
+    space = digits(["a", "b", "c"], range(5))
+    limits = [Constraint("order", parse("a <= b and b <= c")), Constraint("some", parse("a == 1 or b == 2 or c == 3"))]
+    cnf = to_cnf(Knowledge.of(space, {"sum": "a + b + c", "odd": "(a + b + c) % 2 == 1"}, limits))
+    worlds = [w for w in product(range(5), repeat=3) if list(w) == sorted(w) and (w[0] == 1 or w[1] == 2 or w[2] == 3)]
+    expected = [(*world, sum(world), sum(world) % 2 == 1) for world in worlds]
+    assert Counter(models(cnf, ("a", "b", "c", "sum", "odd"))) == Counter(expected)
+
+
+def test_given_labels_that_do_not_fit():
+    knowledge = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
+    assert len(models(to_cnf(knowledge, {"sum": 3}), "ab")) == 4 and models(to_cnf(knowledge, {"sum": 99}), "ab") == []
+    with pytest.raises(UnknownName, match="no label named 'smu'; did you mean 'sum'"):
+        to_cnf(knowledge, {"smu": 3})
+
+
+# -- DIMACS ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("p cnf 2 1\n1 -2 0\n", ((1, -2),)),
+        ("c a comment\nc\n\np cnf 3 2\nc more\n1 2\n3 0 -1\n-2 0\nc end", ((1, 2, 3), (-1, -2))),
+        ("p cnf 2 2\n1 0 0\n", ((1,), ())),
+        ("p cnf 1 1\n0\n", ((),)),
+        ("p cnf 3 0\n", ()),
+        ("p   cnf\t2   1  \n 1\t2 0\r\n", ((1, 2),)),
+        ("c SATLIB\np cnf 2 1\n1 2 0\n%\n0\n\n", ((1, 2),)),
+        ("p cnf 3 3\n1 0\n2 0\n3 0\n", ((1,), (2,), (3,))),
+    ],
+)
+def test_dimacs_as_it_is_found(text, clauses):
+    assert parse_dimacs(text).clauses == clauses
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no line 'p cnf VARIABLES CLAUSES'"),
+        ("1 2 0\n", "no line 'p cnf VARIABLES CLAUSES'"),
+        ("p cnf 2\n1 0\n", "line 1: expected 'p cnf VARIABLES CLAUSES', found 'p cnf 2'"),
+        ("p cnf x 1\n1 0\n", "line 1: expected"),
+        ("p cnf ² 1\n1 0\n", "line 1: expected"),
+        ("p cnf -2 1\n1 0\n", "line 1: expected"),
+        ("p sat 2 1\n1 0\n", "line 1: expected"),
+        ("p cnf 2 1\n1 3 0\n", "announces 2 variables, the text uses 3"),
+        ("p cnf 2 1\n1 -2\n", "ends inside a clause"),
+        ("p cnf 2 1\n1 -2\n%\n0\n", "ends inside a clause"),
+        ("p cnf 2 2\n1 -2 0\n", "announces 2 clauses, the text has 1"),
+        ("p cnf 2 1\n1 x 0\n", "line 2: literals are whole numbers, found '1 x 0'"),
+        ("p cnf 2 1\n1 1.5 0\n", "line 2: literals are whole numbers"),
+    ],
+)
+def test_dimacs_that_is_damaged_is_refused(text, says):
+    with pytest.raises(DataError) as caught:
+        parse_dimacs(text)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+SYMBOLS = st.one_of(
+    st.booleans(), st.integers(), st.text(max_size=8), st.sampled_from(["3", "True", "it's", 'a "b"  c'])
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    st.lists(st.lists(st.integers(1, 9) | st.integers(-9, -1)).map(tuple)), st.dictionaries(st.integers(1, 9), SYMBOLS)
+)
+def test_dimacs_reads_back(clauses, meanings):
+    cnf = CNF(9, tuple(clauses), {literal: (f"car{literal}.hue", value) for literal, value in meanings.items()})
+    again = parse_dimacs(cnf.to_dimacs())
+    assert again == cnf and list(map(type, again.meanings.values())) == list(map(type, cnf.meanings.values()))
+
+
+@pytest.mark.parametrize(
+    "comment", ["c 1 a = " + "(" * 1000, "c - a = 1", "c 1 a", "c x a = 1", "c 1 = a", "c p show 1 0"]
+)
+def test_any_comment_is_allowed(comment):
+    assert parse_dimacs(f"{comment}\np cnf 1 1\n1 0\n").clauses == ((1,),)
+
+
+def test_knowledge_from_clauses():
+    knowledge = knowledge_from_cnf(parse_dimacs("c 2 rain = True\np cnf 3 2\n1 -2 0\n-1 3 0\n"))
+    assert knowledge.space.names == ("x1", "rain", "x3")
+    assert str(knowledge.label("y").formula) == "(x1 or not rain) and (not x1 or x3)"
+    assert knowledge.diagram.counts == {(False,): 4, (True,): 4}
+    assert knowledge_from_cnf(parse_dimacs("p cnf 3 3\n1 0\n2 0\n3 0\n")).diagram.counts[(True,)] == 1
+    assert knowledge_from_cnf(parse_dimacs("p cnf 2 2\n1 0\n0\n")).diagram.counts == {(False,): 4}
+    assert knowledge_from_cnf(parse_dimacs("p cnf 2 0\n")).diagram.counts == {(True,): 4}
+    with pytest.raises(AssayError, match="empty space"):
+        knowledge_from_cnf(parse_dimacs("p cnf 0 0\n"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clauses_make_the_round_trip_through_knowledge(seed):
+    clauses = random_cnf(8, 15, 3, rng_for(seed, "trip"))
+    knowledge = knowledge_from_cnf(CNF(8, clauses))
+    with Solver("cadical153", bootstrap_with=clauses) as solver:
+        expected = sum(1 for _ in solver.enum_models())
+    assert knowledge.diagram.counts[(True,)] == expected
+    assert len(models(to_cnf(knowledge, given={"y": True}), knowledge.space.names)) == expected
+
+
+# -- random rules ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variables", "clauses", "length"),
+    [(1, 1, 1), (4, 4, 1), (2, 3, 2), (3, 7, 3), (6, 20, 3), (10, 40, 3), (50, 30, 5), (5, 70, 3)],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_clauses_keep_their_promises(variables, clauses, length, seed):
+    made = random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
+    assert len(made) == len(set(made)) == clauses
+    assert all(len({abs(literal) for literal in clause}) == len(clause) == length for clause in made)
+    assert {abs(literal) for clause in made for literal in clause} <= set(range(1, variables + 1))
+    assert satisfiable(made) and made == random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
+    assert (clauses, length) in {(1, 1), (3, 2), (7, 3)} or made != random_cnf(
+        variables, clauses, length, rng_for(9, "cnf")
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "clauses", "length"),
+    [(2, 1, 3), (3, 1, 0), (3, 0, 2), (3, -1, 2), (1, 2, 1), (3, 13 - 3, 2), (0, 1, 1)],
+)
+def test_impossible_numbers_are_refused(variables, clauses, length):
+    with pytest.raises(ConfigError) as caught:
+        random_cnf(variables, clauses, length, rng_for(0))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_most_clauses_that_hold_together():
+    assert len(random_cnf(4, comb(4, 2) * 3, 2, rng_for(0))) == 18
+
+
+def test_both_signs_and_all_variables_are_as_likely():
+    literals = np.array([random_cnf(10, 20, 3, rng_for(seed, "even")) for seed in range(50)]).ravel()
+    assert abs((literals > 0).mean() - 0.5) < 0.03 and abs(np.bincount(abs(literals))[1:] - 300).max() < 60
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_satisfiable_agrees_with_trying_all(seed):
+    rng = rng_for(seed, "satisfiable")
+    variables = int(rng.integers(1, 5))
+    offered = [c for k in range(3) for c in combinations([*range(1, variables + 1), *range(-variables, 0)], k)]
+    clauses = [offered[place] for place in rng.integers(len(offered), size=rng.integers(0, 12)) if offered[place]]
+    space = bits([f"x{number}" for number in range(variables)])
+    truth = evaluate(clauses_formula(clauses, space.names), space, space.all_codes()).any()
+    assert satisfiable(clauses) == truth and not satisfiable([*clauses, ()])
+
+
+def test_absent_is_a_value_like_others_in_clauses():
+    space = ConceptSpace((Concept("a", (1, ABSENT)), Concept("b", (True, ABSENT, False))))
+    cnf = to_cnf(Knowledge.of(space, {"y": "b or a == 'absent'"}))
+    assert Counter(models(cnf, ("a", "b", "y"))) == Counter(
+        (a, b, b is True or a == ABSENT) for a in (1, ABSENT) for b in (True, ABSENT, False)
+    )

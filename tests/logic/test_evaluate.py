@@ -1,0 +1,156 @@
+"""Numbers agree with the plain reading of formulas, whatever their size."""
+
+from math import prod
+
+import numpy as np
+import pytest
+
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, Slot, bits, digits
+from assay.logic import formula as f
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import var
+from assay.logic.ground import bounds, grounded, shape_of, well_formed
+from assay.logic.parse import parse
+from assay.logic.traverse import walk
+from assay.seeds import rng_for
+from tests.logic.formulas import CASES, case
+
+NAMES = [f"x{number}" for number in range(20)]
+SLOTS = ConceptSpace(
+    tuple(
+        Concept(f"o{n}.{a}", v) for n in (1, 2) for a, v in [("flag", (False, True, ABSENT)), ("size", (2, 1, ABSENT))]
+    ),
+    tuple(Slot(f"o{n}", "things", ("flag", "size")) for n in (1, 2)),
+)
+
+
+def value(text, space, **values):
+    """Return the value of a formula in one world."""
+    return evaluate(parse(text), space, space.encode([values])).tolist()[0]
+
+
+@pytest.mark.parametrize("place", range(CASES))
+def test_numbers_agree_with_the_plain_reading(place):
+    one = case(place)
+    found = evaluate(one.formula, one.space, one.codes).tolist()
+    assert [(type(value), value) for value in found] == [(type(value), value) for value in one.values]
+
+
+@pytest.mark.parametrize("place", range(CASES))
+def test_every_part_lies_within_its_shape(place):
+    one = case(place)
+    for part in walk(grounded(one.formula, one.space)):
+        shape = shape_of(part, one.space)
+        if shape.kind != "symbol" and not shape.optional:
+            found = evaluate(part, one.space, one.codes)
+            assert shape.least <= found.min() and found.max() <= shape.most
+
+
+@pytest.mark.parametrize("place", range(0, CASES, 7))
+def test_codes_of_any_width_and_no_codes_at_all(place):
+    one = case(place)
+    for kind in (np.int8, np.int32, np.int64):
+        assert evaluate(one.formula, one.space, one.codes.astype(kind)).tolist() == one.values
+    assert evaluate(one.formula, one.space, one.codes[:0]).tolist() == []
+
+
+def test_truth_values_add_up_as_numbers():  # numpy's own sum of two truth values is a truth value
+    space = bits(["a", "b"])
+    assert value("(a == b) + (b == a) + (a or b)", space, a=True, b=True) == 3
+    assert value("-(a == b) * 2 + min(a or b, a and b)", space, a=True, b=True) == -1
+
+
+def test_the_value_absent():
+    world = {"o1.flag": ABSENT, "o1.size": ABSENT, "o2.flag": True, "o2.size": 1}
+    said = lambda text: value(text, SLOTS, **world)  # noqa: E731
+    assert said("o1.size == 'absent' and o1.size != o2.size and not o1.size == 1 and o1.size == o1.size")
+    assert (
+        not said("o1.flag") and said("not o1.flag") and said("iff(o1.flag, o1.flag)") and not said("o1.flag == False")
+    )
+    assert said("count(o1.flag, o2.flag)") == 1 and said("count(x.flag for x in things)") == 1
+    assert said("all(x.flag for x in things)") and said("count(x.size >= 1 for x in things)") == 1
+    assert said("all(False for x, y in pairs(things))") and not said("any(True for x, y in pairs(things))")
+    assert said("all_different(o1.size, o2.size)") and not said("all_equal(o1.flag, o2.flag)")
+    assert said("o1.size") == ABSENT_NUMBER
+
+
+def test_a_bound_name_hides_a_slot_of_that_name():
+    text = "count(all(o2.size >= o1.size for o1 in things) for o2 in things)"
+    assert value(text, SLOTS, **{"o1.flag": True, "o1.size": 1, "o2.flag": True, "o2.size": 2}) == 1
+
+
+def test_slots_are_whole():
+    inside = evaluate(well_formed(SLOTS), SLOTS, SLOTS.all_codes())
+    assert inside.sum() == (2 * 2 + 1) ** 2
+
+
+def test_product_of_20_digits_is_exact():
+    space = digits(NAMES)
+    rows = rng_for(0, "product").integers(1, 10, size=(50, 20))
+    rows[0] = 9
+    exact = [prod(row) for row in rows.tolist()]
+    whole = f.product(*var(*NAMES))
+    assert exact[0] == 9**20 > 2**63 and evaluate(whole, space, rows).tolist() == exact
+    assert evaluate(whole.eq(9**20), space, rows).tolist() == [number == 9**20 for number in exact]
+    assert evaluate(whole % 1000 - whole // 7, space, rows).tolist() == [n % 1000 - n // 7 for n in exact]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a ** 64", 9**64),
+        ("a ** 64 == 9 ** 64 and xor(a > 3, b > a ** 40)", True),
+        (f"(a ** 30, b) in [({9**30}, 2), (1, 1)]", True),
+        (f"(a ** 30, b) in [({9**30 + 1}, 2), (1, 1)]", False),
+        ("(a ** 3, b) in [(729, 2)]", True),
+        ("a in (9223372036854775808, 9)", True),
+        ("b == 9223372036854775808 or a == -9223372036854775809", False),
+        ("9223372036854775807 + a", 2**63 + 8),
+        ("10000000000000000000 if a == 9 else b", 10**19),
+        ("12345678901234567890123 // (a + 1) % 1000", 1234567890123456789012 % 1000),
+        ("min(a, 9 ** 30) + max(-(9 ** 30), -b) + abs(-(9 ** 40))", 9 + (-2) + 9**40),
+        ("all_equal(9 ** 30, a ** 30) + all_different(a ** 30, b ** 30)", 2),
+        ("-(4611686018427387904 * a) // 3", -(2**62 * 9) // 3),
+    ],
+)
+def test_numbers_beyond_64_bits(text, expected):
+    assert value(text, digits(["a", "b"]), a=9, b=2) == expected
+
+
+def test_values_beyond_64_bits():
+    space = ConceptSpace((Concept("a", (0, 2**70)), Concept("b", (-(2**63), 1))))
+    assert value("a", space, a=2**70, b=1) == 2**70 and value("a > b", space, a=0, b=-(2**63))
+
+
+@pytest.mark.parametrize("left", [-7, -1, 0, 8])
+@pytest.mark.parametrize("right", [-3, 2])
+def test_division_rounds_down_as_in_python(left, right):
+    space = ConceptSpace((Concept("a", (left, 100)), Concept("b", (right,))))
+    assert value("a // b", space, a=left, b=right) == left // right
+    assert value("a % b", space, a=left, b=right) == left % right
+
+
+@pytest.mark.parametrize("name", ["//", "%", "abs", "min", "max", "pow"])
+def test_bounds_hold_and_those_of_small_ranges_are_reached(name):
+    apply = {"//": int.__floordiv__, "%": int.__mod__, "abs": abs, "min": min, "max": max, "pow": pow}[name]
+    ranges = [(low, low + size) for low in range(-4, 4) for size in range(4)]
+    for one in ranges:
+        for other in ranges:
+            if (name in ("//", "%") and other[0] <= 0 <= other[1]) or (name == "pow" and other[0] < 0):
+                continue
+            pairs = [(x, y) for x in range(one[0], one[1] + 1) for y in range(other[0], other[1] + 1)]
+            found = [apply(x) if name == "abs" else apply(x, y) for x, y in pairs]
+            least, most = bounds(name, [one] if name == "abs" else [one, other])
+            assert least <= min(found) and max(found) <= most
+            assert name in ("%", "pow") or (least, most) == (min(found), max(found))
+
+
+def test_a_million_rows():
+    codes = rng_for(0, "million").integers(10, size=(1_000_000, 4))
+    found = evaluate(parse("a + b == c + d"), digits(["a", "b", "c", "d"]), codes)
+    assert abs(found.mean() - 0.067) < 0.001
+
+
+def test_codes_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match="must have 2 columns"):
+        evaluate(parse("a"), digits(["a", "b"]), np.zeros((3, 3), dtype=int))

@@ -1,0 +1,147 @@
+"""Knowledge gives labels, flags, diagrams and plain data, and refuses rules that cannot serve."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
+from assay.errors import AssayError, FormulaError, KnowledgeError, UnknownName
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import TRUE
+from assay.logic.ground import shape_of
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
+from tests.logic.formulas import CASES, case
+
+CARS = ConceptSpace(
+    tuple(
+        Concept(f"car{n}.{a}", v)
+        for n in (1, 2)
+        for a, v in [("hue", ("red", "blue", ABSENT)), ("load", (1, 2, 3, ABSENT))]
+    ),
+    tuple(Slot(f"car{n}", "cars", ("hue", "load")) for n in (1, 2)),
+)
+TRAIN = Knowledge.of(
+    CARS,
+    {"east": "any(x.hue == 'red' and heavy for x in cars)", "most": "car1.load", "first": "car1.hue"},
+    [
+        Constraint("engine", parse("car1.hue != 'absent'"), ("presence",)),
+        Constraint("loads", parse("all(x.load != y.load for x, y in pairs(cars))"), ("counting", "pairs")),
+    ],
+    {"limit": "1 + 1", "heavy": "count(x.load >= limit for x in cars) >= 1"},
+)
+
+
+@pytest.mark.parametrize("place", range(CASES))
+def test_label_codes_are_places_among_the_values(place):
+    one = case(place)
+    try:
+        knowledge = Knowledge.of(one.space, {"y": one.formula})
+    except KnowledgeError as error:
+        assert len({value for value in one.values if value != ABSENT}) < 2 and "leaves nothing to learn" in str(error)
+        return
+    label = knowledge.label("y")
+    assert set(label.values) >= {value for value in one.values if value != ABSENT}
+    assert label.kind == shape_of(one.formula, one.space).kind
+    expected = [label.values.index(value) if value != ABSENT else -1 for value in one.values]
+    assert knowledge.labels_of(one.codes)[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("place", range(0, CASES, 4))
+def test_plain_data_reads_back(place):
+    one = case(place)
+    try:
+        knowledge = Knowledge.of(
+            one.space, {"y": one.formula}, [Constraint("c", one.formula.eq(one.formula), ("tag",))]
+        )
+    except AssayError:
+        return
+    assert Knowledge.from_dict(json.loads(json.dumps(knowledge.to_dict()))) == knowledge
+
+
+def test_labels_violations_and_possible_worlds():
+    world = {"car1.hue": "red", "car1.load": 3, "car2.hue": "blue", "car2.load": 3}
+    none = {"car1.hue": ABSENT, "car1.load": ABSENT, "car2.hue": ABSENT, "car2.load": ABSENT}
+    codes = CARS.encode([world, {**world, "car2.load": 1}, none])
+    assert TRAIN.labels_of(codes).tolist() == [[1, 2, 0], [1, 2, 0], [0, -1, -1]]
+    assert TRAIN.violations(codes).tolist() == [[False, True], [False, False], [True, False]]
+    assert TRAIN.label_names == ("east", "most", "first") and TRAIN.label("most").values == (1, 2, 3)
+    inside = evaluate(TRAIN.possible, CARS, CARS.all_codes())
+    assert inside.sum() == 6 * (1 + 2 * 2)  # any first car; no second one, or one with another load
+
+
+def test_diagrams_of_all_worlds_and_of_those_within():
+    codes = CARS.all_codes()
+    inside = evaluate(TRAIN.possible, CARS, codes)
+    values = list(zip(*(evaluate(label.formula, CARS, codes).tolist() for label in TRAIN.labels), strict=True))
+    plain = [(east, ABSENT if load < 0 else load, hue) for east, load, hue in values]
+    assert TRAIN.diagram.counts == Counter(plain)
+    assert TRAIN.diagram_within(TRUE).counts == Counter((*row, bool(ok)) for row, ok in zip(plain, inside, strict=True))
+    red = evaluate(parse("car1.hue == 'red'"), CARS, codes) & inside
+    within = TRAIN.diagram_within(parse("car1.hue == 'red'")).counts
+    assert sum(number for outcome, number in within.items() if outcome[-1]) == red.sum()
+
+
+def test_definitions_name_parts_and_may_use_earlier_ones():
+    assert (
+        str(TRAIN.label("east").formula)
+        == "any(x.hue == 'red' and count(x.load >= 1 + 1 for x in cars) >= 1 for x in cars)"
+    )
+
+
+def test_without_constraints_nothing_is_violated_and_all_is_possible():
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    assert knowledge.violations(np.zeros((3, 1), dtype=int)).shape == (3, 0) and knowledge.possible == TRUE
+
+
+def test_values_of_labels():
+    space = digits(["a", "b"], (0, 1, 5))
+    values = {name: Knowledge.of(space, {"y": text}).label("y").values for name, text in
+              [("gaps", "a + b"), ("signs", "a - b"), ("big", "a ** 60"), ("truth", "a == b")]}  # fmt: skip
+    assert values["gaps"] == (0, 1, 2, 5, 6, 10) and values["signs"] == (-5, -4, -1, 0, 1, 4, 5)
+    assert values["big"] == (0, 1, 5**60) and values["truth"] == (False, True)
+    assert Knowledge.of(CARS, {"y": "'red' if car1.load == 1 else car2.hue"}).label("y").values == ("red", "blue")
+    codes = space.encode([{"a": 5, "b": 0}])
+    assert Knowledge.of(space, {"y": "a ** 60"}).labels_of(codes).tolist() == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "limits", "kind", "says"),
+    [
+        ({}, [], KnowledgeError, "without a label"),
+        ({"y": "a - a"}, [], KnowledgeError, "label 'y' is always 0: 'a - a' leaves nothing to learn"),
+        ({"y": "'red'"}, [], KnowledgeError, "always red"),
+        ({"my label": "a"}, [], KnowledgeError, "is no identifier"),
+        ({"y": "a + bb"}, [], FormulaError, "no concept named 'bb'"),
+        ({"y": "a +"}, [], FormulaError, "cannot be read"),
+        ({"y": "a"}, [Constraint("c", parse("a + b"))], FormulaError, "constraint 'c' must be true or false"),
+        ({"y": "a"}, [Constraint("c", parse("a and b"))], FormulaError, "not true or false"),
+    ],
+)
+def test_rules_that_cannot_serve_are_refused(labels, limits, kind, says):
+    with pytest.raises(kind) as caught:
+        Knowledge.of(digits(["a", "b"]), labels, limits)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_unknown_labels_are_refused():
+    with pytest.raises(UnknownName, match="no label named 'esat'; did you mean 'east'"):
+        TRAIN.label("esat")
+
+
+@pytest.mark.parametrize("key", ["concepts", "slots", "encoders", "labels", "constraints"])
+@pytest.mark.parametrize("wrong", [None, 3, [3], [{"name": 3}], [{}]])
+def test_damaged_data_is_refused(key, wrong):
+    with pytest.raises(AssayError):
+        Knowledge.from_dict({**TRAIN.to_dict(), key: wrong})
+    with pytest.raises(KnowledgeError, match="not in the form that assay writes"):
+        Knowledge.from_dict({name: value for name, value in TRAIN.to_dict().items() if name != key})
+
+
+@pytest.mark.parametrize("name", [3, "a b", "class"])
+def test_damaged_names_are_refused(name):
+    data = Knowledge.of(bits(["a"]), {"y": "a"}).to_dict()
+    with pytest.raises(AssayError):
+        Knowledge.from_dict({**data, "concepts": [{"name": name, "values": [False, True]}]})

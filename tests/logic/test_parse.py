@@ -1,0 +1,324 @@
+"""Text and formula are one: what is written reads back, other spellings read the same, and what is no formula is refused."""
+
+import pickle
+from functools import reduce
+from operator import and_, or_, xor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
+from assay.errors import AssayError, FormulaError, TooLarge
+from assay.logic import formula as f
+from assay.logic.cnf import to_cnf
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import Formula, var
+from assay.logic.ground import shape_of
+from assay.logic.knowledge import Knowledge
+from assay.logic.latex import latex
+from assay.logic.parse import LONGEST, parse
+from assay.logic.traverse import DEEPEST, depth, free_names, names_in, substituted, walk
+from assay.seeds import rng_for
+from tests.logic.formulas import CASES, Scope, case, number, random_space, truth
+
+a, b, c = var("a", "b", "c")
+
+SPACE = ConceptSpace(
+    (
+        *(Concept(name, (False, True)) for name in ("green", "red_light")),
+        *(Concept(name, tuple(range(10))) for name in ("n", "m")),
+        Concept("hue", ("red", "blue")),
+        Concept("shape", ("square", "disc")),
+        *(
+            Concept(f"car{k}.{name}", v)
+            for k in (1, 2)
+            for name, v in [("hue", ("red", ABSENT)), ("load", (1, 2, ABSENT))]
+        ),
+    ),
+    (Slot("car1", "cars", ("hue", "load")), Slot("car2", "cars", ("hue", "load"))),
+)
+
+
+@pytest.mark.parametrize("place", range(CASES))
+def test_what_is_written_reads_back(place):
+    formula = case(place).formula
+    assert parse(str(formula)) == formula and hash(parse(str(formula))) == hash(formula)
+
+
+def test_the_random_formulas_have_every_kind_of_node():
+    parts = [part for place in range(CASES) for part in walk(case(place).formula)]
+    assert {type(part) for part in parts} == set(Formula.__subclasses__())
+    quantifiers = {(p.quantifier, len(p.variables)) for p in parts if isinstance(p, f.Quantified)}
+    assert quantifiers == {(word, size) for word in ("any", "all", "count") for size in (1, 2)}
+    assert {p.name for p in parts if isinstance(p, f.Function)} == {"abs", "min", "max", "pow"}
+
+
+@pytest.mark.parametrize("place", range(300))
+def test_deep_formulas_read_back(place):
+    rng = rng_for(12, "deep", place)
+    space = random_space(rng)
+    scope = Scope(space, {concept.name: concept for concept in space.concepts})
+    formula = (truth if place % 2 else number)(rng, scope, 6)
+    assert parse(str(formula)) == formula and pickle.loads(pickle.dumps(formula)) == formula
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("And(a, Not(b))", "a and not b"),
+        ("Or(And(a, b), Not(c))", "a and b or not c"),
+        ("a & b & c", "a and b and c"),
+        ("a | b | ~c", "a or b or not c"),
+        ("a ^ b ^ c", "xor(a, b, c)"),
+        ("Xor(a, b)", "xor(a, b)"),
+        ("a >> b", "implies(a, b)"),
+        ("Equivalent(a, b)", "iff(a, b)"),
+        ("ITE(a, b, c)", "b if a else c"),
+        ("Eq(a, b)", "a == b"),
+        ("Ne(a + 1, b)", "a + 1 != b"),
+        ("Add(a, b, Mul(2, c))", "a + b + 2 * c"),
+        ("Mod(Abs(a), 2) + Min(a, b) - Max(a, b) + Pow(a, 2)", "abs(a) % 2 + min(a, b) - max(a, b) + a ** 2"),
+        ("0 < a <= b != 3", "0 < a and a <= b and b != 3"),
+        ("exactly(2, a, b, c)", "count(a, b, c) == 2"),
+        ("at_least(1, a, b)", "count(a, b) >= 1"),
+        ("at_most(1, a, b)", "count(a, b) <= 1"),
+        ("a not in [1, -2]", "not a in (1, -2)"),
+        ("(a, b) in {(1, 2)}", "(a, b) in [(1, 2)]"),
+        ("a in (1,)", "a in (1,)"),
+        ("any(a, b)", "a or b"),
+        ("all(a)", "a"),
+        ("sum(a, b, c)", "a + b + c"),
+        ("true and not false", "True and not False"),
+        ("a - (b - c) - -1", "a - (b - c) + 1"),
+        ("-(-a) ** -2", "-(-a) ** -2"),
+        ("(a if b else c) if c else a", "(a if b else c) if c else a"),
+        ("any(x.hue == 'red' for x in cars if x.load > 1)", "any(x.load > 1 and x.hue == 'red' for x in cars)"),
+        (
+            "all(x.hue == y.hue for x, y in pairs(cars) if x.load)",
+            "all(implies(x.load, x.hue == y.hue) for x, y in pairs(cars))",
+        ),
+        ("any(x.p == y.p for x in cars for y in vans)", "any(any(x.p == y.p for y in vans) for x in cars)"),
+        ("scene.car1.hue == 'it\\'s'", 'scene.car1.hue == "it\'s"'),
+        ("(\n a\n and b\n)", "a and b"),
+        ("  a  ", "a"),
+    ],
+)
+def test_spellings(text, written):
+    assert str(parse(text)) == written
+    assert parse(written) == parse(text)
+
+
+def test_operators_build_what_the_text_reads():
+    assert a & b & c == parse("a & b & c") and a | b | c == parse("a | b | c") and a ^ b ^ c == parse("a ^ b ^ c")
+    assert 1 + a - 2 * b // c % 2 == parse("1 + a - 2 * b // c % 2") and -(a**2) == parse("-a ** 2")
+    assert (
+        3 - a == parse("3 - a")
+        and ~(a < b) == parse("not a < b")
+        and (a >= 2).ne(b <= 1) == parse("(a >= 2) != (b <= 1)")
+    )
+    assert f.exactly(1, a, b) == parse("exactly(1, a, b)") and f.parity(a, b) == parse("a ^ b")
+
+
+def test_values_are_told_apart_by_type():
+    assert f.Const(True) != f.Const(1) and parse("a == True") != parse("a == 1")
+    assert f.Member((a,), ((True,),)) != f.Member((a,), ((1,),))
+
+
+def test_a_formula_has_no_truth_value_and_holds_only_values():
+    with pytest.raises(FormulaError, match="no truth value"):
+        bool(a and b)
+    for value in (1.5, None, np.int64(3)):
+        with pytest.raises(FormulaError, match="is no truth value, whole number or symbol"):
+            a.eq(value)
+
+
+@pytest.mark.parametrize("make", [and_, or_, xor, lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y])
+def test_a_thousand_parts_are_no_deeper_than_two(make):
+    formula = reduce(make, var(*(f"x{number}" for number in range(1000))))
+    assert parse(str(formula)) == formula and depth(formula) <= 3
+
+
+def test_names_free_and_bound():
+    formula = parse("any(x.hue == y.hue and n for x in cars) or n + m > 2")
+    assert names_in(formula) == ("x.hue", "y.hue", "n", "m") and free_names(formula) == ("y.hue", "n", "m")
+    assert free_names(parse("any(x.hue == 'red' for x in cars)", names=SPACE.names)) == ()
+    assert substituted(a + 1, {"a": b - 2}) == parse("b - 2 + 1")
+
+
+def test_a_pickle_leaves_the_hash_behind():
+    assert hash(a + b) and "_hash" not in vars(pickle.loads(pickle.dumps(a + b)))
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "gren": "no concept named 'gren'; did you mean 'green'?",
+    "green and": "invalid syntax",
+    "": "invalid syntax",
+    "n = 3": "equality is '=='",
+    "green and red_light = 1": "cannot be read",
+    "green; red_light": "invalid syntax",
+    "__import__('os')": "no function named '__import__'",
+    "__import__('os').system('ls')": "only named functions can be called",
+    "eval('1')": "no function named 'eval'",
+    "().__class__": "only 'slot.attribute' is allowed",
+    "n.__class__": "only 'slot.attribute' is allowed",
+    "__builtins__.n": "only 'slot.attribute' is allowed",
+    "n.real.__class__": "only 'slot.attribute' is allowed",
+    "__name__": "names must not start with '__'",
+    "lambda: n": "Lambda is not allowed",
+    "(lambda: n)()": "only named functions can be called",
+    "[x for x in n]": "ListComp is not allowed",
+    "{x: x for x in n}": "DictComp is not allowed",
+    "(x for x in cars)": "GeneratorExp is not allowed",
+    "min(x for x in cars)": "takes no 'for'",
+    "sum(x.load for x in cars)": "takes no 'for'",
+    "any(x.hue == 'red' async for x in cars)": "'for' takes names",
+    "any(x.hue == y.hue for x, y in cars)": "two variables need 'in pairs(group)'",
+    "any(x.hue == 'red' for x in pairs(cars))": "'for' takes names",
+    "any(x.hue == x.hue for x, x in pairs(cars))": "binds one variable, or two different ones",
+    "any(x.hue == 'red' for x in cabs)": "no group of slots named 'cabs'; did you mean 'cars'?",
+    "any(x for x in cars)": "no concept named 'x'",
+    "any(x.hew == 'red' for x in cars)": "no concept named 'car1.hew'; did you mean 'car1.hue'?",
+    "any(x.hue == 'rde' for x in cars)": "no value 'rde'; did you mean 'red'?",
+    "car1.hue in ('red', 'bleu')": "no value 'bleu'",
+    "f'{n}'": "JoinedStr is not allowed",
+    "n == 1.5": "only whole numbers",
+    "n == 1e3": "only whole numbers",
+    "n == 2j": "only whole numbers",
+    "n == None": "only whole numbers",
+    "hue == b'red'": "only whole numbers",
+    "n == ...": "only whole numbers",
+    "n / 2 == 1": "use '//'",
+    "n << 2": "LShift is not allowed",
+    "n @ m": "MatMult is not allowed",
+    "n is m": "comparison Is is not allowed",
+    "n in m": "'in' takes a list of values",
+    "n in (m, 1)": "'in' takes values written out",
+    "(n, m) in [(1, 2), 3]": "each row of 'in' needs 2 values",
+    "(n, m) == (1, 2)": "Tuple is not allowed",
+    "cars[0].hue == 'red'": "only 'slot.attribute' is allowed",
+    "(x := n)": "NamedExpr is not allowed",
+    "And(*n)": "Starred is not allowed",
+    "Not(green, green)": "Not() does not take 2 arguments",
+    "min()": "min() does not take 0 arguments",
+    "abs(n, m) == 1": "abs() does not take 2 arguments",
+    "exactly(n, green)": "a whole number is wanted here",
+    "exactly()": "exactly() does not take 0 arguments",
+    "count(green, key=1)": "no function named 'count'",
+    "(" * 10_000 + "n" + ")" * 10_000: "cannot be read",
+    "not " * 5_000 + "green": "cannot be read",
+    "-" * 100_000 + "n": "cannot be read",
+    "not " * 200 + "green": "nested more than",
+    "exactly(1, " * 60 + "green" + ")" * 60: "nested more than",
+    "any(" * 250 + "green" + " for x in cars)" * 250: "cannot be read",
+    "green if " * 3_000 + "green": "cannot be read",
+    "n" * (LONGEST + 1): "is longer than",
+    "n == " + "9" * 5_000: "cannot be read",
+    "n == 0x" + "f" * 5_000: "a number of 20000 bits is longer than",
+    "n ** 65 == 1": "the exponent of 'n ** 65' must lie in 0..64",
+    "n ** -1 == 1": "must lie in 0..64",
+    "n ** 10 ** 10 == 1": "must lie in 0..64",
+    "n ** m ** m == 1": "must lie in 0..64",
+    "(((((n ** 64) ** 64) ** 64) ** 64) ** 64) ** 64 == 1": "its numbers can grow beyond 4096 bits",
+    "*".join(["10 ** 64"] * 40) + " == n": "its numbers can grow beyond 4096 bits",
+    "n // m == 1": "division by 'm', which can be zero",
+    "n % (m - 3) == 1": "division by 'm - 3', which can be zero",
+    "n // 0 == 1": "which can be zero",
+    "hue < 'red'": "symbols have no order",
+    "'red' >= hue": "symbols have no order",
+    "car1.load < 'absent'": "symbols have no order",
+    "hue == 3": "cannot be compared: a symbol and a number",
+    "car1.hue == 3": "cannot be compared: a symbol and a number",
+    "car1.load == 'red'": "cannot be compared: a symbol and a number",
+    "car1.load == car1.hue": "cannot be compared: a symbol and a number",
+    "n == 'absent'": "cannot be compared: a symbol and a number",
+    "hue == 'absent'": "no value 'absent'",
+    "hue == 'rde'": "no value 'rde'; did you mean 'red'?",
+    "hue in ('blue', 'rde')": "no value 'rde'; did you mean 'red'?",
+    "hue == shape": "they have no value in common",
+    "all_equal(n, hue)": "cannot be compared: a symbol and a number",
+    "all_different(nn)": "no concept named 'nn'",
+    "nn in ()": "no concept named 'nn'",
+    "hue + 1 == 2": "'hue' is a symbol, not a number",
+    "min('red', n) == 2": "''red'' is a symbol, not a number",
+    "car1.load + 1 == 2": "'car1.load' may be absent",
+    "n and green": "'n' is a number, not true or false",
+    "not (n + 1)": "'n + 1' is a number, not true or false",
+    "count(n) == 1": "'n' is a number, not true or false",
+    "implies(green, hue)": "'hue' is a symbol, not true or false",
+    "1 if n else 2": "'n' is a number, not true or false",
+    "(n if green else hue) == 1": "are of different kinds",
+}  # fmt: skip
+
+
+def read_and_fit(text):
+    formula = parse(text)
+    return formula, shape_of(formula, SPACE)
+
+
+@pytest.mark.parametrize(("text", "says"), REFUSED.items(), ids=lambda text: text[:30])
+def test_what_is_no_formula_is_refused_in_one_line(text, says):
+    with pytest.raises(FormulaError) as caught:
+        read_and_fit(text)
+    message = str(caught.value)
+    assert says in message and "\n" not in message and len(message) < 400
+
+
+def test_nothing_is_evaluated(tmp_path):
+    for call in ("open({!r}, 'w')", "__import__('pathlib').Path({!r}).touch()", "any(open({!r}, 'w') for x in cars)"):
+        with pytest.raises(FormulaError):
+            read_and_fit(call.format(str(tmp_path / "made")))
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_names_are_refused_while_reading_when_the_names_are_given():
+    with pytest.raises(FormulaError, match=r"^formula 'gren or n': no concept named 'gren'; did you mean 'green'\?$"):
+        parse("gren or n", names=SPACE.names)
+    with pytest.raises(FormulaError, match=r"no concept named 'y\.hue'"):
+        parse("any(x.hue == y.hue for x in cars)", names=SPACE.names)
+
+
+def test_quantifiers_that_would_never_end_are_refused():
+    with pytest.raises(TooLarge, match=r"^formula 'any\(.*\.\.\.' has more than 200,000 cases; use fewer"):
+        read_and_fit("any(" * 90 + "green" + " for x in cars)" * 90)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not " * (DEEPEST - 1) + "green",
+        "abs(" * (DEEPEST - 2) + "n" + ")" * (DEEPEST - 2) + " == 1",
+        "count(" * 49 + "green" + " == 1)" * 49 + " == 1",
+        "(" * (DEEPEST - 2) + "n" + " // 2) * 1" * ((DEEPEST - 2) // 2) + ")" * ((DEEPEST - 2) // 2) + " == 1",
+        "1 if green else " * (DEEPEST - 1) + "0",
+        "xor(green, " * (DEEPEST - 1) + "green" + ")" * (DEEPEST - 1),
+        "(green and (red_light or " * 49 + "green" + "))" * 49,
+    ],
+)
+def test_every_reading_walks_through_the_deepest_formulas(text):
+    knowledge = Knowledge.of(SPACE, {"y": text})
+    formula = knowledge.label("y").formula
+    assert DEEPEST - 3 < depth(formula) <= DEEPEST and parse(str(formula)) == formula and latex(formula)
+    assert knowledge.labels_of(np.zeros((1, len(SPACE)), dtype=int)).shape == (1, 1)
+    assert to_cnf(knowledge).clauses and knowledge.diagram.outcomes and pickle.dumps(knowledge)
+
+
+TEXT = """n m green hue car1.load cars 'red' 'absent' 1 -2 0 ( ) ( ) [ ] , , + - * // % ** == != < in not and or if else
+for x in cars pairs( any( all( count( abs( min( x.load x.hue True & | ^ ~ >> = : . lambda 2.5 \\ # ' é {"""
+WORDS = [*TEXT.split(), "\n", "\x00"]
+
+
+@settings(deadline=None, derandomize=True, max_examples=1500)
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join) | st.text(max_size=20))
+def test_any_text_is_a_formula_or_refused(text):
+    try:
+        formula, shape = read_and_fit(text)
+    except AssayError as error:
+        assert "\n" not in str(error)
+        return
+    assert parse(str(formula)) == formula and latex(formula)
+    found = evaluate(formula, SPACE, np.zeros((2, len(SPACE)), dtype=int))
+    assert len(found) == 2 and (found.dtype == bool) == (shape.kind == "bool")

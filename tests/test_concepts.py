@@ -1,0 +1,125 @@
+"""Concepts keep their values apart, spaces keep their concepts in order, and what does not fit is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits, listed
+from assay.errors import AssayError, ConfigError, UnknownName, suggestion
+from assay.logic.formula import Var
+from assay.logic.parse import parse
+from tests.logic.formulas import CASES, case
+
+CAR = tuple(Concept(f"car{n}.{a}", v) for n in (1, 2) for a, v in [("hue", ("red", ABSENT)), ("axles", (2, 3, ABSENT))])
+CARS = (Slot("car1", "cars", ("hue", "axles")), Slot("car2", "cars", ("hue", "axles")))
+
+
+def refusal(kind, make, *arguments, **more):
+    with pytest.raises(kind) as caught:
+        make(*arguments, **more)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "optional"),
+    [
+        ((False, True), "bool", False),
+        ((0, 1), "int", False),
+        ((-3, 7, ABSENT), "int", True),
+        (("red", ABSENT), "symbol", True),
+        ((ABSENT,), "symbol", False),
+        ((True, ABSENT), "bool", True),
+    ],
+)
+def test_kind_of_a_concept(values, kind, optional):
+    concept = Concept("a", values)
+    assert (concept.kind, concept.optional) == (kind, optional)
+    assert [concept.code(value) for value in values] == list(range(len(values)))
+
+
+def test_truth_values_may_be_written_as_0_and_1_but_numbers_not_as_truth_values():
+    assert [Concept("a", (False, True)).code(value) for value in (0, 1)] == [0, 1]
+    assert [Concept("a", (True, False, ABSENT)).code(value) for value in (0, 1, ABSENT)] == [1, 0, 2]
+    assert refusal(UnknownName, Concept("a", (0, 1)).code, True) == "concept 'a' has no value True; it has: 0, 1"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "1a", "a b", "a-b", "a.", "a..b", "class", "in", "car.is", "true", "__import__", "ﬁ"]
+)
+def test_names_that_no_formula_could_hold_are_refused(name):
+    assert repr(name) in refusal(ConfigError, Concept, name, (0, 1))
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.text(min_size=1, max_size=4))
+def test_a_name_that_is_taken_can_be_read_in_a_formula(name):
+    try:
+        Concept(name, (0, 1))
+    except ConfigError:
+        return
+    assert parse(str(Var(name))) == Var(name)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(), (1, 1), (0, True), (1, "a"), ("a", "a"), (1.5,), (None,), (np.int64(1), np.int64(2)), (0, ABSENT_NUMBER)],
+)
+def test_values_that_do_not_fit_are_refused(values):
+    assert "'a'" in refusal(ConfigError, Concept, "a", values)
+
+
+@pytest.mark.parametrize(
+    ("concepts", "slots", "encoders", "says"),
+    [
+        ((), (), (), "empty"),
+        ((Concept("a", (0,)), Concept("a", (1,))), (), (), "twice: ['a']"),
+        (CAR, (Slot("car1", "cars", ("hue", "axels")),), (), "did you mean 'car1.axles'?"),
+        (CAR, (Slot("car1", "cars", ()),), (), "no attributes"),
+        (
+            (Concept("x.a", (0, ABSENT)), Concept("x.b", (0, 1))),
+            (Slot("x", "g", ("a", "b")),),
+            (),
+            "may be absent or none",
+        ),
+        (CAR, (), (EncoderGroup("g", ("car1.hue", "car2.hue")),), "exactly once"),
+        (CAR[:2], (), (EncoderGroup("g", ("car1.hue", "car1.axles")),), "different values"),
+    ],
+)
+def test_spaces_that_do_not_fit_are_refused(concepts, slots, encoders, says):
+    assert says in refusal(AssayError, ConceptSpace, concepts, slots, encoders)
+
+
+def test_a_space_knows_its_names_places_groups_and_sizes():
+    space = ConceptSpace(CAR, CARS)
+    assert space.names == ("car1.hue", "car1.axles", "car2.hue", "car2.axles")
+    assert [space.place(name) for name in space.names] == [0, 1, 2, 3] and len(space) == 4
+    assert space.groups == {"cars": CARS} and space.sizes == (2, 3, 2, 3) and space.worlds == 36
+    assert [group.concepts for group in space.encoders] == [(name,) for name in space.names]
+    assert refusal(UnknownName, space.concept, "car1.huh") == "no concept named 'car1.huh'; did you mean 'car1.hue'?"
+
+
+@pytest.mark.parametrize("place", range(0, CASES, 10))
+def test_encode_inverts_decode_and_all_codes_are_all_worlds(place):
+    space, codes = case(place).space, case(place).codes
+    assert (space.encode([space.decode(row) for row in codes]) == codes).all()
+    assert len({tuple(row) for row in codes.tolist()}) == space.worlds == len(codes)
+
+
+def test_encoding_refuses_what_is_not_there():
+    space = digits(["a", "b"])
+    assert space.encode([]).shape == (0, 2)
+    assert refusal(UnknownName, space.encode, [{"a": 1}]) == "a row without the concept 'b'; it has: a"
+    assert "has no value 10; it has: 0, 1" in refusal(UnknownName, space.encode, [{"a": 1, "b": 10}])
+
+
+def test_digits_share_one_encoder_and_bits_only_when_asked():
+    assert digits(["a", "b"]).encoders == (EncoderGroup("digit", ("a", "b")),)
+    assert len(bits(["a", "b"]).encoders) == 2 and len(bits(["a", "b"], shared=True).encoders) == 1
+    assert bits([f"x{n}" for n in range(200)]).worlds == 2**200
+
+
+def test_messages_list_a_few_of_many():
+    assert listed(range(3)) == "0, 1, 2" and listed(range(20)).endswith("11, ... (20 in all)")
+    assert suggestion("x", []) == "; there is none" and suggestion("zzz", ["a", "b"]) == "; there is: a, b"

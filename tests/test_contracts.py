@@ -1,0 +1,58 @@
+"""Laws over the registries: every task, metric and model that registers keeps them."""
+
+import pytest
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.recipe import Recipe
+from assay.metrics import METRICS
+from assay.models import BACKBONES, MODELS
+from assay.models.backbones import build_backbone
+from assay.tasks import TASKS
+from assay.testing import check_metric, check_model, check_task, require
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_task_keeps_the_contract(name):
+    require(check_task(TASKS[name]()), name)
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_metric_keeps_the_contract(name):
+    require(check_metric(METRICS[name]), name)
+
+
+SIZES = (("train", 96), ("valid", 32), ("test", 32), ("ood", 32))
+DATA = {
+    "categorical": ("mnadd-half", {}),
+    "binary": ("mnlogic", {"k": 2, "prop_in_distribution": 0.5}),
+    "multi": ("mnmath", {}),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(DATA))
+def small(request, tmp_path_factory):
+    task, settings = DATA[request.param]
+    folder = tmp_path_factory.mktemp("data") / task
+    make(Recipe(task, Settings(settings), sizes=SIZES), folder)
+    return Dataset.open(folder)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_model_keeps_the_contract(name, small):
+    require(check_model(name, small), name)
+
+
+@pytest.mark.parametrize("name", sorted(BACKBONES))
+def test_backbone_gives_the_features_it_says(name):
+    import torch
+
+    made = build_backbone(name, (1, 28, 56))
+    assert made.network(torch.zeros(3, 1, 28, 56)).shape == (3, made.features)
+
+
+def test_registered_tasks_and_models_carry_their_names():
+    for registry in (TASKS, MODELS):
+        for name in registry:
+            assert registry[name].name == name

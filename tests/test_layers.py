@@ -1,0 +1,82 @@
+"""Imports point one way, torch stays under `models`, and the core starts fast."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import assay
+
+PACKAGE = Path(assay.__file__).parent
+ORDER = [
+    "arrays", "errors", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
+    "predictions", "runs", "metrics", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli",
+]  # fmt: skip
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if node.module == "assay":
+                yield from (f"assay.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_to_the_left(path):
+    if path == PACKAGE / "__init__.py":
+        return
+    place = ORDER.index(room(path))
+    for name in imports(path):
+        assert not name.startswith("."), f"relative import in {path}"
+        if name.startswith("assay."):
+            target = name.split(".")[1]
+            assert ORDER.index(target) <= place, f"{room(path)} imports {target}, which is to its right"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_torch_is_imported_under_models_only(path):
+    if room(path) != "models":
+        assert not [name for name in imports(path) if name.split(".")[0] in ("torch", "safetensors")]
+
+
+def test_no_file_reads_pickles_or_evaluates_text():
+    for path in FILES:
+        tree = ast.parse(path.read_text())
+        called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        assert not called & {"eval", "exec", "compile"}, path
+        assert not {"pickle", "joblib", "dill", "marshal"} & set(imports(path)), path
+
+
+def test_there_is_no_drawer_for_odds_and_ends():
+    assert not [path for path in FILES if path.stem in ("utils", "helpers", "common", "misc")]
+
+
+def cost_of(statement):
+    code = (
+        f"import sys, time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start, *sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    return float(out[0]), set(out[1:])
+
+
+def test_the_core_starts_without_the_heavy_parts():
+    _, modules = cost_of("import assay, assay.logic.knowledge, assay.logic.circuit, assay.tasks, assay.models")
+    assert not {"torch", "pyarrow", "PIL", "rich", "sklearn", "pandas"} & modules
+
+
+def test_diagnosing_needs_no_torch():
+    _, modules = cost_of("import assay.diagnosis.runs, assay.report.write, assay.cli.main")
+    assert "torch" not in modules
