@@ -17,10 +17,13 @@ ROUNDS = 6
 
 def digest(*parts: object) -> bytes:
     """Return 16 bytes that depend on every part, its type and its place; numpy's numbers count as Python's."""
+    return hashlib.blake2b(_encoded(*parts), digest_size=16).digest()
+
+
+def _encoded(*parts: object) -> bytes:
     plain = [part.item() if isinstance(part, np.generic) else part for part in parts]
     texts = [f"{type(part).__name__}:{part}" for part in plain]
-    text = "".join(f"{len(text)}:{text}" for text in texts)  # the length, since any separator may occur in a part
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+    return "".join(f"{len(text)}:{text}" for text in texts).encode()  # the length, since any separator may occur
 
 
 def rng_for(seed: int, *purpose: object) -> np.random.Generator:
@@ -31,6 +34,22 @@ def rng_for(seed: int, *purpose: object) -> np.random.Generator:
     """
     key = np.frombuffer(digest(seed, *purpose), dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key))
+
+
+class Streams:
+    """The generators of many items that differ in the last part of their purpose; `rng_for`, but faster.
+
+    >>> bool(Streams(1, "mnadd", 1, "train")[7].random() == rng_for(1, "mnadd", 1, "train", 7).random())
+    True
+    """
+
+    def __init__(self, seed: int, *purpose: object) -> None:
+        self.hash = hashlib.blake2b(_encoded(seed, *purpose), digest_size=16)
+
+    def __getitem__(self, place: int) -> np.random.Generator:
+        hashed = self.hash.copy()
+        hashed.update(_encoded(place))
+        return np.random.Generator(np.random.Philox(key=np.frombuffer(hashed.digest(), dtype=np.uint64)))
 
 
 def mixed(words: Array) -> Array:

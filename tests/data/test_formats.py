@@ -86,7 +86,10 @@ def test_the_licence_is_the_same_everywhere(evenodd: Dataset, made: Made) -> Non
     [
         ("mnadd-evenodd", {"n": 32, "splits": {"ood": 0}, "continual": True}),
         ("mnlogic", {"n": 20, "formula": "a & b | ~c", "k": 3, "seed": 5}),
-        ("mnlogic", {"n": 20, "n_digits": 3, "logic": "Xor(a, b)", "combinations_in_distribution": ["001", "010", "000"]}),
+        (
+            "mnlogic",
+            {"n": 20, "n_digits": 3, "logic": "Xor(a, b)", "combinations_in_distribution": ["001", "010", "000"]},
+        ),
         ("mnmath", {"n": 20, "names": ["p", "q"], "equations": {"more": "p > q"}, "balance": "world"}),
     ],
 )
@@ -95,6 +98,8 @@ def test_the_card_says_how_to_make_the_data_again(task: str, settings: dict[str,
     command = re.search("`(assay make .*)`", (dataset.folder / "README.md").read_text())
     assert command is not None
     words = shlex.split(command[1])
-    assert words[:5] == ["assay", "make", task, "--seed", str(settings.get("seed", 0))] and set(words[5::2]) == {"--set"}
+    assert words[:5] == ["assay", "make", task, "--seed", str(settings.get("seed", 0))] and set(words[5::2]) == {
+        "--set"
+    }
     again = from_pairs(words[6::2]).merged(Settings({"seed": int(words[4])}))
     assert recipe_from(task, again).to_dict() == recipe_from(task, Settings(settings)).to_dict()

@@ -106,7 +106,7 @@ def test_a_recipe_travels_light() -> None:
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
-        sizes(recipe(**settings))
+        sizes(recipe_from("mnlogic", Settings(settings)))
     assert "\n" not in str(caught.value)
 
 

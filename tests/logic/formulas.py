@@ -106,13 +106,14 @@ def comparison(rng: Rng, scope: Scope, depth: int) -> Formula:
         other = f.Const(pick(rng, scope.values(word))) if rng.random() < 0.5 else symbol(rng, scope, depth)
         alike = several(rng, symbol, scope, depth)
         return pick(rng, [f.Compare(pick(rng, SIGNS[:2]), word, other), f.AllEqual(alike), f.AllDifferent(alike)])
-    one, other = (maybe(rng, scope, depth) for _ in range(2))
+    sign = pick(rng, SIGNS)
+    one, other = ((maybe if sign in SIGNS[:2] else number)(rng, scope, depth) for _ in range(2))
     optional = scope.having("int", True) + scope.having("bool", True)
     if optional and rng.random() < 0.2:
         one, other = pick(rng, optional), f.Const(ABSENT)
         return f.Compare(pick(rng, SIGNS[:2]), *((one, other) if rng.random() < 0.5 else (other, one)))
     alike = several(rng, maybe, scope, depth)
-    return pick(rng, [f.Compare(pick(rng, SIGNS), one, other)] * 3 + [f.AllEqual(alike), f.AllDifferent(alike)])
+    return pick(rng, [f.Compare(sign, one, other)] * 3 + [f.AllEqual(alike), f.AllDifferent(alike)])
 
 
 def membership(rng: Rng, scope: Scope, depth: int) -> Formula:
@@ -135,7 +136,8 @@ def quantified(rng: Rng, scope: Scope, depth: int, counted: bool = False) -> For
         return f.Count(several(rng, truth, scope, depth)) if counted else comparison(rng, scope, depth)
     variables = tuple(rng.permutation(VARIABLES)[: rng.integers(1, 3)].tolist())
     slot = scope.space.slots[0]
-    bound = {f"{name}.{a}": scope.space.concept(slot.concept(a)) for name in variables for a in slot.attributes}
+    held = {a: scope.space.concept(slot.concept(a)) for a in slot.attributes}
+    bound = {f"{name}.{a}": replace(c, values=c.present) for name in variables for a, c in held.items()}
     inner = replace(scope, names={**scope.names, **bound})
     return f.Quantified(
         "count" if counted else pick(rng, ["any", "all"]), variables, "things", truth(rng, inner, depth)
@@ -289,8 +291,8 @@ def same(one: Value, other: Value) -> bool:
 
 
 def compared(operator: str, one: Value, other: Value) -> bool:
-    """Return a comparison; in order, absent comes before every number."""
+    """Return a comparison; nothing that may be absent is put in order."""
     if operator in ("==", "!="):
         return same(one, other) == (operator == "==")
-    low, high = (float("-inf") if value == ABSENT else value for value in (one, other))
-    return {"<": low < high, "<=": low <= high, ">": low > high, ">=": low >= high}[operator]
+    assert ABSENT not in (one, other)
+    return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]

@@ -18,7 +18,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.ground import well_formed
 from assay.logic.knowledge import Constraint, Knowledge, Label
 from assay.logic.parse import parse
-from assay.logic.random_cnf import random_cnf, satisfiable
+from assay.logic.random_cnf import random_cnf, solution
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 
@@ -190,7 +190,7 @@ def test_random_clauses_keep_their_promises(variables, clauses, length, seed):
     assert len(made) == len(set(made)) == clauses
     assert all(len({abs(literal) for literal in clause}) == len(clause) == length for clause in made)
     assert {abs(literal) for clause in made for literal in clause} <= set(range(1, variables + 1))
-    assert satisfiable(made) and made == random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
+    assert solution(made) is not None and made == random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
     assert (clauses, length) in {(1, 1), (3, 2), (7, 3)} or made != random_cnf(
         variables, clauses, length, rng_for(9, "cnf")
     )
@@ -216,14 +216,16 @@ def test_both_signs_and_all_variables_are_as_likely():
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_satisfiable_agrees_with_trying_all(seed):
+def test_solution_agrees_with_trying_all(seed):
     rng = rng_for(seed, "satisfiable")
     variables = int(rng.integers(1, 5))
     offered = [c for k in range(3) for c in combinations([*range(1, variables + 1), *range(-variables, 0)], k)]
     clauses = [offered[place] for place in rng.integers(len(offered), size=rng.integers(0, 12)) if offered[place]]
     space = bits([f"x{number}" for number in range(variables)])
     truth = evaluate(clauses_formula(clauses, space.names), space, space.all_codes()).any()
-    assert satisfiable(clauses) == truth and not satisfiable([*clauses, ()])
+    found = solution(clauses)
+    assert (found is not None) == truth and solution([*clauses, ()]) is None
+    assert found is None or all(found.intersection(clause) for clause in clauses)
 
 
 def test_absent_is_a_value_like_others_in_clauses():

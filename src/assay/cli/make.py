@@ -43,6 +43,7 @@ def make(
         raise ConfigError("no output folder; give -o DIR")
     recipe = recipe_from(task, given.without(OWN))
     rows = sum(part.size for part in recipe.splits)
+    recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
     started, cpu, done = time.perf_counter(), time.process_time(), 0
     with progress_bar() as bar:
 

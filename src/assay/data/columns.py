@@ -29,7 +29,7 @@ def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
     return numbers(np.array(values)[codes])
 
 
-# Columns are built from buffers, because `pa.array` imports pandas where that is installed, a quarter of a second.
+# Columns go through buffers, because arrow's own ways import pandas where that is installed: a quarter of a second.
 
 
 def numbers(values: Array) -> pa.Array:
@@ -55,16 +55,36 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
         raise DataError(f"{what}: expected one value in each row, such as {listed(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
-    encoded = column.dictionary_encode().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    table = []
-    for found in encoded.dictionary.to_pylist():
-        if isinstance(found, float) and found.is_integer():
-            found = int(found)  # pandas turns whole numbers with gaps into floats
-        if found not in places:
-            raise DataError(f"{what}: value {found!r} is not one of {listed(values)}")
-        table.append(places[found])
-    indices = encoded.indices.fill_null(len(table)).to_numpy(zero_copy_only=False)
-    codes: Codes = np.array([*table, -1], dtype=np.int64)[indices]
+    found, which = _distinct(column)
+    table = [_place(value, places, what, values) for value in found]
+    codes: Codes = np.array([*table, -1], dtype=np.int64)[which]
     return codes
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
+    """Return the distinct values of a column, and for each row which of them it holds, -1 where none."""
+    kind = column.type
+    if not column.null_count and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and column.num_chunks:
+        rows = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
+        distinct, which = np.unique(rows, return_inverse=True)
+        return distinct.tolist(), which.ravel()
+    numbered: dict[Any, int] = {None: -1}
+    rows = np.array([numbered.setdefault(value, len(numbered) - 1) for value in column.to_pylist()], dtype=np.int64)
+    return [value for value in numbered if value is not None], rows
+
+
+def plain_numbers(chunk: pa.Array) -> Array:
+    """Return a column of truth values or whole numbers without gaps as an array."""
+    data, start, stop = chunk.buffers()[1], chunk.offset, chunk.offset + len(chunk)
+    if pa.types.is_boolean(chunk.type):
+        return np.unpackbits(np.frombuffer(data, dtype=np.uint8), bitorder="little")[start:stop].astype(bool)
+    sign = "i" if pa.types.is_signed_integer(chunk.type) else "u"
+    return np.frombuffer(data, dtype=f"{sign}{chunk.type.bit_width // 8}")[start:stop]
+
+
+def _place(value: Any, places: dict[Any, int], what: str, values: Sequence[Value]) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # pandas turns whole numbers with gaps into floats
+    if value not in places:
+        raise DataError(f"{what}: value {value!r} is not one of {listed(values)}")
+    return places[value]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.data.columns import CONCEPT, LABEL, from_column
+from assay.data.columns import CONCEPT, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.formula import Formula
@@ -41,7 +41,7 @@ class SplitData:
     @cached_property
     def index(self) -> Array:
         """The number of each example inside the split."""
-        return np.asarray(self.table["index"].to_numpy())
+        return np.concatenate([plain_numbers(chunk) for chunk in self.table["index"].chunks])
 
     @cached_property
     def concepts(self) -> Codes:
@@ -166,4 +166,4 @@ def _read_shard(path: Path, shard: dict[str, Any], columns: Sequence[str] | None
         raise DataError(f"shard {str(path)!r} cannot be read: {error.strerror}") from None
     if hashlib.sha256(data).hexdigest() != shard["sha256"]:
         raise DataError(f"shard {str(path)!r} does not match its hash: it is damaged")
-    return pq.read_table(io.BytesIO(data), columns=None if columns is None else list(columns))
+    return pq.ParquetFile(io.BytesIO(data)).read(columns=None if columns is None else list(columns))

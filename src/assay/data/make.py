@@ -150,7 +150,7 @@ def _label_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> d
     labels = recipe.task.knowledge.labels
     counts = {label.name: np.zeros(len(label.values), dtype=np.int64) for label in labels}
     for shard in records:
-        table = pq.read_table(folder / shard.file, columns=[LABEL + label.name for label in labels])
+        table = pq.ParquetFile(folder / shard.file).read(columns=[LABEL + label.name for label in labels])
         for label in labels:
             codes = from_column(table[LABEL + label.name], label.values, shard.file)
             counts[label.name] += np.bincount(codes, minlength=len(label.values))

@@ -20,11 +20,12 @@ from assay.data.recipe import SHARD_ROWS, Recipe
 from assay.errors import DataError, KnowledgeError
 from assay.logic.knowledge import Knowledge
 from assay.render.png import png
-from assay.seeds import rng_for
+from assay.seeds import Streams
 from assay.worlds.source import WorldSource
 from assay.worlds.split import Split
 from assay.worlds.world import World
 
+COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
@@ -84,13 +85,13 @@ class Writer:
 
     def worlds(self, split: Split, places: Array) -> tuple[Codes, list[World]]:
         """Return the worlds at these places, with their styles drawn."""
-        task, seed = self.task, self.recipe.seed
+        task = self.task
         codes = self.sources[split.name].codes(places)
+        streams = Streams(self.recipe.seed, task.name, task.version, split.name)
         self._check_held_out(split, codes)
         made = []
         for place, row in zip(places.tolist(), codes.tolist(), strict=True):
-            rng = rng_for(seed, task.name, task.version, split.name, place)
-            made.append(World(task.space, tuple(row), task.style(rng, row, split.pool)))
+            made.append(World(task.space, tuple(row), task.style(streams[place], row, split.pool)))
         return codes, made
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
@@ -107,7 +108,7 @@ class Writer:
         parts = [strings(images, pa.binary()), strings(names, pa.string())]
         pictures = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
         columns = {"index": numbers(places), "image": pictures, **columns_of(self.task.knowledge, codes)}
-        styles = [json.dumps(dict(world.style), separators=(",", ":")) for world in worlds]
+        styles = [COMPACT.encode(dict(world.style)) for world in worlds]
         columns["style"] = strings(styles, pa.string())
         metadata = {"huggingface": json.dumps({"info": {"features": features(self.task.knowledge)}})}
         return pa.table(columns).replace_schema_metadata(metadata)

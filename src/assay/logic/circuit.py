@@ -128,6 +128,8 @@ class Ranking:
         """Return the worlds of these ranks; a uniform rank gives a uniform world."""
         diagram = self.diagram
         ranks = np.array(ranks, dtype=self.below[0].dtype)
+        if len(ranks) and not (ranks.min() >= 0 and ranks.max() < self.total):
+            raise ValueError(f"ranks run from 0 to {self.total - 1}")
         nodes = np.zeros(len(ranks), dtype=np.int64)
         codes = np.zeros((len(ranks), len(diagram.space)), dtype=np.int64)
         for place, layer, below in zip(diagram.order, diagram.layers, self.below[1:], strict=True):
@@ -183,10 +185,11 @@ def compile_diagram(
     if order is not None:
         asked = tuple(space.place(name) for name in order)
         return _labelled(_compiled(flat, space, asked, budget), kinds)
-    return _labelled(_compiled_in_best_order(flat, space, budget), kinds)
+    return _labelled(compile_part(flat, space, budget), kinds)
 
 
-def _compiled_in_best_order(formulas: Sequence[Formula], space: ConceptSpace, budget: int) -> Diagram:
+def compile_part(formulas: Sequence[Formula], space: ConceptSpace, budget: int = BUDGET) -> Diagram:
+    """Compile grounded parts of formulas that were checked as wholes, in the better of two orders of concepts."""
     by_use = _order_of_use(formulas, space)
     by_space = tuple(range(len(space)))
     try:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.concepts import ConceptSpace, Value, bits
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.circuit import Diagram, compile_diagram, compile_part
 from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
 from assay.logic.ground import grounded, shape_of
@@ -151,7 +151,7 @@ class _Encoder:
                 for part in parts:
                     whole = self._odd(whole, self.literal(part))
                 return whole
-        return self._of_diagram(compile_diagram([formula], self.space))
+        return self._of_diagram(compile_part([formula], self.space))
 
     def _of_diagram(self, diagram: Diagram) -> int:
         """Return the literal of a true-or-false diagram's outcome True."""

@@ -129,7 +129,7 @@ class Evaluator:
             case f.Function("abs"):
                 return np.abs(parts[0])
             case f.Function("pow"):
-                return np.power(*parts)
+                return np.power(parts[0], np.maximum(parts[1], 0))  # below 0 only where absent, and then masked
             case f.Function("min"):
                 return reduce(np.minimum, parts)
             case f.Function("max"):

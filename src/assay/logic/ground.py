@@ -1,14 +1,14 @@
 """Fit a formula to a space: spell out quantifiers over the slots, check kinds, bound numbers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.errors import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.traverse import DEEPEST, children, depth, rebuilt, walk
+from assay.logic.traverse import DEEPEST, children, depth, rebuilt
 from assay.logic.write import quoted
 
 MOST_CASES = 200_000
@@ -115,15 +115,9 @@ def shape_of(formula: Formula, space: ConceptSpace) -> Shape:
 
 def largest_number(formula: Formula, space: ConceptSpace) -> int:
     """Return the greatest number, its sign aside, that can occur on the way to the formula's value."""
-    flat = _flat(formula, space)
     checker = _Checker(space, formula)
-    found = [0]
-    for part in walk(flat):
-        shape = checker.shape(part)
-        found += [abs(shape.least), abs(shape.most)]
-        if isinstance(part, f.Member):
-            found += [abs(value) for row in part.rows for value in row if isinstance(value, int)]
-    return max(found)
+    checker.shape(_flat(formula, space))
+    return checker.largest
 
 
 def _flat(formula: Formula, space: ConceptSpace) -> Formula:
@@ -139,18 +133,33 @@ class _Checker:
     def __init__(self, space: ConceptSpace, whole: Formula) -> None:
         self.space = space
         self.whole = whole
-        self.known: dict[Formula, Shape] = {}
+        self.known: dict[tuple[Formula, frozenset[str]], Shape] = {}
+        self.there: frozenset[str] = frozenset()
+        self.largest = 0
 
     def refuse(self, why: str) -> FormulaError:
         return FormulaError(f"formula {quoted(self.whole, 120)}: {why}")
 
     def shape(self, formula: Formula) -> Shape:
-        if formula not in self.known:
+        key = formula, self.there
+        if key not in self.known:
             shape = self._shape(formula)
-            if max(shape.most, -shape.least).bit_length() > f.BITS:
+            self.largest = max(self.largest, shape.most, -shape.least)
+            if self.largest.bit_length() > f.BITS:
                 raise self.refuse(f"its numbers can grow beyond {f.BITS} bits")
-            self.known[formula] = shape
-        return self.known[formula]
+            self.known[key] = shape
+        return self.known[key]
+
+    def given(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
+        """Check truths that only count where the guards hold: what a guard says is there, is there."""
+        before = self.there
+        named = {_said_present(part) for guard in guards for part in _parts(guard)} - {None}
+        for slot in self.space.slots:
+            if named & set(slot.concepts):
+                self.there |= set(slot.concepts)
+        for part in parts:
+            self.truth(part)
+        self.there = before
 
     def _shape(self, formula: Formula) -> Shape:
         match formula:
@@ -158,7 +167,14 @@ class _Checker:
                 return _shape_of_value(value)
             case f.Var(name):
                 return self._shape_of_name(name)
-            case f.Not() | f.And() | f.Or() | f.Xor() | f.Implies() | f.Iff():
+            case f.And(parts):
+                self.given(parts, parts)
+                return Shape("bool")
+            case f.Implies(premise, conclusion):
+                self.truth(premise)
+                self.given([premise], [conclusion])
+                return Shape("bool")
+            case f.Not() | f.Or() | f.Xor() | f.Iff():
                 for part in children(formula):
                     self.truth(part)
                 return Shape("bool")
@@ -178,6 +194,7 @@ class _Checker:
                 for place, term in enumerate(terms):
                     self.shape(term)
                     for row in rows:
+                        self.shape(f.Const(row[place]))
                         self._comparable(term, f.Const(row[place]))
                 return Shape("bool")
             case f.If(condition, then, otherwise):
@@ -188,7 +205,8 @@ class _Checker:
     def _shape_of_name(self, name: str) -> Shape:
         if name not in self.space.places:
             raise self.refuse(f"no concept named {name!r}{suggestion(name, self.space.names)}")
-        return _shape_of_concept(self.space.concept(name))
+        shape = _shape_of_concept(self.space.concept(name))
+        return replace(shape, optional=False) if name in self.there else shape
 
     def truth(self, formula: Formula) -> None:
         shape = self.shape(formula)
@@ -209,6 +227,9 @@ class _Checker:
         self._comparable(left, right)
         if operator not in ("==", "!=") and "symbol" in (self.shape(left).kind, self.shape(right).kind):
             raise self.refuse(f"symbols have no order: {quoted(f.Compare(operator, left, right))}")
+        if operator not in ("==", "!="):
+            self.number(left)
+            self.number(right)
         return Shape("bool")
 
     def _comparable(self, left: Formula, right: Formula) -> None:
@@ -262,6 +283,18 @@ class _Checker:
         return Shape("int", *bounds(name, [(part.least, part.most) for part in parts]))
 
 
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, f.And) else (formula,)
+
+
+def _said_present(formula: Formula) -> str | None:
+    """Return the name of a concept if the formula says that it is there: `name != 'absent'`."""
+    match formula:
+        case f.Compare("!=", f.Var(name), f.Const(value)) if value == ABSENT:
+            return name
+    return None
+
+
 def bounds(name: str, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Return the least and the greatest that a function gives, or bounds of them, for arguments in these ranges.
 
@@ -274,12 +307,15 @@ def bounds(name: str, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
             ends = [abs(low), abs(high)]
             return (0 if low <= 0 <= high else min(ends)), max(ends)
         case "//":
+            widest = max(abs(low), abs(high))
+            if ranges[1][0] <= 0 <= ranges[1][1]:  # only where `absent`, a number far below all others, is among them
+                return -widest, widest
             corners = [x // y for x in (low, high) for y in ranges[1]]
             return min(corners), max(corners)
         case "%":
             return min(0, ranges[1][0] + 1), max(0, ranges[1][1] - 1)
         case "pow":
-            largest = max(abs(x**y) for x in (low, high, 0) for y in ranges[1])
+            largest = max(abs(x ** max(y, 0)) for x in (low, high, 0) for y in ranges[1])
             return (-largest if low < 0 else 0), largest
     pick = min if name == "min" else max
     return pick(low for low, _ in ranges), pick(high for _, high in ranges)

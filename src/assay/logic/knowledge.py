@@ -68,6 +68,8 @@ class Knowledge:
         """
         meanings: dict[str, Formula] = {}
         for name, text in (definitions or {}).items():
+            if name in space.places:
+                raise KnowledgeError(f"definition {name!r} has the name of a concept; choose another")
             meanings[name] = substituted(_formula(text), meanings)
         read = {name: substituted(_formula(text), meanings) for name, text in labels.items()}
         limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)

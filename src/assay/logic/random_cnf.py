@@ -20,38 +20,42 @@ def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generat
         )
     chosen: dict[Clause, None] = {}
     refused = set[Clause]()
+    witness = frozenset[int]()  # an assignment that satisfies what is chosen: most new clauses need no search
     while len(chosen) < clauses:
         picked = np.sort(rng.choice(variables, size=length, replace=False)) + 1
         signs = rng.choice([-1, 1], size=length)
         clause = tuple(int(literal) for literal in picked * signs)
         if clause in chosen or clause in refused:
             continue
-        if satisfiable([*chosen, clause]):
-            chosen[clause] = None
-        else:
-            refused.add(clause)
+        if witness.isdisjoint(clause):
+            found = solution([*chosen, clause])
+            if found is None:
+                refused.add(clause)
+                continue
+            witness = found
+        chosen[clause] = None
     return tuple(chosen)
 
 
-def satisfiable(clauses: Sequence[Clause]) -> bool:
-    """Return whether some assignment satisfies all clauses (Davis, Putnam, Logemann, Loveland).
+def solution(clauses: Sequence[Clause]) -> frozenset[int] | None:
+    """Return literals that satisfy all clauses, or None if none do (Davis, Putnam, Logemann, Loveland).
 
-    >>> satisfiable([(1, 2), (-1,), (-2,)])
-    False
+    >>> solution([(1, 2), (-1,), (-2,)]) is None
+    True
     """
-    stack = [tuple(clauses)]
+    stack = [(tuple(clauses), frozenset[int]())]
     while stack:
-        current = stack.pop()
-        unit = next((clause[0] for clause in current if len(clause) == 1), None)
+        current, made = stack.pop()
         if not current:
-            return True
+            return made
         if any(not clause for clause in current):
             continue
-        literal = unit if unit is not None else current[0][0]
+        unit = next((clause[0] for clause in current if len(clause) == 1), None)
+        literal = current[0][0] if unit is None else unit
         if unit is None:
-            stack.append(_assigned(current, -literal))
-        stack.append(_assigned(current, literal))
-    return False
+            stack.append((_assigned(current, -literal), made | {-literal}))
+        stack.append((_assigned(current, literal), made | {literal}))
+    return None
 
 
 def _assigned(clauses: tuple[Clause, ...], literal: int) -> tuple[Clause, ...]:

@@ -325,10 +325,11 @@ def _number(value: Value) -> int:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "//": lambda left, right: left // right,
-    "%": lambda left, right: left % right,
+    "//": lambda left, right: left // right if right else 0,
+    "%": lambda left, right: left % right if right else 0,
     "abs": abs,
     "min": lambda *numbers: min(numbers),
     "max": lambda *numbers: max(numbers),
-    "pow": pow,
+    "pow": lambda base, exponent: base ** max(exponent, 0),
 }
+"""What is computed for `absent`, far below all numbers, must not fail; it does not count, as a guard is false there."""

@@ -1,5 +1,7 @@
 """Concept collapse: how many of the concepts that occur does the model no longer tell apart?"""
 
+import math
+
 import numpy as np
 
 from assay.arrays import Array
@@ -23,8 +25,20 @@ def collapse_of_vectors(truth: Array, predicted: Array) -> float:
     >>> collapse_of_vectors(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))
     0.5
     """
-    used = {tuple(row) for row in predicted[(predicted >= 0).all(axis=1)].tolist()}
-    return 1 - len(used) / len(used | {tuple(row) for row in truth.tolist()})
+    said = predicted[(predicted >= 0).all(axis=1)]
+    numbers = _numbered(np.concatenate([said, truth]))
+    return collapse(numbers[len(said) :], numbers[: len(said)])
+
+
+def _numbered(rows: Array) -> Array:
+    """Return a number for each row, the same for equal rows: its digits in a mixed base, or where that is too long its
+    place among the distinct rows.
+    """
+    sizes = [int(size) + 1 for size in rows.max(axis=0)]
+    if math.prod(sizes) >= 2**62:
+        return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1].ravel())
+    weights = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    return np.asarray(rows @ np.array(weights, dtype=np.int64))
 
 
 def collapse_by_group(evidence: Evidence) -> dict[str, float]:

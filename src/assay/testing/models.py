@@ -1,0 +1,68 @@
+"""The laws of models."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.errors import AssayError
+from assay.predictions import Answer, Predictions
+from assay.testing.checks import Check, CheckFailed, need, try_laws
+
+
+def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[Check]:
+    """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
+    from assay.models.runs import Order, load_model
+
+    order = Order(name, Settings({"epochs": 1, "device": "cpu", **(settings or {})}))
+    with tempfile.TemporaryDirectory() as folder:
+        first = train_run(order, dataset, Path(folder) / "first")
+        second = train_run(order, dataset, Path(folder) / "second")
+        loaded = load_model(Path(folder) / "first")
+        test = dataset[dataset.split_names[-1]]
+        said, again, read = first.predict(test), second.predict(test), loaded.predict(test)
+
+        def probabilities() -> None:
+            for answer in [*said.labels.values(), *said.concepts.values()]:
+                need(answer.probabilities is not None, "an answer has no probabilities")
+                spread = np.asarray(answer.probabilities)
+                need(bool(np.isfinite(spread).all() and (spread >= 0).all()), "a probability is not from 0 to 1")
+
+        def same(one: Predictions, other: Predictions) -> None:
+            for label, answer in one.labels.items():
+                close = np.allclose(_spread(answer), _spread(other.labels[label]), atol=1e-5)
+                need(close, f"answers for label {label!r} differ")
+
+        def concepts() -> None:
+            need(bool(said.concepts) == first.has_concepts, "has_concepts does not say what predict does")
+
+        def intervention() -> None:
+            column = dataset.knowledge.space.names[0]
+            given = np.zeros(len(test), dtype=np.int64)
+            if not first.can_intervene:
+                try:
+                    first.predict(test, {column: given})
+                except AssayError:
+                    return
+                raise CheckFailed("a model that cannot be intervened on took an intervention")
+            set_to = first.predict(test, {column: given}).concepts[column].codes
+            need(bool((set_to == 0).all()), "a concept that was set did not stay set")
+
+        return try_laws(
+            {
+                "answers are probabilities": probabilities,
+                "same seed, same answers": lambda: same(said, again),
+                "saved and loaded, same answers": lambda: same(said, read),
+                "concepts as declared": concepts,
+                "interventions as declared": intervention,
+            }
+        )
+
+
+def _spread(answer: Answer) -> Array:
+    return np.asarray(answer.probabilities)

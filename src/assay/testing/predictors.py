@@ -1,0 +1,51 @@
+"""Predictors whose scores are known."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import Value
+from assay.data.dataset import SplitData
+from assay.predictions import Answer, Predictions
+from assay.seeds import rng_for
+
+
+def oracle(data: SplitData) -> Predictions:
+    """Return the truth, with certainty."""
+    return _hard(data, data.labels, data.concepts)
+
+
+def constant(data: SplitData) -> Predictions:
+    """Return, for every example, the first value of every label and concept."""
+    return _hard(data, np.zeros_like(data.labels), np.zeros_like(data.concepts))
+
+
+def shuffled(data: SplitData, seed: int = 0) -> Predictions:
+    """Return the truth of other examples: right frequencies, no knowledge."""
+    order = rng_for(seed, "shuffled", data.name).permutation(len(data))
+    return _hard(data, data.labels[order], data.concepts[order])
+
+
+def given_reading(data: SplitData, reading: Mapping[str, Mapping[Value, Value]]) -> Predictions:
+    """Return what a model says that reads concepts this way (encoder group, then value to value) and knows the rule."""
+    space = data.knowledge.space
+    read = data.concepts.copy()
+    for group in space.encoders:
+        for name in group.concepts:
+            concept, column = space.concept(name), space.place(name)
+            meanings = reading.get(group.name, {})
+            table = np.array([concept.code(meanings.get(value, value)) for value in concept.values])
+            read[:, column] = table[data.concepts[:, column]]
+    return _hard(data, data.knowledge.labels_of(read), read)
+
+
+def _hard(data: SplitData, labels: Codes, concepts: Codes) -> Predictions:
+    knowledge = data.knowledge
+    spoken = {x.name: _certain(labels[:, i], len(x.values)) for i, x in enumerate(knowledge.labels)}
+    held = {c.name: _certain(concepts[:, i], len(c.values)) for i, c in enumerate(knowledge.space.concepts)}
+    return Predictions(data.fingerprint, data.name, data.index, spoken, held, {"model": "reference"})
+
+
+def _certain(codes: Array, size: int) -> Answer:
+    return Answer(codes, np.eye(size)[codes])

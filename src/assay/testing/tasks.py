@@ -1,0 +1,142 @@
+"""The laws of tasks."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.recipe import Recipe
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.seeds import rng_for
+from assay.tasks.base import Task
+from assay.testing.checks import Check, need, try_laws
+from assay.worlds.source import WorldSource
+from assay.worlds.world import World
+
+EXAMPLES = 24
+FEW_WORLDS = 20_000
+
+
+def check_task(task: Task) -> list[Check]:
+    """Try the laws that every task keeps; `require` turns a failure into an error."""
+    return try_laws(
+        {
+            "the rule survives being written and read": lambda: _task_rule(task),
+            "small spaces: diagram equals brute force": lambda: _task_counts(task),
+            "splits hold worlds of two labels or more": lambda: _task_splits(task),
+            "splits that say so share no world": lambda: _task_disjoint(task),
+            "same seed, same world": lambda: _task_styles(task),
+            "render draws nothing and fits the layout": lambda: _task_pictures(task),
+            "labels follow from the rule on disk": lambda: _task_on_disk(task),
+            "a changed concept can be rendered": lambda: _task_counterfactual(task),
+        }
+    )
+
+
+def _sources(task: Task) -> dict[str, WorldSource]:
+    return {s.name: WorldSource(task.knowledge, s, 0, task.name, task.version) for s in task.splits()}
+
+
+def _worlds(task: Task, index: int = EXAMPLES) -> list[World]:
+    """Return the first worlds of each split, styles drawn as `assay make` draws them."""
+    made = []
+    for split in task.splits():
+        places = np.arange(min(index, split.size))
+        codes = WorldSource(task.knowledge, split, 0, task.name, task.version).codes(places)
+        for place, row in enumerate(codes.tolist()):
+            rng = rng_for(0, task.name, task.version, split.name, place)
+            made.append(World(task.space, tuple(row), task.style(rng, row, split.pool)))
+    return made
+
+
+def _task_rule(task: Task) -> None:
+    knowledge = task.knowledge
+    need(Knowledge.from_dict(knowledge.to_dict()) == knowledge, "knowledge changes when written and read")
+    for label in knowledge.labels:
+        need(parse(str(label.formula)) == label.formula, f"label {label.name!r} changes when written and read")
+
+
+def _task_counts(task: Task) -> None:
+    knowledge = task.knowledge
+    if knowledge.space.worlds > FEW_WORLDS:
+        return
+    codes = knowledge.space.all_codes()
+    found = np.bincount(knowledge.diagram.outcome_of(codes), minlength=len(knowledge.diagram.outcomes))
+    counted = list(knowledge.diagram.counts.values())
+    need(found.tolist() == counted, f"the diagram counts {counted}, brute force {found.tolist()}")
+    labels = knowledge.labels_of(codes)
+    for place, label in enumerate(knowledge.labels):
+        given = [label.values[code] for code in labels[:, place]]
+        outcomes = [knowledge.diagram.outcomes[i][place] for i in knowledge.diagram.outcome_of(codes)]
+        need(given == outcomes, f"label {label.name!r}: numpy and diagram disagree")
+
+
+def _task_splits(task: Task) -> None:
+    names = [split.name for split in task.splits()]
+    need(len(set(names)) == len(names), f"two splits have one name: {names}")
+    for source in _sources(task).values():
+        codes = source.codes(np.arange(min(200, source.split.size)))
+        need(bool(source.contains(codes).all()), f"split {source.split.name!r} deals worlds that are not its own")
+
+
+def _task_disjoint(task: Task) -> None:
+    sources = _sources(task)
+    for source in sources.values():
+        codes = source.codes(np.arange(min(500, source.split.size)))
+        for other in source.split.disjoint_from:
+            need(not sources[other].contains(codes).any(), f"{source.split.name!r} shares worlds with {other!r}")
+
+
+def _task_styles(task: Task) -> None:
+    first, second = _worlds(task), _worlds(task)
+    need([w.text for w in first] == [w.text for w in second], "two draws with one seed differ")
+    for world in first:
+        again = World.from_text(world.text, task.space)
+        need(again.text == world.text and again.codes == world.codes, f"text {world.text!r} reads back differently")
+
+
+def _task_pictures(task: Task) -> None:
+    layout = task.layout
+    shape = (layout.height, layout.width) if layout.channels == 1 else (layout.height, layout.width, layout.channels)
+    state = repr(np.random.get_state())  # noqa: NPY002 - to see that nobody uses it
+    for world in _worlds(task):
+        image = task.render(world).image
+        need(image.dtype == np.uint8 and image.shape == shape, f"picture is {image.dtype} {image.shape}, not {shape}")
+        again = task.render(World.from_text(world.text, task.space)).image
+        need(np.array_equal(image, again), "two renderings of one world differ")
+    need(repr(np.random.get_state()) == state, "the global random state was used")  # noqa: NPY002
+    for name, box in layout.regions.items():
+        inside = 0 <= box.left < box.right <= layout.width and 0 <= box.top < box.bottom <= layout.height
+        need(inside and name in task.space.places, f"region of {name!r} lies outside the picture")
+
+
+def _small(task: Task, folder: Path) -> Dataset:
+    names = [split.name for split in task.splits()]
+    values = task.config.model_dump(exclude_defaults=True)
+    recipe = Recipe(task.name, Settings(values), sizes=tuple((name, EXAMPLES) for name in names))
+    recipe.__dict__["task"] = task  # the task at hand, also where no registry knows it
+    make(recipe, folder)
+    return Dataset.open(folder)
+
+
+def _task_on_disk(task: Task) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = _small(task, Path(folder) / "data")
+        for name in dataset.split_names:
+            split = dataset[name]
+            implied = task.knowledge.labels_of(split.concepts)
+            need(np.array_equal(split.labels, implied), f"split {name!r} has labels that the rule does not give")
+            pictures = [task.render(split.world(row)).image for row in range(len(split))]
+            same = np.array_equal(split.images.reshape(len(split), -1), np.stack(pictures).reshape(len(split), -1))
+            need(same, f"split {name!r} has pictures that its worlds do not give")
+
+
+def _task_counterfactual(task: Task) -> None:
+    world = _worlds(task, 1)[0]
+    for concept in task.space.concepts:
+        for value in concept.values[:3]:
+            task.render(world.do({concept.name: value}))

@@ -1,0 +1,99 @@
+"""The verdict on models whose fault is known."""
+
+import json
+
+import numpy as np
+import pytest
+
+from assay.concepts import bits
+from assay.data.dataset import Dataset, SplitData
+from assay.diagnosis.verdict import MEANINGS, Diagnosis, Thresholds, diagnose, majority_rate
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence, gather
+from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
+
+SHIFTED = np.array([1, 2, 3, 4, 5, 4, 5, 6, 7, 8])  # even: 0 1, 2 3, 4 5, 6 5, 8 7; odd: 1 2, 3 4, 5 4, 7 6, 9 8
+
+
+def judged(dataset: Dataset, evidence: Evidence) -> Diagnosis:
+    return diagnose({evidence.split: evidence}, dataset.symbols("train").concepts)
+
+
+def random_concepts(data: SplitData) -> Evidence:
+    return gather(data, predictions(data, data.labels, random_codes(len(data), data.knowledge.space.sizes, "said")))
+
+
+@pytest.mark.parametrize("fixture", ["evenodd", "mnlogic"])
+@pytest.mark.parametrize(
+    ("predictor", "verdict"),
+    [
+        (oracle, "sound"),
+        (labels_only, "opaque"),
+        (random_concepts, "inconsistent"),
+        (shuffled, "underfit"),
+        (constant, "underfit"),
+    ],
+)
+def test_known_faults(predictor, verdict: str, fixture: str, request: pytest.FixtureRequest) -> None:  # type: ignore[no-untyped-def]
+    dataset: Dataset = request.getfixturevalue(fixture)
+    found = judged(dataset, predictor(dataset.symbols("test")))
+    assert found.verdict == verdict
+    assert found.text.startswith(f"Verdict: {verdict}. {MEANINGS[found.verdict]}")
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"] == verdict
+
+
+def test_a_reading_that_keeps_the_sums_is_a_shortcut(evenodd: Dataset) -> None:
+    splits = {name: reading(evenodd.symbols(name), np.array([SHIFTED] * 2)) for name in ("test", "ood")}
+    found = diagnose(splits, evenodd.symbols("train").concepts)
+    assert found.verdict == "shortcut" and found.agreement == 1.0
+    assert found.scores["test"]["label_accuracy"].value == found.scores["test"]["rule_consistency"].value == 1
+    assert "It reads 0 as 1, 1 as 2, 2 as 3, 3 as 4, 4 as 5, 5 as 4, 6 as 5, 7 as 6, 8 as 7 and 9 as 8" in found.text
+    assert "This reading gives the right labels for every training world, so training could not tell." in found.text
+    kept = splits["ood"].labels == splits["ood"].predicted_labels
+    assert f"On ood, label accuracy falls from 1.00 to {kept.mean():.2f}." in found.text
+    assert found.to_dict()["training_labels_kept_by_reading"] == 1.0
+
+
+def test_two_bits_upside_down_are_a_shortcut(mnlogic: Dataset) -> None:
+    found = judged(mnlogic, reading(mnlogic.symbols("test"), np.array([[1, 0], [0, 1], [1, 0]])))
+    assert found.verdict == "shortcut" and found.agreement == 1.0
+    assert found.text.count("reads False as True and True as False (100 % of its answers)") == 2
+
+
+def test_a_shortcut_that_training_could_have_told(evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    swapped = np.array([6, 1, 2, 3, 4, 5, 0, 7, 8, 9])  # right for 14 of 16 pairs
+    found = judged(evenodd, reading(data, np.array([swapped] * 2)))
+    assert found.verdict == "shortcut" and found.agreement == 14 / 16
+    assert "right labels for 88 % of the training worlds" in found.text
+
+
+def test_one_bit_upside_down_learns_no_xor(mnlogic: Dataset) -> None:
+    assert judged(mnlogic, reading(mnlogic.symbols("test"), np.array([[1, 0], [0, 1], [0, 1]]))).verdict == "underfit"
+
+
+def test_rare_labels_do_not_make_the_oracle_underfit() -> None:
+    knowledge = Knowledge.of(bits(list("abcdef")), {"y": "a & b & c & d & e & f"})
+    codes = knowledge.space.all_codes().astype(np.int64)
+    labels = knowledge.labels_of(codes)
+    silent = (None,), (None,) * 6
+    right = Evidence(knowledge, "test", labels, codes, labels, codes, *silent)
+    lazy = Evidence(knowledge, "test", labels, codes, np.zeros_like(labels), np.zeros_like(codes), *silent)
+    assert majority_rate(right) == 63 / 64
+    assert diagnose({"test": right}).verdict == "sound" and diagnose({"test": lazy}).verdict == "underfit"
+
+
+def test_splits_may_go_by_any_name(evenodd: Dataset) -> None:
+    found = diagnose({"seed 0": oracle(evenodd.symbols("test")), "seed 1": shuffled(evenodd.symbols("test"))})
+    assert found.verdict == "sound" and found.agreement is None
+    assert "On seed 1, label accuracy falls" in found.text
+
+
+def test_thresholds_decide(evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    labels = data.labels.copy()
+    labels[:16] = 0  # one label in ten is wrong
+    held = gather(data, predictions(data, labels, data.concepts))
+    assert diagnose({"test": held}).verdict == "sound"
+    assert diagnose({"test": held}, thresholds=Thresholds(label_accuracy=0.95)).verdict == "underfit"
+    assert diagnose({"test": held}, thresholds=Thresholds(rule_consistency=0.95)).verdict == "inconsistent"

@@ -1,0 +1,66 @@
+"""The expected calibration error, against a plain loop over the bins."""
+
+import math
+
+import numpy as np
+import pytest
+
+from assay.arrays import Array
+from assay.data.dataset import Dataset
+from assay.metrics import METRICS
+from assay.metrics.calibration import expected_calibration_error
+from assay.metrics.evidence import gather
+from assay.predictions import Answer, Predictions
+from assay.seeds import rng_for
+from tests.predictors import labels_only
+
+
+def by_loop(truth: Array, probabilities: Array, bins: int) -> float:
+    gap = 0.0
+    for place in range(bins):
+        low, high = place / bins, (place + 1) / bins
+        inside = [i for i, row in enumerate(probabilities) if low < max(row) <= high]
+        if inside:
+            right = np.mean([int(np.argmax(probabilities[i])) == truth[i] for i in inside])
+            sure = np.mean([max(probabilities[i]) for i in inside])
+            gap += len(inside) / len(truth) * abs(right - sure)
+    return gap
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_by_a_plain_loop(case: int) -> None:
+    rng, width, bins = rng_for(0, "ece", case), 2 + case % 5, (10, 15, 4)[case % 3]
+    probabilities = rng.dirichlet(np.full(width, 0.5), size=200)
+    truth = rng.integers(width, size=200)
+    assert expected_calibration_error(truth, probabilities, bins) == pytest.approx(by_loop(truth, probabilities, bins))
+
+
+@pytest.mark.parametrize(("sure", "right", "expected"), [(1.0, 10, 0.0), (1.0, 0, 1.0), (0.7, 7, 0.0), (0.7, 2, 0.5)])
+def test_by_hand(sure: float, right: int, expected: float) -> None:
+    truth = np.array([0] * right + [1] * (10 - right))
+    assert expected_calibration_error(truth, np.array([[sure, 1 - sure]] * 10)) == pytest.approx(expected)
+
+
+def test_a_bin_holds_its_upper_edge() -> None:
+    probabilities, truth = np.array([[0.5, 0.5], [0.55, 0.45]]), np.array([0, 1])
+    expected = (0.5 + 0.55) / 2  # in one bin the two gaps would cancel
+    assert (
+        expected_calibration_error(truth, probabilities) == pytest.approx(expected) == by_loop(truth, probabilities, 10)
+    )
+
+
+def test_over_the_columns_that_have_probabilities(evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    exact = {name: Answer.of(np.eye(10)[data.concepts[:, i]]) for i, name in enumerate("ab")}
+    unsure = Answer(data.concepts[:, 1], np.full((len(data), 10), 0.1))
+    labels = {"sum": Answer(data.labels[:, 0])}
+    for said, expected in [
+        (exact, 0.0),
+        ({"a": exact["a"], "b": Answer(data.concepts[:, 1])}, 0.0),
+        ({"b": unsure}, None),
+    ]:
+        held = gather(data, Predictions(data.fingerprint, data.name, data.index, labels, said))
+        share = abs((data.concepts[:, 1] == 0).mean() - 0.1)
+        assert METRICS["concept_ece"](held) == pytest.approx(share if expected is None else expected)
+        assert math.isnan(METRICS["label_ece"](held))
+    assert math.isnan(METRICS["concept_ece"](labels_only(data)))

@@ -1,0 +1,117 @@
+"""Accuracy and F1 against scikit-learn, and the scores that known predictors must get."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+
+from assay.concepts import bits, digits
+from assay.data.dataset import Dataset
+from assay.logic.knowledge import Knowledge
+from assay.metrics import METRICS
+from assay.metrics.evidence import gather
+from assay.metrics.quality import binary_f1, confusion, f1_by_value, macro_f1, macro_f1_of_union
+from tests.predictors import constant, labels_only, oracle, predictions, random_codes, random_evidence, shuffled
+
+SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
+TWO = Knowledge.of(bits(["a", "b", "c"]), {"y": "a ^ b ^ c", "z": "a & b"})
+
+
+@pytest.mark.parametrize("case", range(30))
+def test_f1_is_that_of_scikit_learn(case: int) -> None:
+    rows, size = 1 + 7 * case, 2 + case % 6
+    truth, predicted = random_codes(rows, (size, size), "f1", case).T
+    if case % 3 == 1:
+        truth = np.maximum(truth, 1)  # a value that is predicted only
+    if case % 3 == 2:
+        predicted = np.minimum(predicted, size - 2)  # a value that is true only
+    union = f1_score(truth, predicted, average="macro", zero_division=0)
+    assert macro_f1_of_union(truth, predicted, size) == pytest.approx(union)
+    occurring = f1_score(truth, predicted, labels=np.unique(truth), average="macro", zero_division=0)
+    assert macro_f1(truth, predicted, size) == pytest.approx(occurring)
+    here = sorted(set(truth) | set(predicted))
+    by_value = f1_score(truth, predicted, labels=here, average=None, zero_division=0)
+    assert f1_by_value(truth, predicted, size)[here] == pytest.approx(by_value)
+    matrix = confusion_matrix(truth, predicted, labels=range(size))
+    assert (confusion(truth, predicted, size) == np.pad(matrix, ((0, 0), (0, 1)))).all()
+    assert binary_f1(truth % 2, predicted % 2) == pytest.approx(f1_score(truth % 2, predicted % 2, zero_division=0))
+
+
+def test_f1_of_what_never_occurs() -> None:
+    zeros = np.zeros(3, dtype=np.int64)
+    assert np.isnan(f1_by_value(zeros, zeros, 2)[1])
+    assert binary_f1(zeros, zeros) == 0 and macro_f1(zeros, zeros, 2) == macro_f1_of_union(zeros, zeros, 2) == 1
+
+
+def test_silence_is_wrong_and_no_value() -> None:
+    truth, predicted = np.array([0, 0, 1, 1]), np.array([0, -1, -1, -1])
+    assert f1_by_value(truth, predicted, 2).tolist() == [pytest.approx(2 / 3), 0]
+    assert macro_f1(truth, predicted, 2) == pytest.approx(1 / 3)
+
+
+def test_metrics_of_random_answers_are_those_of_scikit_learn() -> None:
+    held = random_evidence(SUM, 300, "quality")
+    assert METRICS["label_accuracy"](held) == pytest.approx(accuracy_score(held.labels, held.predicted_labels))
+    union = f1_score(held.labels, held.predicted_labels, average="macro")
+    assert METRICS["label_f1"](held) == METRICS["label_f1_union"](held) == pytest.approx(union)  # all 19 sums occur
+    pooled = held.concepts.ravel(), held.predicted_concepts.ravel()  # one encoder reads both digits
+    assert METRICS["concept_f1"](held) == pytest.approx(f1_score(*pooled, average="macro"))
+    assert METRICS["concept_accuracy"](held) == pytest.approx(accuracy_score(*pooled))
+    columns = zip(held.concepts.T, held.predicted_concepts.T, strict=True)
+    each = [f1_score(truth, said, average="macro") for truth, said in columns]
+    assert METRICS["concept_mean_f1"](held) == pytest.approx(np.mean(each))
+
+
+def test_metrics_of_truth_values_are_those_of_scikit_learn() -> None:
+    held = random_evidence(TWO, 300, "truth values")
+    assert METRICS["label_mean_f1"](held) == pytest.approx(
+        f1_score(held.labels, held.predicted_labels, average="macro")
+    )
+    assert METRICS["concept_mean_f1"](held) == pytest.approx(
+        f1_score(held.concepts, held.predicted_concepts, average="macro")
+    )
+    assert METRICS["label_exact"](held) == pytest.approx(accuracy_score(held.labels, held.predicted_labels))
+    assert METRICS["concept_exact"](held) == pytest.approx(accuracy_score(held.concepts, held.predicted_concepts))
+    columns = zip(held.labels.T, held.predicted_labels.T, strict=True)
+    each = [f1_score(truth, said, average="macro") for truth, said in columns]
+    assert METRICS["label_f1"](held) == pytest.approx(np.mean(each))
+
+
+@pytest.mark.parametrize("fixture", ["evenodd", "mnlogic"])
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_the_oracle_is_perfect(name: str, fixture: str, request: pytest.FixtureRequest) -> None:
+    dataset: Dataset = request.getfixturevalue(fixture)
+    found = METRICS[name](oracle(dataset.symbols("test")))
+    assert math.isnan(found) or found == {"higher": 1.0, "lower": 0.0}[METRICS[name].better]
+
+
+def test_the_constant_gets_what_is_frequent(evenodd: Dataset, mnlogic: Dataset) -> None:
+    held, truth = constant(evenodd.symbols("test")), evenodd.symbols("test").labels[:, 0]
+    share = (truth == truth[0]).mean()
+    assert METRICS["label_accuracy"](held) == METRICS["label_exact"](held) == pytest.approx(share)
+    assert METRICS["label_f1"](held) == pytest.approx(2 * share / (1 + share) / 3)  # three sums occur
+    assert METRICS["concept_exact"](held) == pytest.approx(1 / 16)  # one of 16 pairs
+    assert METRICS["label_accuracy"](constant(mnlogic.symbols("test"))) == 0.5
+
+
+def test_the_shuffled_is_right_by_chance_only(evenodd: Dataset) -> None:
+    held = shuffled(evenodd.symbols("test"))
+    assert METRICS["label_accuracy"](held) == pytest.approx(0.25**2 + 0.5**2 + 0.25**2, abs=0.1)
+    assert METRICS["concept_exact"](held) == pytest.approx(1 / 16, abs=0.06)
+
+
+def test_silence_about_concepts_gives_nan(evenodd: Dataset) -> None:
+    held = labels_only(evenodd.symbols("test"))
+    spoken = {name for name in METRICS if not math.isnan(METRICS[name](held))}
+    assert spoken == {"label_accuracy", "label_exact", "label_f1", "label_f1_union"}
+    assert np.isnan(METRICS["concept_accuracy"].values(held)).all()
+
+
+def test_silence_about_some_concepts(evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    said = data.concepts.copy()
+    said[:, 1] = -1
+    held = gather(data, predictions(data, data.labels, said))
+    assert METRICS["concept_accuracy"](held) == METRICS["concept_f1"](held) == 1
+    assert math.isnan(METRICS["concept_exact"](held)) and math.isnan(METRICS["rule_consistency"](held))

@@ -1,0 +1,95 @@
+"""Settings from files and flags, and errors that say where."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import Field
+
+from assay.config import Config, Settings, checked, from_pairs, load_yaml
+from assay.errors import ConfigError
+
+
+class Ship(Config):
+    masts: int = Field(3, ge=1)
+    name: str = "Argo"
+    crew: list[str] = []
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "ship.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_file_gives_values_and_their_lines(tmp_path: Path) -> None:
+    settings = load_yaml(written(tmp_path, "masts: 2\n\ncrew:\n  - Ann\n  - Bo\nname: Wayfarer\n"))
+    assert settings.values == {"masts": 2, "crew": ["Ann", "Bo"], "name": "Wayfarer"}
+    assert settings.place("name") == "ship.yaml line 6: " and settings.place("crew") == "ship.yaml line 3: "
+    assert settings.place("sails") == ""
+    assert checked(Ship, settings) == Ship(masts=2, crew=["Ann", "Bo"], name="Wayfarer")
+
+
+def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
+    assert load_yaml(written(tmp_path, "# nothing\n")) == Settings()
+
+
+def test_flags_are_read_as_yaml_would() -> None:
+    pairs = ["a=3", "b=[1, x]", "c=a & b | ~c", "d=", "e=1=2", "f={k: 0.5}", "g=2024-99-99", 'h="07"', "i=[", "j=true"]
+    assert from_pairs(pairs).values == {
+        **{"a": 3, "b": [1, "x"], "c": "a & b | ~c", "d": "", "e": "1=2", "f": {"k": 0.5}, "g": "2024-99-99"},
+        **{"h": "07", "i": "[", "j": True},
+    }
+    assert from_pairs(["a=3"]).place("a") == "--set: "
+
+
+@pytest.mark.parametrize("pair", ["a", "=3", ""])
+def test_flags_need_a_key_and_a_value(pair: str) -> None:
+    with pytest.raises(ConfigError, match="expected KEY=VALUE"):
+        from_pairs([pair])
+
+
+def test_flags_go_on_top_of_files(tmp_path: Path) -> None:
+    merged = load_yaml(written(tmp_path, "masts: 2\nname: Wayfarer")).merged(from_pairs(["masts=0"]))
+    assert merged.values == {"masts": 0, "name": "Wayfarer"}
+    with pytest.raises(ConfigError, match=r"^--set: masts: Input should be .* 1 \(given: 0\)$"):
+        checked(Ship, merged)
+
+
+def test_settings_can_be_renamed_and_chosen() -> None:
+    settings = Settings({"n": 1, "k": 2}, {"n": "file line 1"})
+    assert settings.renamed({"n": "size"}) == Settings({"size": 1, "k": 2}, {"size": "file line 1"})
+    assert settings.without(["n"]).values == {"k": 2} and settings.only(["n", "x"]).values == {"n": 1}
+    with pytest.raises(ConfigError, match="^file line 1: 'n' and 'k' mean the same; give one of them$"):
+        settings.renamed({"n": "k"})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mast: 2", "^ship.yaml line 1: unknown key 'mast'; did you mean 'masts'"),
+        ("name: Argo\nmasts: 0", "^ship.yaml line 2: masts: .*greater than or equal to 1"),
+        ("masts: many", "^ship.yaml line 1: masts: .*valid integer"),
+        ("\ncrew: [Ann, 3]", "^ship.yaml line 2: crew.1: .*valid string"),
+        ("masts: 1\nmasts: 2", "^ship.yaml line 2: 'masts' is given twice"),
+        ("masts: [1\nname: x", "^ship.yaml line 2: "),
+        ("- 1\n- 2", "expected 'key: value' lines"),
+        ("masts", "expected 'key: value' lines"),
+        ("3: 4", "with text keys"),
+        ("? [a]\n: 4", "unhashable key"),
+        ("a: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+        ("a: 2024-99-99", "^ship.yaml: month must be"),
+        (b"a: \x00", "not YAML"),
+        (b"\xff\xfe\xff", "is not UTF-8 text"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(text: str | bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        checked(Ship, load_yaml(written(tmp_path, text)))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"ship.yaml' cannot be read: No such file"):
+        load_yaml(tmp_path / "ship.yaml")
+    with pytest.raises(ConfigError, match="Is a directory"):
+        load_yaml(tmp_path)

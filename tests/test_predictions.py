@@ -1,0 +1,184 @@
+"""Predictions files: ours come back, others' are understood, and what does not fit is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from assay.data.dataset import Dataset
+from assay.errors import AssayError, DataError
+from assay.metrics.evidence import gather, gather_from
+from assay.metrics.score import score
+from assay.predictions import Answer, Predictions, read_predictions
+from assay.seeds import rng_for
+
+
+def spread(rows: int, width: int) -> np.ndarray:
+    made = rng_for(0, "spread", rows, width).random((rows, width))
+    return made / made.sum(axis=1, keepdims=True)
+
+
+def frame(dataset: Dataset, **columns: Any) -> pd.DataFrame:
+    """Return what a person writes by hand, all right but for these columns."""
+    data = dataset.symbols("test")
+    plain = {
+        "index": range(len(data)),
+        "split": "test",
+        "fingerprint": dataset.fingerprint,
+        "label_sum": data.labels[:, 0],
+        "concept_a": data.concepts[:, 0],
+        "concept_b": data.concepts[:, 1],
+    }
+    return pd.DataFrame({**plain, **columns})
+
+
+def test_written_predictions_come_back(evenodd: Dataset, tmp_path: Path) -> None:
+    data = evenodd.symbols("test")
+    codes = data.concepts[:, 1].copy()
+    codes[::3] = -1
+    written = Predictions(
+        evenodd.fingerprint,
+        "test",
+        data.index[::-1].copy(),
+        {"sum": Answer.of(spread(len(data), 19))},
+        {"a": Answer.of(spread(len(data), 10)), "b": Answer(codes)},
+        {"model": "by hand", "seed": 3},
+    )
+    written.write(tmp_path / "p.parquet", evenodd.knowledge)
+    back = read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+    assert (back.fingerprint, back.split, back.about) == (written.fingerprint, "test", written.about)
+    assert (back.index == written.index).all()
+    for now, before in ((back.labels, written.labels), (back.concepts, written.concepts)):
+        assert list(now) == list(before)
+        for name, answer in now.items():
+            assert (answer.codes == before[name].codes).all()
+            assert (answer.probabilities is None) == (before[name].probabilities is None)
+            if answer.probabilities is not None:
+                assert np.allclose(answer.probabilities, before[name].probabilities, atol=1e-6)
+
+
+def test_truth_values_come_back(mnlogic: Dataset, tmp_path: Path) -> None:
+    data = mnlogic.symbols("test")
+    said = {name: Answer(data.concepts[:, i]) for i, name in enumerate("abc")}
+    Predictions(mnlogic.fingerprint, "test", data.index, {"y": Answer(data.labels[:, 0])}, said).write(
+        tmp_path / "p.parquet", mnlogic.knowledge
+    )
+    assert pq.read_table(tmp_path / "p.parquet")["label_y"].to_pylist() == data.labels[:, 0].astype(bool).tolist()
+    evidence = gather(data, read_predictions(tmp_path / "p.parquet", mnlogic.knowledge))
+    assert (evidence.predicted_concepts == data.concepts).all()
+
+
+def test_a_file_written_by_pandas_is_enough(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).to_parquet(tmp_path / "p.parquet")
+    evidence = gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+    found = score(evidence, ["label_accuracy", "concept_accuracy", "rule_consistency"], resamples=2)
+    assert [x.value for x in found.values()] == [1.0, 1.0, 1.0]
+
+
+def test_some_rows_in_any_order(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).iloc[[40, 7, 99]].to_parquet(tmp_path / "p.parquet")
+    evidence = gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+    assert len(evidence) == 3 and (evidence.labels == evidence.predicted_labels).all()
+    assert (evidence.concepts == evenodd["test"].concepts[[40, 7, 99]]).all()
+
+
+@pytest.mark.parametrize("gap", [None, float("nan")])
+def test_gaps_mean_that_the_model_said_nothing(gap: float | None, evenodd: Dataset, tmp_path: Path) -> None:
+    held = frame(evenodd)
+    held["concept_a"] = [gap if i % 2 else value for i, value in enumerate(held.concept_a)]
+    held["concept_b"] = None
+    held.to_parquet(tmp_path / "p.parquet")
+    evidence = gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+    assert (evidence.predicted_concepts[1::2, 0] == -1).all() and (evidence.predicted_concepts[::2, 0] >= 0).all()
+    assert evidence.answered == (0,)
+
+
+def test_other_columns_are_ignored(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd, note="hello").to_parquet(tmp_path / "p.parquet")
+    assert list(read_predictions(tmp_path / "p.parquet", evenodd.knowledge).concepts) == ["a", "b"]
+
+
+def rows(width: int, value: float) -> list[list[float]]:
+    return [[value] * width] * 160
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"fingerprint": "0" * 32}, "are for a dataset with fingerprint 0000.*predict again"),
+        ({"split": "valid"}, "has no example 32"),
+        ({"split": "tset"}, "no split named 'tset'; did you mean 'test'"),
+        ({"split": ["test"] * 159 + ["ood"]}, "'split' must be the same text in every row"),
+        ({"fingerprint": 7}, "'fingerprint' must be the same text"),
+        ({"label_summ": 6}, "unknown column 'label_summ'; did you mean 'label_sum'"),
+        ({"concept_c": 6}, "unknown column 'concept_c'"),
+        ({"label_sum": 19}, "label_sum: value 19 is not one of 0, 1, 2"),
+        ({"label_sum": 6.5}, "label_sum: value 6.5 is not one of"),
+        ({"concept_a": "four"}, "concept_a: value 'four' is not one of"),
+        ({"concept_a": [[4]] * 160}, "concept_a: expected one value in each row"),
+        ({"index": 7}, "'index' names an example twice"),
+        ({"index": np.arange(160) + 1}, "split 'test' has no example 160"),
+        ({"index": np.arange(160) - 1}, "split 'test' has no example -1"),
+        ({"index": np.arange(160) / 2}, "'index' must hold whole numbers"),
+        ({"concept_a_probabilities": rows(10, 0.2)}, "add up to 1 in each row"),
+        ({"concept_a_probabilities": [[float("nan"), 1.0, *[0.0] * 8]] * 160}, "probabilities must be numbers"),
+        ({"concept_a_probabilities": [[-1.0, 2.0, *[0.0] * 8]] * 160}, "from 0 to 1"),
+        ({"label_sum_probabilities": rows(10, 0.1)}, "label_sum_probabilities: every row must list 19 probabilities"),
+        ({"concept_a_probabilities": 0.5}, "every row must list 10 probabilities"),
+        ({"concept_a_probabilities": "abcdefghij"}, "every row must list 10 probabilities"),
+    ],
+)
+def test_what_does_not_fit_is_refused(columns: dict[str, Any], message: str, evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd, **columns).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(AssayError, match=message) as caught:
+        gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("index", "no column 'index'; give the number"),
+        ("split", "no column 'split'; name the split"),
+        ("fingerprint", "no column 'fingerprint'; copy the dataset's"),
+        ("label_sum", "say nothing of label 'sum'; add a column 'label_sum'"),
+    ],
+)
+def test_missing_columns_are_named(missing: str, message: str, evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).drop(columns=missing).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(DataError, match=message):
+        gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+
+
+def test_predictions_for_another_split_are_refused(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).to_parquet(tmp_path / "p.parquet")
+    held = read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+    with pytest.raises(DataError, match="are for split 'test', not 'ood'"):
+        gather(evenodd.symbols("ood"), held)
+
+
+def test_no_rows(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).iloc[:0].to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(DataError):
+        gather_from(evenodd, read_predictions(tmp_path / "p.parquet", evenodd.knowledge))
+
+
+def test_what_is_no_parquet_file(evenodd: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no predictions file"):
+        read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+    for data in (b"", b"hello", b"PAR1" * 10, (evenodd.folder / "test" / "part-00000.parquet").read_bytes()[:-50]):
+        (tmp_path / "p.parquet").write_bytes(data)
+        with pytest.raises(DataError, match="is no Parquet file that can be read") as caught:
+            read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+        assert "\n" not in str(caught.value)
+
+
+def test_notes_that_are_not_ours_are_passed_over(evenodd: Dataset, tmp_path: Path) -> None:
+    table = pa.Table.from_pandas(frame(evenodd))
+    for note in (b"not json", b"[1]"):
+        pq.write_table(table.replace_schema_metadata({b"assay": note}), tmp_path / "p.parquet")
+        assert read_predictions(tmp_path / "p.parquet", evenodd.knowledge).about == {}
