@@ -49,13 +49,14 @@ TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
 def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Croissant JSON-LD of a dataset: a set of files and a record set for each split."""
     task = manifest["task"]["name"]
+    licence = "by-sa/3.0" if "digits" in manifest["sources"] else "by/4.0"
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"assay-{task}",
         "description": f"{manifest['summary']} (task {task}, seed {manifest['seed']}, made by assay).",
-        "license": f"https://creativecommons.org/licenses/{'by-sa/3.0' if 'digits' in manifest['sources'] else 'by/4.0'}/",
+        "license": f"https://creativecommons.org/licenses/{licence}/",
         "version": f"{manifest['task']['version']}.0.0",
         "url": f"https://assay.invalid/{manifest['fingerprint']}",
         "citeAs": "Assay: is it the concept, the rule, or a shortcut?",

@@ -17,7 +17,7 @@ from assay.testing.checks import Check, CheckFailed, need, try_laws
 
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[Check]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
-    from assay.models.runs import Order, load_model
+    from assay.models.runs import Order, load_model, train_run
 
     order = Order(name, Settings({"epochs": 1, "device": "cpu", **(settings or {})}))
     with tempfile.TemporaryDirectory() as folder:
