@@ -85,7 +85,7 @@ def test_rare_labels_do_not_make_the_oracle_underfit() -> None:
 
 def test_splits_may_go_by_any_name(evenodd: Dataset) -> None:
     found = diagnose({"seed 0": oracle(evenodd.symbols("test")), "seed 1": shuffled(evenodd.symbols("test"))})
-    assert found.verdict == "sound" and found.agreement is None
+    assert found.verdict == "shortcut" and found.agreement is None  # sound on one, but not on every split
     assert "On seed 1, label accuracy falls" in found.text
 
 

@@ -60,6 +60,13 @@ def test_both_labels_occur_equally_often_in_every_split(settings: dict[str, obje
     assert not worlds(found["ood"]) & (worlds(found["train"]) | worlds(found["valid"]) | worlds(found["test"]))
 
 
+def test_stages_are_balanced_too() -> None:
+    held = recipe(k=5, stages=["a", "not a"], n=100)
+    for name, split in codes(held).items():
+        assert np.bincount(held.task.knowledge.labels_of(split)[:, 0]).tolist() == [len(split) // 2] * 2
+        assert name == "ood" or (split[:, 0] == (name[-1] == "1")).all()
+
+
 @pytest.mark.parametrize("k", [2, 4, 7, 64])
 def test_the_default_rule_is_the_parity(k: int) -> None:
     held = recipe(k=k, prop_in_distribution=1.0)

@@ -84,7 +84,7 @@ def _remake(manifest: Mapping[str, Any]) -> str:
     config = {key: value for key, value in manifest["task"]["config"].items() if value not in (None, [])}
     pairs = [f"{key}={json.dumps(value)}" for key, value in {**config, "splits": sizes}.items()]
     options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
-    return f"`assay make {manifest['task']['name']} --seed {manifest['seed']} {options}`"
+    return f"`assay make {manifest['task']['name']} --seed {manifest['seed']} {options} -o DIR`"
 
 
 def _front(manifest: Mapping[str, Any]) -> str:

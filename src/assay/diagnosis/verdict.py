@@ -68,7 +68,10 @@ def diagnose(
     about: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
 ) -> Diagnosis:
-    """Judge a model by its evidence on one or more splits; the first decides, the others are compared with it.
+    """Judge a model by its evidence on one or more splits.
+
+    Whether the labels are learned is judged on the first; a model is sound only if on every split its concepts are right
+    and its labels follow from them.
 
     `training` holds the concept codes that training showed, to tell whether a wrong reading could have been noticed.
     """
@@ -80,7 +83,7 @@ def diagnose(
     agreement = None
     if training is not None and readings and spoken:
         agreement = label_agreement(np.unique(training, axis=0), readings, first.knowledge)
-    verdict = _verdict(first, scores[name], limits)
+    verdict = _verdict(first, scores, limits)
     reasons = [*_reasons(verdict, first, scores[name], limits), *_reading_reasons(verdict, readings, agreement)]
     reasons += _other_splits(scores, name)
     return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {})
@@ -92,16 +95,20 @@ def majority_rate(evidence: Evidence) -> float:
     return float(np.mean([np.bincount(evidence.labels[:, i]).max() / len(evidence) for i in columns]))
 
 
-def _verdict(evidence: Evidence, scores: Mapping[str, Score], limits: Thresholds) -> Verdict:
-    accuracy = scores["label_accuracy"].value
+def _verdict(evidence: Evidence, scores: Mapping[str, Mapping[str, Score]], limits: Thresholds) -> Verdict:
+    accuracy = next(iter(scores.values()))["label_accuracy"].value
     if accuracy < max(limits.label_accuracy, min(1.0, majority_rate(evidence) + limits.above_majority)):
         return "underfit"
     if not evidence.has_concepts:
         return "opaque"
-    consistency = scores["rule_consistency"]
-    if consistency.applies and consistency.value < limits.rule_consistency:
+    if _least(scores, "rule_consistency") < limits.rule_consistency:
         return "inconsistent"
-    return "sound" if scores["concept_f1"].value >= limits.concept_f1 else "shortcut"
+    return "sound" if _least(scores, "concept_f1") >= limits.concept_f1 else "shortcut"
+
+
+def _least(scores: Mapping[str, Mapping[str, Score]], metric: str) -> float:
+    """Return the lowest score over splits, 1 where the metric never applies."""
+    return min((found[metric].value for found in scores.values() if found[metric].applies), default=1.0)
 
 
 def _reasons(verdict: Verdict, evidence: Evidence, scores: Mapping[str, Score], limits: Thresholds) -> list[str]:
@@ -145,5 +152,9 @@ def _other_splits(scores: Mapping[str, Mapping[str, Score]], first: str) -> list
         other = found["label_accuracy"].value
         if name != first and abs(other - base) >= 0.05:
             change = "falls" if other < base else "rises"
-            reasons.append(f"On {name}, label accuracy {change} from {base:.2f} to {other:.2f}.")
+            follows = found["rule_consistency"]
+            where = (
+                f", and the label follows from the concepts in {100 * follows.value:.0f} %" if follows.applies else ""
+            )
+            reasons.append(f"On {name}, label accuracy {change} from {base:.2f} to {other:.2f}{where}.")
     return reasons

@@ -54,6 +54,10 @@ class Case:
         """The name of the model."""
         return str(self.about.get("model", "unknown"))
 
+    def applies(self, metric: str) -> bool:
+        """Return whether a metric applies on any split."""
+        return any(scores[metric].applies for scores in self.diagnosis.scores.values())
+
     @property
     def anchor(self) -> str:
         """The name of the case inside a page."""

@@ -10,7 +10,7 @@ DEMO = {
     "tasks": [{"task": "mnadd-evenodd", "n": 4000}],
     "models": [
         {"model": "blackbox", "epochs": 8},
-        {"model": "cbm", "epochs": 8},
+        {"model": "cbm", "epochs": 15},
         {"model": "dpl", "epochs": 12, "entropy_weight": 1.0},
     ],
     "seeds": [0],
