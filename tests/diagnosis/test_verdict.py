@@ -50,7 +50,7 @@ def test_a_reading_that_keeps_the_sums_is_a_shortcut(evenodd: Dataset) -> None:
     assert "It reads 0 as 1, 1 as 2, 2 as 3, 3 as 4, 4 as 5, 5 as 4, 6 as 5, 7 as 6, 8 as 7 and 9 as 8" in found.text
     assert "This reading gives the right labels for every training world, so training could not tell." in found.text
     kept = splits["ood"].labels == splits["ood"].predicted_labels
-    assert f"On ood, label accuracy falls from 1.00 to {kept.mean():.2f}." in found.text
+    assert f"On ood, label accuracy falls from 1.00 to {kept.mean():.2f}, and" in found.text
     assert found.to_dict()["training_labels_kept_by_reading"] == 1.0
 
 
@@ -83,10 +83,17 @@ def test_rare_labels_do_not_make_the_oracle_underfit() -> None:
     assert diagnose({"test": right}).verdict == "sound" and diagnose({"test": lazy}).verdict == "underfit"
 
 
-def test_splits_may_go_by_any_name(evenodd: Dataset) -> None:
+@pytest.mark.parametrize(
+    ("elsewhere", "verdict"), [(oracle, "sound"), (shuffled, "shortcut"), (random_concepts, "inconsistent")]
+)
+def test_a_model_is_sound_only_if_it_is_so_on_every_split(elsewhere, verdict: str, evenodd: Dataset) -> None:  # type: ignore[no-untyped-def]
+    splits = {"test": oracle(evenodd.symbols("test")), "ood": elsewhere(evenodd.symbols("ood"))}
+    assert diagnose(splits).verdict == verdict
+
+
+def test_evidence_may_go_by_any_name(evenodd: Dataset) -> None:
     found = diagnose({"seed 0": oracle(evenodd.symbols("test")), "seed 1": shuffled(evenodd.symbols("test"))})
-    assert found.verdict == "shortcut" and found.agreement is None  # sound on one, but not on every split
-    assert "On seed 1, label accuracy falls" in found.text
+    assert found.agreement is None and "On seed 1, label accuracy falls" in found.text
 
 
 def test_thresholds_decide(evenodd: Dataset) -> None:

@@ -61,10 +61,14 @@ def test_both_labels_occur_equally_often_in_every_split(settings: dict[str, obje
 
 
 def test_stages_are_balanced_too() -> None:
-    held = recipe(k=5, stages=["a", "not a"], n=100)
-    for name, split in codes(held).items():
+    held = recipe(k=5, stages=["a", "not a"], n=400)
+    found = codes(held)
+    assert list(found) == ["train_1", "train_2", "valid_1", "valid_2", "test_1", "test_2", "ood"]
+    for name, split in found.items():
         assert np.bincount(held.task.knowledge.labels_of(split)[:, 0]).tolist() == [len(split) // 2] * 2
         assert name == "ood" or (split[:, 0] == (name[-1] == "1")).all()
+    assert not worlds(found["ood"]) & (worlds(found["train_1"]) | worlds(found["test_2"]))
+    assert (len(worlds(found["train_1"])), len(worlds(found["ood"]))) == (12, 8)  # of 8 a label and stage, 6 and 2
 
 
 @pytest.mark.parametrize("k", [2, 4, 7, 64])

@@ -73,6 +73,19 @@ def test_shares_part_the_worlds_of_each_label() -> None:
     assert [cut.total for cut in cuts] == [16, 8, 8]  # of 16 worlds a label: 8, 12 - 8, 16 - 12
 
 
+def test_stages_are_shared_out_each_by_itself() -> None:
+    stages = (parse("a"), parse("not a or b"))  # they overlap
+    inner = [source(XOR, share=(0.0, 0.7), stages=stages, stage=stage) for stage in (0, 1)]
+    outer = source(XOR, share=(0.7, 1.0), stages=stages, name="ood")
+    everything = XOR.space.all_codes()
+    first, second, rest = (held.contains(everything) for held in (*inner, outer))
+    assert not (rest & (first | second)).any() and (first & second).any()
+    assert (first | second | rest).all() and first.sum() == inner[0].total and rest.sum() == outer.total
+    drawn = inner[0].codes(np.arange(40))
+    assert drawn[:, 0].all() and np.bincount(XOR.labels_of(drawn)[:, 0]).tolist() == [20, 20]
+    assert str(inner[1].split.formula) == "not a or b" and outer.codes(np.arange(0)).shape == (0, 5)
+
+
 def test_shares_part_64_bits_too() -> None:
     inner, outer = source(WIDE, share=(0.0, 0.8)), source(WIDE, share=(0.8, 1.0), name="ood")
     assert inner.total + outer.total == 2**64

@@ -64,7 +64,7 @@ def split_to_dict(split: Split) -> dict[str, Any]:
     return {
         "name": split.name,
         "size": split.size,
-        "where": str(split.where),
+        "where": str(split.formula),
         "share": list(split.share),
         "balance": split.balance,
         "pool": split.pool,

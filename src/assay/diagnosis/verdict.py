@@ -70,8 +70,8 @@ def diagnose(
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
-    Whether the labels are learned is judged on the first; a model is sound only if on every split its concepts are right
-    and its labels follow from them.
+    Whether the labels are learned is judged on the first; a model is sound only if on every split its concepts are
+    right and its labels follow from them.
 
     `training` holds the concept codes that training showed, to tell whether a wrong reading could have been noticed.
     """

@@ -13,7 +13,7 @@ from pydantic import Field
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config, Settings, checked
 from assay.errors import ConfigError, UnknownName, suggestion
-from assay.logic.formula import TRUE, Formula, Member, Not, Var, conjunction
+from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
@@ -121,16 +121,14 @@ class Task(ABC):
         return tuple(made)
 
     def _split(self, name: str, where: Formula, share: tuple[float, float]) -> Split:
-        return Split(name, self.sizes[name], where, share, self.balance, self.pools[name])
+        stages = tuple(parse(text, self.space.names) for text in self.config.stages)
+        return Split(name, self.sizes[name], where, share, self.balance, self.pools[name], stages=stages)
 
     def _staged(self, split: Split) -> list[Split]:
-        names = self.space.names
-        stages = [parse(text, names) for text in self.config.stages]
-        size = max(1, split.size // len(stages))
-        wheres = [stage if split.where == TRUE else conjunction(split.where, stage) for stage in stages]
+        size = max(1, split.size // len(split.stages))
         return [
-            replace(split, name=f"{split.name}_{number}", size=size, where=where)
-            for number, where in enumerate(wheres, start=1)
+            replace(split, name=f"{split.name}_{place + 1}", size=size, stage=place)
+            for place in range(len(split.stages))
         ]
 
 

@@ -4,7 +4,8 @@ The decision diagram numbers the worlds of each label; a deck deals the numbers.
 world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,16 +16,15 @@ from assay.errors import FormulaError, KnowledgeError
 from assay.logic.circuit import Ranking
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import Knowledge, Label
 from assay.seeds import Deck
 from assay.worlds.split import Split
 
 
 @dataclass(frozen=True)
-class Kin:
-    """The worlds of a split that have the same labels: a range of a shuffled numbering."""
+class Range:
+    """Worlds that have the same labels and belong to the same stages: a range of a shuffled numbering."""
 
-    labels: tuple[Value, ...]
     ranking: Ranking
     shuffle: Deck
     start: int
@@ -51,6 +51,44 @@ class Kin:
         return inside
 
 
+@dataclass(frozen=True)
+class Kin:
+    """The worlds of a split that have the same labels."""
+
+    labels: tuple[Value, ...]
+    ranges: tuple[Range, ...]
+
+    @property
+    def total(self) -> int:
+        """How many worlds there are."""
+        return sum(part.total for part in self.ranges)
+
+    def worlds(self, numbers: Array) -> Codes:
+        """Return the worlds of these numbers, 0 to `total` - 1."""
+        return _gathered(self.ranges, *_located(numbers, self.ranges))
+
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each world is one of these."""
+        return np.asarray(np.any([part.contains(codes) for part in self.ranges], axis=0))
+
+
+def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array]:
+    """Return in which part each number lies when the parts follow one another, and its number there."""
+    totals = [part.total for part in parts]
+    ends = np.cumsum(np.array(totals, dtype=object if sum(totals) >= 2**62 else np.int64))
+    which = np.searchsorted(ends, numbers, side="right")
+    return which, numbers - (ends - totals)[which]
+
+
+def _gathered(parts: Sequence[Range | Kin], which: Array, numbers: Array) -> Codes:
+    """Return the worlds of these numbers, each from its part."""
+    drawn = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
+    codes = np.zeros((len(which), drawn[0].shape[1]), dtype=np.int64)
+    for place, worlds in enumerate(drawn):
+        codes[which == place] = worlds
+    return codes
+
+
 class WorldSource:
     """The worlds of one split of one task, as a function of the seed and the place."""
 
@@ -64,23 +102,27 @@ class WorldSource:
     @cached_property
     def kin(self) -> tuple[Kin, ...]:
         """The worlds of this split, gathered by their labels."""
-        diagram = self.knowledge.diagram_within(self.split.where)
-        made = []
+        labels, stages = self.knowledge.labels, self.split.stages
+        staged = tuple(Label(f"stage_{place}", stage, (False, True)) for place, stage in enumerate(stages))
+        diagram = replace(self.knowledge, labels=(*labels, *staged)).diagram_within(self.split.where)
+        made: dict[tuple[Value, ...], list[Range]] = {}
         for place, outcome in enumerate(diagram.outcomes):
-            if outcome[-1]:
+            if outcome[-1] and (self.split.stage is None or outcome[len(labels) + self.split.stage]):
                 ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
-                made.append(self._kin(outcome[:-1], ranking))
-        return tuple(kin for kin in made if kin.total)
+                made.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
+        found = [Kin(values, tuple(part for part in parts if part.total)) for values, parts in made.items()]
+        return tuple(kin for kin in found if kin.total)
 
-    def _kin(self, labels: tuple[Value, ...], ranking: Ranking) -> Kin:
+    def _range(self, kind: tuple[Value, ...], ranking: Ranking) -> Range:
         low, high = self.split.share
-        shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", labels)
-        return Kin(labels, ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
+        shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", kind)
+        return Range(ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
 
     def _refuse_trivial(self) -> None:
-        where = f"split {self.split.name!r}" + ("" if self.split.where == TRUE else f" ({self.split.where})")
-        if shape_of(self.split.where, self.knowledge.space).kind != "bool":
-            raise FormulaError(f"{where}: which worlds it holds must be true or false, not a number")
+        where = f"split {self.split.name!r}" + ("" if self.split.formula == TRUE else f" ({self.split.formula})")
+        for formula in (self.split.where, *self.split.stages):
+            if shape_of(formula, self.knowledge.space).kind != "bool":
+                raise FormulaError(f"{where}: {formula} must be true or false, not a number")
         if not self.kin:
             raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
@@ -100,12 +142,7 @@ class WorldSource:
         """Return the concept codes of the worlds at these places of the split."""
         places = np.asarray(places, dtype=np.int64)
         which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
-        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
-        for number, kin in enumerate(self.kin):
-            mine = which == number
-            if mine.any():
-                codes[mine] = kin.worlds(numbers[mine])
-        return codes
+        return _gathered(self.kin, which, numbers)
 
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""
@@ -119,21 +156,14 @@ class WorldSource:
 
     def _by_world(self, places: Array) -> tuple[Array, Array]:
         """Deal all worlds evenly, whatever their labels."""
-        cards = self._deck(self.total, "world").deal(places)
-        totals = [kin.total for kin in self.kin]
-        ends = np.cumsum(np.array(totals, dtype=object if self.total >= 2**62 else np.int64))
-        which = np.searchsorted(ends, cards, side="right")
-        return which, cards - (ends - np.array(totals))[which]
+        return _located(self._deck(self.total, "world").deal(places), self.kin)
 
     def _deck(self, size: int, *purpose: object) -> Deck:
         return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""
-        inside = np.zeros(len(codes), dtype=bool)
-        for kin in self.kin:
-            inside |= kin.contains(codes)
-        return inside
+        return np.asarray(np.any([kin.contains(codes) for kin in self.kin], axis=0))
 
 
 def _cut(total: int, fraction: float) -> int:

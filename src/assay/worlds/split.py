@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.errors import ConfigError
-from assay.logic.formula import TRUE, Formula
+from assay.logic.formula import TRUE, Formula, conjunction
 
 Balance = Literal["label", "world"]
 
@@ -14,6 +14,8 @@ class Split:
     """Which worlds, how many, and how they are spread.
 
     `where`           only worlds that satisfy this formula
+    `stages`          the formulas of the stages of continual learning; each stage is shared out by itself
+    `stage`           only worlds of this stage, a place in `stages`; by default of all
     `share`           of the worlds of each label, those between these two fractions of a shuffled list
     `balance`         `label`: every combination of label values equally often; `world`: every world equally often
     `pool`            which of the task's sources (such as handwritten digits) the style draws from
@@ -27,6 +29,8 @@ class Split:
     balance: Balance = "label"
     pool: str = "train"
     disjoint_from: tuple[str, ...] = ()
+    stages: tuple[Formula, ...] = ()
+    stage: int | None = None
 
     def __post_init__(self) -> None:
         if not self.name.replace("-", "_").isidentifier():
@@ -35,3 +39,10 @@ class Split:
             raise ConfigError(f"split {self.name!r} needs at least one example, not {self.size}")
         if not 0 <= self.share[0] < self.share[1] <= 1:
             raise ConfigError(f"split {self.name!r}: a share runs from a smaller to a larger part, not {self.share}")
+
+    @property
+    def formula(self) -> Formula:
+        """The worlds that a split draws from, before they are shared out."""
+        own = () if self.stage is None else (self.stages[self.stage],)
+        parts = [part for part in (self.where, *own) if part != TRUE]
+        return conjunction(*parts) if parts else TRUE
