@@ -12,7 +12,7 @@ with tempfile.TemporaryDirectory() as folder:
     dataset = Dataset.open(Path(folder) / "data")
     test, ood, train = (dataset.symbols(name) for name in ("test", "ood", "train"))
 
-    # training shows 0+6, 2+8, 4+6, 4+8 and 1+5, 3+7, 1+9, 3+9: add one to 0, 2, 4 and take one from 6, 8, and no sum changes
+    # training shows 0+6, 2+8, 4+6, 4+8 and odd pairs: with one added to 0, 2, 4 and taken from 6, 8, no sum changes
     wrong = {"digit": {0: 1, 2: 3, 4: 5, 6: 5, 8: 7}}
     shortcut = {split.name: gather(split, given_reading(split, wrong)) for split in (test, ood)}
     found = diagnose(shortcut, training=train.concepts)

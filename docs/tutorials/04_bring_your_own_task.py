@@ -1,4 +1,4 @@
-"""A task in one file: is the light brighter on the left than on the right? Try: assay check, assay make, on this file."""
+"""A task in one file: is the lamp on the left brighter? Try `assay check` and `assay make` on this file."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from assay.errors import ConfigError, suggestion
 
 M = TypeVar("M", bound=BaseModel)
+DEPTH = 2
+"""How deep lines are remembered: a key of an entry of a list. Aliases could nest without end."""
 
 
 class Config(BaseModel):
@@ -25,7 +27,7 @@ class Config(BaseModel):
 
 @dataclass(frozen=True)
 class Settings:
-    """Values by key, and for each key where it was written."""
+    """Values by key, and for each key where it was written; `tasks.1.k` is a key inside the second of `tasks`."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
@@ -99,16 +101,23 @@ def load_yaml(path: Path) -> Settings:
         return Settings()
     if not isinstance(tree, yaml.MappingNode) or not all(isinstance(key, str) for key in values):
         raise ConfigError(f"{path.name}: expected 'key: value' lines with text keys")
-    return Settings(values, _places(tree, path.name))
+    return Settings(values, dict(_places(tree, path.name)))
 
 
-def _places(tree: yaml.MappingNode, name: str) -> dict[str, str]:
-    places: dict[str, str] = {}
-    for key, _ in tree.value:
-        if key.value in places:
-            raise ConfigError(f"{name} line {key.start_mark.line + 1}: {key.value!r} is given twice")
-        places[key.value] = f"{name} line {key.start_mark.line + 1}"
-    return places
+def _places(tree: yaml.Node, name: str, above: str = "") -> Iterator[tuple[str, str]]:
+    """Give each key and each list entry with the line it stands on."""
+    inside = tree.value if isinstance(tree, yaml.MappingNode) else []
+    if isinstance(tree, yaml.SequenceNode):
+        inside = [(yaml.ScalarNode("", str(i), part.start_mark), part) for i, part in enumerate(tree.value)]
+    seen = set()
+    for key, value in inside:
+        line = f"{name} line {key.start_mark.line + 1}"
+        if str(key.value) in seen:
+            raise ConfigError(f"{line}: {key.value!r} is given twice")
+        seen.add(str(key.value))
+        yield f"{above}{key.value}", line
+        if above.count(".") < DEPTH:
+            yield from _places(value, name, f"{above}{key.value}.")
 
 
 def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:

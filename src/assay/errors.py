@@ -47,8 +47,8 @@ class RunFailed(AssayError):
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean ...?" for a near miss, else the list of what there is.
 
-    >>> suggestion("mnad", ["mnadd", "mnlogic"])
-    "; did you mean 'mnadd'?"
+    >>> suggestion("collaps", ["accuracy", "collapse"])
+    "; did you mean 'collapse'?"
     """
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)

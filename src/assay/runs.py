@@ -11,6 +11,9 @@ from assay.logic.knowledge import Knowledge
 from assay.predictions import Predictions, read_predictions
 
 RUN = "run.json"
+PARTS = {"model.safetensors", "history.json", "predictions"}
+"""What an unfinished run may have left."""
+NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class RunFolder:
             if self.folder.is_file():
                 raise DataError(f"{str(self.folder)!r} is a file, not a folder")
             self.folder.mkdir(parents=True, exist_ok=True)
+            strangers = [path.name for path in self.folder.iterdir() if not path.name.startswith(".")]
+            if not PARTS.issuperset(strangers):
+                raise DataError(f"{str(self.folder)!r} holds other files; choose another folder")
         except OSError as error:
             raise DataError(f"cannot use folder {str(self.folder)!r}: {error.strerror}") from None
 
@@ -38,10 +44,12 @@ class RunFolder:
         """Return what was trained on what."""
         try:
             about: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
         except (OSError, ValueError):
-            raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again") from None
+            about = {}
+        if not isinstance(about, dict) or not about.keys() >= NEEDED:
+            raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
         return about
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
@@ -57,11 +65,17 @@ class RunFolder:
         return {path.stem: read_predictions(path, knowledge) for path in paths}
 
     def dataset(self) -> Dataset:
-        """Open the dataset that the run was trained on, where it was then."""
+        """Open the dataset that the run was trained on, where it was then, or moved along with the run."""
         data = self.about()["data"]
-        dataset = Dataset.open(data["folder"])
+        moved = self.folder.resolve() / data.get("from_run", data["folder"])
+        folder = Path(data["folder"]) if Path(data["folder"]).exists() else moved
+        if not folder.exists():
+            raise DataError(
+                f"the dataset of {str(self.folder)!r} is no longer in {data['folder']!r}; move it back, or train again"
+            )
+        dataset = Dataset.open(folder)
         if dataset.fingerprint != data["fingerprint"]:
-            raise DataError(f"{data['folder']!r} is no longer the dataset that {str(self.folder)!r} was trained on")
+            raise DataError(f"{str(folder)!r} is no longer the dataset that {str(self.folder)!r} was trained on")
         return dataset
 
 

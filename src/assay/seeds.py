@@ -29,7 +29,7 @@ def _encoded(*parts: object) -> bytes:
 def rng_for(seed: int, *purpose: object) -> np.random.Generator:
     """Return the generator for one purpose, such as (task, version, split, index).
 
-    >>> bool(rng_for(1, "mnadd", 1, "train", 7).random() == rng_for(1, "mnadd", 1, "train", 7).random())
+    >>> bool(rng_for(1, "task", 1, "train", 7).random() == rng_for(1, "task", 1, "train", 7).random())
     True
     """
     key = np.frombuffer(digest(seed, *purpose), dtype=np.uint64)
@@ -39,7 +39,7 @@ def rng_for(seed: int, *purpose: object) -> np.random.Generator:
 class Streams:
     """The generators of many items that differ in the last part of their purpose; `rng_for`, but faster.
 
-    >>> bool(Streams(1, "mnadd", 1, "train")[7].random() == rng_for(1, "mnadd", 1, "train", 7).random())
+    >>> bool(Streams(1, "task", 1, "train")[7].random() == rng_for(1, "task", 1, "train", 7).random())
     True
     """
 

@@ -50,7 +50,8 @@ def test_a_reading_that_keeps_the_sums_is_a_shortcut(evenodd: Dataset) -> None:
     assert "It reads 0 as 1, 1 as 2, 2 as 3, 3 as 4, 4 as 5, 5 as 4, 6 as 5, 7 as 6, 8 as 7 and 9 as 8" in found.text
     assert "This reading gives the right labels for every training world, so training could not tell." in found.text
     kept = splits["ood"].labels == splits["ood"].predicted_labels
-    assert f"On ood, label accuracy falls from 1.00 to {kept.mean():.2f}, and" in found.text
+    assert f"On ood, label accuracy falls from 1.00 to {kept.mean():.2f}" in found.text
+    assert "the label follows from the concepts in 100 %" in found.text
     assert found.to_dict()["training_labels_kept_by_reading"] == 1.0
 
 

@@ -21,7 +21,7 @@ ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file
 DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote.")]
 OutOption = Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")]
 
-err = Console(stderr=True)
+err = Console(stderr=True, emoji=False)
 
 
 def say(text: str) -> None:
@@ -42,7 +42,7 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str |
     for row in rows:
         table.add_row(*row)
     width = None if sys.stdout.isatty() else 160
-    Console(width=width).print(table, markup=False)
+    Console(width=width, emoji=False).print(table, markup=False)
 
 
 def print_text(text: str = "") -> None:

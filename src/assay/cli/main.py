@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -33,25 +34,46 @@ for verb in (show, make, train, predict, score, diagnose, report, run, check, de
 EXTRAS = {"torch": "train", "safetensors": "train"}
 
 
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[
+    0
+]  # typer has no public name for the base of its usage errors
+INTERRUPTED = 130
+
+
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 a finding or failed run, 2 bad usage or bad input."""
     try:
-        app()
+        status = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
+        sys.stdout.flush()
     except AssayError as error:
         _fail(str(error), error.exit_code)
+    except USAGE_ERROR as error:
+        _fail(_usage(error), 2)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        missing = MissingExtra(f"this needs {error.name}: pip install 'assay[{extra}]'")
-        _fail(str(missing), missing.exit_code)
-    except KeyboardInterrupt:
-        _fail("interrupted; what is finished is kept, run the same command again to go on", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _fail(f"this needs {error.name}: pip install 'assay[{extra}]'", MissingExtra.exit_code)
+    except OSError as error:
+        _close_output()
+        _fail(f"cannot use {error.filename or 'the output'}: {error.strerror or error}", 2)
+    if status == INTERRUPTED:
+        _fail("interrupted; what is finished is kept, run the same command again to go on", INTERRUPTED)
+    sys.exit(status)
 
 
-def _fail(message: str, status: int) -> None:
+def _usage(error: Exception) -> str:
+    """Return what is wrong with the words of a command, and where help is."""
+    where = getattr(getattr(error, "ctx", None), "command_path", "assay")
+    told: str = getattr(error, "format_message", lambda: str(error))()
+    return f"{told.rstrip('.')}; see '{where} --help'"
+
+
+def _close_output() -> None:
+    """Send what is still to be printed nowhere: where it should go, it cannot."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _fail(message: str, status: int) -> NoReturn:
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
     sys.exit(status)

@@ -1,16 +1,27 @@
 """`assay make`: write a dataset."""
 
+import os
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import Field
 
 from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, progress_bar, say, settings_from
-from assay.config import Settings, from_pairs
+from assay.config import Config, Settings, checked, from_pairs
 from assay.errors import ConfigError
 
-OWN = {"output_dir", "compression", "archive", "workers"}
+RSBENCH = {"compression": "archive", "n_samples": "n"}
+FLAGS = {"n": "-n", "output_dir": "-o"}
+
+
+class Output(Config):
+    """What decides where a dataset goes and how fast, and none of its bytes."""
+
+    output_dir: str | None = None
+    archive: Literal["zip", "tar.gz", "tar.bz2", "gzip", "bz2", "tgz"] | None = None
+    workers: int | None = Field(None, ge=1)
 
 
 def make(
@@ -36,41 +47,54 @@ def make(
     from assay.data.make import make as write
     from assay.data.recipe import recipe_from
 
-    given = settings_from(settings, config).merged(_options(train, split, seed, digits))
-    own = given.renamed({"compression": "archive"}).only(OWN).values
-    folder = output or (Path(own["output_dir"]) if "output_dir" in own else None)
-    if folder is None:
+    base = settings_from(settings, config).renamed(RSBENCH)
+    options = {"n": train, "seed": seed, "digits": digits, "output_dir": output, "archive": archive, "workers": workers}
+    given = base.merged(_flags(options)).merged(_sizes(split, base))
+    own = checked(Output, given.only(Output.model_fields))
+    if not own.output_dir:
         raise ConfigError("no output folder; give -o DIR")
-    recipe = recipe_from(task, given.without(OWN))
+    folder = Path(own.output_dir)
+    recipe = recipe_from(task, given.without(Output.model_fields))
     rows = sum(part.size for part in recipe.splits)
     recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
-    started, cpu, done = time.perf_counter(), time.process_time(), 0
+    started, cpu, done = time.perf_counter(), _cpu_seconds(), list[int]()
     with progress_bar() as bar:
 
         def count(more: int) -> None:
-            nonlocal done
-            done += more
-            bar(f"making {task}", done, rows)
+            done.append(more)
+            bar(f"making {task}", sum(done), rows)
 
-        manifest = write(recipe, folder, workers or own.get("workers") or default_workers(rows), count)
-    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-    form = archive or own.get("archive")
-    packed = str(pack(folder, form)) if form else None
+        manifest = write(recipe, folder, own.workers or default_workers(rows), count)
+    seconds, cpu = time.perf_counter() - started, _cpu_seconds() - cpu
+    made = sum(done[1:])  # the first count is of what was there
+    packed = str(pack(folder, own.archive)) if own.archive else None
     if as_json:
         sizes = {part["name"]: part["size"] for part in manifest["splits"]}
         timing = {"seconds": seconds, "cpu_seconds": cpu}
-        facts = {"folder": str(folder), "fingerprint": manifest["fingerprint"], "examples": rows, "splits": sizes}
-        print_json({**facts, **timing, "archive": packed})
+        facts = {"folder": str(folder), "fingerprint": manifest["fingerprint"], "examples": rows, "made": made}
+        print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
-    say(f"made {rows:,} examples in {seconds:.1f} s ({rows / max(cpu, 1e-9):,.0f} per CPU second)")
+    kept = f"; {rows - made:,} were there" if made < rows else ""
+    say(f"made {made:,} examples in {seconds:.1f} s ({made / max(cpu, 1e-9):,.0f} per CPU second){kept}")
     say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
 
 
-def _options(train: int | None, split: list[str], seed: int | None, digits: Path | None) -> Settings:
-    """Return the options that are settings of their own."""
-    values: dict[str, Any] = {"n": train, "seed": seed, "digits": None if digits is None else str(digits)}
-    flags = {"n": "-n", "seed": "--seed", "digits": "--digits"}
-    chosen = {key: value for key, value in values.items() if value is not None}
-    if split:
-        chosen["splits"] = dict(from_pairs(split, "--split").values)
-    return Settings(chosen, {key: flags.get(key, "--split") for key in chosen})
+def _cpu_seconds() -> float:
+    """Return the processor time of this process and of its workers that have ended."""
+    return sum(os.times()[:4])
+
+
+def _flags(options: dict[str, Any]) -> Settings:
+    """Return the options that were given, as settings."""
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    chosen = {key: value for key, value in plain.items() if value is not None}
+    return Settings(chosen, {key: FLAGS.get(key, f"--{key}") for key in chosen})
+
+
+def _sizes(split: list[str], base: Settings) -> Settings:
+    """Return the sizes of splits that were given, on top of those of the file."""
+    if not split:
+        return Settings()
+    held = base.values.get("splits")
+    given = dict(from_pairs(split, "--split").values)
+    return Settings({"splits": {**(held if isinstance(held, dict) else {}), **given}}, {"splits": "--split"})

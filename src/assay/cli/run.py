@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import progress_bar, say
+from assay.cli.console import print_text, progress_bar, say
 
 
 def run(
@@ -21,7 +21,7 @@ def run(
     say(f"{loaded.name}: {len(loaded.datasets)} datasets ({rows:,} examples), {len(loaded.runs)} runs")
     if plan:
         for planned in loaded.runs:
-            say(f"  {planned.name}")
+            print_text(planned.name)
         return
     with progress_bar() as bar:
         page = run_study(loaded, say, bar)

@@ -17,8 +17,9 @@ def show(
 ) -> None:
     """Show a task: its concepts, its rule, its splits and its settings."""
     from assay.data.recipe import recipe_from, split_to_dict
+    from assay.tasks import TASKS
 
-    if (Path(task) / "manifest.json").exists():
+    if (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
         _show_dataset(Path(task), as_json)
         return
     recipe = recipe_from(task, settings_from(settings, config))

@@ -43,9 +43,9 @@ def train(
     with progress_bar() as bar:
         order = Order(model, given, seed)
         trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
-    best = max((epoch.score for epoch in trained.history), default=float("nan"))
+    last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
         print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts()})
         return
-    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best:.3f}")
+    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {max(last):.3f}")
     say(f"{output}  next: assay diagnose {output} {data}")

@@ -33,7 +33,7 @@ that the rule gives, and the style (every random draw that decided its look).
 {splits}
 
 **Is anything missing, noisy or redundant?** No value is missing and no noise was added. Examples of one split can share
-concepts, never all of style. {sources}
+concepts; which of them share a picture is up to chance. {sources}
 
 **Does it relate to people, or hold anything confidential or offensive?** {people}
 

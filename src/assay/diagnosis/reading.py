@@ -38,11 +38,11 @@ class Reading:
         if not wrong:
             return f"reads every {self.group} as what it is"
         right = [str(self.values[i]) for i in seen if self.image[i] == i]
-        text = f"reads {_enumerated(wrong)}"
+        text = f"reads {enumerated(wrong)}"
         if right:
-            text += f"; {_enumerated(right)} {'is' if len(right) == 1 else 'are'} read right"
+            text += f"; {enumerated(right)} {'is' if len(right) == 1 else 'are'} read right"
         unused = [str(v) for i, v in enumerate(self.values) if i not in self.image and i in seen]
-        return text + (f"; never says {_enumerated(unused, 'or')}" if unused else "")
+        return text + (f"; never says {enumerated(unused, 'or')}" if unused else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reading as plain data."""
@@ -57,7 +57,12 @@ class Reading:
         }
 
 
-def _enumerated(texts: Sequence[str], word: str = "and") -> str:
+def enumerated(texts: Sequence[str], word: str = "and") -> str:
+    """Return texts as a list in a sentence.
+
+    >>> enumerated(["a", "b", "c"])
+    'a, b and c'
+    """
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {word} {texts[-1]}"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.arrays import Codes
-from assay.diagnosis.reading import Reading, fitted_readings, label_agreement
+from assay.diagnosis.reading import Reading, enumerated, fitted_readings, label_agreement
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import Score, score
 
@@ -16,7 +16,7 @@ Verdict = Literal["sound", "shortcut", "opaque", "inconsistent", "underfit"]
 MEANINGS: dict[Verdict, str] = {
     "sound": "The labels are right, and they follow from concepts that are right.",
     "shortcut": "The labels are right and follow from the predicted concepts, but those concepts are wrong.",
-    "opaque": "The labels are right, but the model says nothing of the concepts.",
+    "opaque": "The labels are right, but the model says nothing of the concepts, or not of all.",
     "inconsistent": "The labels are right, but they do not follow from the concepts that the model predicts.",
     "underfit": "The labels are not learned, so that concepts and rule cannot be judged.",
 }
@@ -99,7 +99,7 @@ def _verdict(evidence: Evidence, scores: Mapping[str, Mapping[str, Score]], limi
     accuracy = next(iter(scores.values()))["label_accuracy"].value
     if accuracy < max(limits.label_accuracy, min(1.0, majority_rate(evidence) + limits.above_majority)):
         return "underfit"
-    if not evidence.has_concepts:
+    if len(evidence.answered) < evidence.concepts.shape[1]:
         return "opaque"
     if _least(scores, "rule_consistency") < limits.rule_consistency:
         return "inconsistent"
@@ -117,6 +117,8 @@ def _reasons(verdict: Verdict, evidence: Evidence, scores: Mapping[str, Score], 
     if verdict == "underfit":
         return [*reasons, f"Always saying the most frequent label gives {majority_rate(evidence):.2f}."]
     if verdict == "opaque":
+        if evidence.has_concepts:
+            reasons.append(f"It speaks of {len(evidence.answered)} of {evidence.concepts.shape[1]} concepts.")
         return [*reasons, "Probe it, or train a model with concepts, to learn what it looks at."]
     concepts, collapsed = scores["concept_f1"], scores["collapse"]
     reasons.append(f"Concept F1 is {_shown(concepts)}, concept collapse {collapsed.value:.2f}.")
@@ -146,15 +148,21 @@ def _reading_reasons(verdict: Verdict, readings: tuple[Reading, ...], agreement:
 
 
 def _other_splits(scores: Mapping[str, Mapping[str, Score]], first: str) -> list[str]:
-    base = scores[first]["label_accuracy"].value
-    reasons = []
+    """Say where another split differs: new combinations show what training could not."""
+    base, reasons = scores[first], []
     for name, found in scores.items():
-        other = found["label_accuracy"].value
-        if name != first and abs(other - base) >= 0.05:
-            change = "falls" if other < base else "rises"
+        if name != first:
+            changes = [_change("label accuracy", base["label_accuracy"], found["label_accuracy"])]
+            changes.append(_change("concept F1", base["concept_f1"], found["concept_f1"]))
             follows = found["rule_consistency"]
-            where = (
-                f", and the label follows from the concepts in {100 * follows.value:.0f} %" if follows.applies else ""
-            )
-            reasons.append(f"On {name}, label accuracy {change} from {base:.2f} to {other:.2f}{where}.")
+            if follows.applies and any(changes):
+                changes.append(f"the label follows from the concepts in {100 * follows.value:.0f} %")
+            said = [change for change in changes if change]
+            reasons += [f"On {name}, {enumerated(said)}."] if said else []
     return reasons
+
+
+def _change(what: str, before: Score, after: Score) -> str:
+    if not (before.applies and after.applies) or abs(after.value - before.value) < 0.05:
+        return ""
+    return f"{what} {'falls' if after.value < before.value else 'rises'} from {before.value:.2f} to {after.value:.2f}"

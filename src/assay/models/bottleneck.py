@@ -65,6 +65,7 @@ class Bottleneck(NeuralModel):
             return label_loss(labels, batch.labels) + weight * concept_loss(logits, batch.concepts, mask[batch.rows])
 
         def head_on_predictions(batch: Batch) -> Tensor:
+            self.encoder.eval()  # it is learned by now: the head sees what it will see in use, without dropout
             with torch.no_grad():
                 spread = [one.softmax(dim=1) for one in self.encoder(batch.pictures)]
             return label_loss(self.labels_from(spread), batch.labels)

@@ -1,5 +1,7 @@
 """The losses that models share."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from pydantic import Field
@@ -8,6 +10,7 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config
+from assay.errors import ConfigError
 from assay.models.tensors import Batch
 from assay.seeds import Deck
 
@@ -27,6 +30,7 @@ class Supervision(Config):
 
 def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed: int) -> Tensor:
     """Return which concept of which example is shown: examples x concepts, true or false."""
+    _refuse_strangers(rules, space)
     mask = torch.ones_like(batch.concepts, dtype=torch.bool)
     if rules.supervised_share < 1:
         size = len(batch)
@@ -40,6 +44,16 @@ def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed
             allowed = torch.tensor(codes, device=mask.device, dtype=torch.long)
             mask[:, place] &= torch.isin(batch.concepts[:, place], allowed)
     return mask
+
+
+def _refuse_strangers(rules: Supervision, space: ConceptSpace) -> None:
+    """Refuse a concept or a value that there is not: a slip of the pen would show the model nothing, silently."""
+    for name in rules.supervised_concepts or []:
+        space.concept(name)
+    known = {value for concept in space.concepts for value in concept.values}
+    for value in rules.supervised_values or []:
+        if value not in known:
+            raise ConfigError(f"supervised_values: no concept has the value {value!r}")
 
 
 def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
@@ -65,5 +79,5 @@ def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
     for columns in groups:
         average = torch.cat([concepts[i] for i in columns]).mean(dim=0)
         entropy = -(average * average.clamp(min=SMALLEST).log()).sum()
-        found.append(1 - entropy / torch.log(torch.tensor(float(len(average)), device=average.device)))
+        found.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
     return torch.stack(found).mean()

@@ -13,7 +13,8 @@ from assay.arrays import Codes
 from assay.concepts import ConceptSpace
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
-from assay.errors import ConfigError
+from assay.data.manifest import versions
+from assay.errors import ConfigError, RunFailed
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
 from assay.models.tensors import Batch, to_batch
@@ -59,15 +60,19 @@ class NeuralModel(nn.Module):
         seed: int = 0,
     ) -> None:
         super().__init__()
-        config = checked(self.Config, settings or Settings())
-        chosen = config.backbone or (backbones or {}).get(self.role, self.default_backbone)
-        self.config = config.model_copy(update={"backbone": chosen})
+        self.config = self.settled(settings or Settings(), backbones or {})
         self.knowledge = knowledge
         self.layout = layout
         self.seed = seed
         self.history: list[Epoch] = []
         seed_all(seed, self.name, "weights")
-        self.build(chosen)
+        self.build(str(self.config.backbone))
+
+    @classmethod
+    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
+        """Return all settings, the backbone being the one that is set, or else suggested, or else usual."""
+        config = checked(cls.Config, settings)
+        return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
 
     @property
     def space(self) -> ConceptSpace:
@@ -93,7 +98,10 @@ class NeuralModel(nn.Module):
         data, held = to_batch(train_data, device), to_batch(valid, device)
         seed_all(self.seed, self.name, "training")
         phases = self.phases(data)
-        self.history = train(self, phases, data, lambda what: self.validation_f1(held, what), self.config, report)
+        try:
+            self.history = train(self, phases, data, lambda what: self.validation_f1(held, what), self.config, report)
+        except torch.OutOfMemoryError:
+            raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
 
     def validation_f1(self, held: Batch, what: str) -> float:
         """Return the macro F1 of the labels, or of the concepts, averaged over columns."""
@@ -126,7 +134,7 @@ class NeuralModel(nn.Module):
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
         device = next(self.parameters()).device
-        given = {self.space.place(n): torch.from_numpy(np.asarray(c)).to(device) for n, c in (do or {}).items()}
+        given = {self.space.place(n): self._given(n, codes, data).to(device) for n, codes in (do or {}).items()}
         batch = to_batch(data, device)
         found = self.probabilities(batch.images, given)
         names = self.knowledge.label_names
@@ -135,10 +143,18 @@ class NeuralModel(nn.Module):
         concepts = {name: _answer(p) for name, p in zip(self.space.names, spoken, strict=False)}
         return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
 
+    def _given(self, name: str, codes: Codes, data: SplitData) -> Tensor:
+        """Return the codes that a concept is set to, one for each example."""
+        column, values = np.asarray(codes), self.space.concept(name).values
+        if column.shape != (len(data),) or not np.isin(column, np.arange(len(values))).all():
+            raise ConfigError(f"do: {name!r} needs {len(data)} codes from 0 to {len(values) - 1}, one for each example")
+        return torch.from_numpy(column.astype(np.int64))
+
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
         config = self.config.model_dump(mode="json")
-        return {"model": self.name, "seed": self.seed, "config": config, "torch": torch.__version__}
+        used = {**versions(), "torch": torch.__version__}
+        return {"model": self.name, "seed": self.seed, "config": config, "versions": used}
 
     def history_as_dicts(self) -> list[dict[str, Any]]:
         """Return the training history as plain data."""

@@ -1,6 +1,6 @@
 """A run on disk: what was trained on what, the weights, the history, and the predictions."""
 
-import json
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from safetensors.torch import load, save
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
-from assay.data.manifest import to_json, versions
+from assay.data.manifest import to_json
 from assay.data.shard import write_atomically
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
@@ -47,21 +47,31 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     make: type[NeuralModel] = MODELS[order.model]
     hints = dataset.manifest["backbones"]
     model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
+    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     run = RunFolder(folder)
     run.claim()
-    training = split_for(dataset, "train")
-    model.fit(dataset[training], dataset[split_for(dataset, "valid")], report)
-    _save(model, dataset, run)
+    model.fit(training, valid, report)
     for name in dataset.split_names:
         if not name.startswith("train"):
-            predict_run(run.folder, dataset, name, model)
+            _predict(model, dataset, name, run)
+    _save(model, dataset, run)  # last, since its `run.json` says that the run is finished
     return model
 
 
-def predict_run(folder: Path, dataset: Dataset, split: str, model: NeuralModel | None = None) -> Path:
-    """Write the predictions of a run for a split and return the file."""
-    model = model or load_model(folder)
-    path = RunFolder(folder).predictions(split)
+def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
+    """Write the predictions of a run for a split of its dataset and return the file."""
+    run = RunFolder(folder)
+    trained_on = run.about()["data"]["fingerprint"]
+    if dataset.fingerprint != trained_on:
+        raise DataError(
+            f"{str(folder)!r} was trained on a dataset with fingerprint {trained_on}, "
+            f"{str(dataset.folder)!r} has {dataset.fingerprint}"
+        )
+    return _predict(load_model(folder), dataset, split, run)
+
+
+def _predict(model: NeuralModel, dataset: Dataset, split: str, run: RunFolder) -> Path:
+    path = run.predictions(split)
     model.predict(dataset[split]).write(path, dataset.knowledge)
     return path
 
@@ -70,15 +80,21 @@ def _save(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
     weights = {name: tensor.contiguous().cpu() for name, tensor in model.state_dict().items()}
     write_atomically(run.folder / WEIGHTS, save(weights))
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
+    data = dataset.folder.resolve()
+    from_run = Path(os.path.relpath(data, run.folder.resolve())).as_posix()
     about = {
         **model.about(),
         "device": str(next(model.parameters()).device),
         "parameters": sum(p.numel() for p in model.parameters()),
-        "data": {"folder": str(dataset.folder.resolve()), "fingerprint": dataset.fingerprint, "task": dataset.name},
+        "data": {
+            "folder": str(data),
+            "from_run": from_run,
+            "fingerprint": dataset.fingerprint,
+            "task": dataset.name,
+        },
         "knowledge": model.knowledge.to_dict(),
         "layout": model.layout.to_dict(),
         "machine": platform.machine(),
-        "versions": {**versions(), "torch": torch.__version__},
     }
     write_atomically(run.folder / RUN, to_json(about))
 
@@ -96,6 +112,6 @@ def load_model(folder: Path, device: str = "cpu") -> NeuralModel:
     try:
         weights: Mapping[str, Any] = load((folder / WEIGHTS).read_bytes())
         model.load_state_dict(dict(weights))
-    except (OSError, SafetensorError, RuntimeError, json.JSONDecodeError) as error:
+    except (OSError, SafetensorError, RuntimeError) as error:
         raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
     return model.to(torch.device(device)).eval()

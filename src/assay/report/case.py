@@ -58,11 +58,6 @@ class Case:
         """Return whether a metric applies on any split."""
         return any(scores[metric].applies for scores in self.diagnosis.scores.values())
 
-    @property
-    def anchor(self) -> str:
-        """The name of the case inside a page."""
-        return "".join(sign if sign.isalnum() else "-" for sign in self.name)
-
 
 def case_of(folder: Path) -> Case:
     """Return the case of a run's folder."""
@@ -72,7 +67,7 @@ def case_of(folder: Path) -> Case:
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
     diagnosis = diagnose_run(run, dataset)
-    return Case(folder.name, dataset, about, diagnosis, split, _examples(dataset, predictions[split]))
+    return Case(folder.resolve().name, dataset, about, diagnosis, split, _examples(dataset, predictions[split]))
 
 
 def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from assay.data.manifest import to_json, versions
 from assay.data.shard import write_atomically
 from assay.diagnosis.reading import Reading
-from assay.logic.latex import latex
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
@@ -37,6 +37,18 @@ def _plain(about: Any) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key not in ("knowledge", "layout")}
 
 
+def _markdown(value: Any) -> Any:
+    """Return text in which no sign is taken for a table or for HTML; what is `Markup` already stays as it is."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return " ".join(value.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def code(text: object) -> Markup:
+    """Return a text as code in Markdown."""
+    return Markup(f"`{str(text).replace('`', chr(39))}`")
+
+
 def _environment(html: bool) -> jinja2.Environment:
     def load(name: str) -> str:
         return files("assay.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
@@ -47,8 +59,9 @@ def _environment(html: bool) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=None if html else _markdown,
     )
-    made.filters.update(score=shown, percent=percent, shade=shade, latex=latex, plain=_plain)
+    made.filters.update(score=shown, percent=percent, shade=shade, plain=_plain, code=code)
     return made
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from assay.data.dataset import Dataset
 from assay.data.make import default_workers, make
 from assay.errors import AssayError, RunFailed
+from assay.models import MODELS
 from assay.report.write import write_report
 from assay.runs import RUN, RunFolder
 from assay.studies.study import PlannedRun, Study
@@ -23,7 +24,6 @@ class Outcome:
     run: PlannedRun
     folder: Path
     fault: str | None
-    skipped: bool = False
 
 
 def run_study(study: Study, say: Say = lambda text: None, watch: Watch = lambda what, done, all_: None) -> Path:
@@ -52,7 +52,10 @@ def _dataset(study: Study, name: str, say: Say, watch: Watch) -> Dataset:
         done += more
         watch(f"making {name}", done, rows)
 
-    make(recipe, folder, default_workers(rows), count)
+    try:
+        make(recipe, folder, default_workers(rows), count)
+    except AssayError as error:
+        raise type(error)(f"{name}: {error}") from None
     say(f"data    {folder} ({rows:,} examples)")
     return Dataset.open(folder)
 
@@ -61,15 +64,16 @@ def _run(study: Study, planned: PlannedRun, dataset: Dataset, say: Say, watch: W
     from assay.models.runs import Order, train_run
 
     folder = study.output / "runs" / planned.name
-    if (folder / RUN).exists() and _up_to_date(folder, planned, dataset):
-        say(f"kept    {folder}")
-        return Outcome(planned, folder, None, skipped=True)
     order = Order(planned.model, planned.settings, planned.seed)
     try:
+        if (folder / RUN).exists() and _up_to_date(folder, planned, dataset):
+            say(f"kept    {folder}")
+            return Outcome(planned, folder, None)
         train_run(order, dataset, folder, lambda epoch, all_: watch(f"training {planned.name}", epoch.number, all_))
-    except AssayError as error:
-        say(f"failed  {folder}: {error}")
-        return Outcome(planned, folder, str(error))
+    except Exception as error:  # whatever a model may raise: the other runs shall go on
+        fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+        say(f"failed  {folder}: {fault}")
+        return Outcome(planned, folder, fault)
     say(f"trained {folder}")
     return Outcome(planned, folder, None)
 
@@ -77,7 +81,7 @@ def _run(study: Study, planned: PlannedRun, dataset: Dataset, say: Say, watch: W
 def _up_to_date(folder: Path, planned: PlannedRun, dataset: Dataset) -> bool:
     """Return whether a finished run is of this model, settings and data; refuse to write over another one."""
     about = RunFolder(folder).about()
-    asked = {**about["config"], **planned.settings.values}
+    asked = MODELS[planned.model].settled(planned.settings, dataset.manifest["backbones"]).model_dump(mode="json")
     same = about["config"] == asked and about["data"]["fingerprint"] == dataset.fingerprint
     if not same or about["model"] != planned.model:
         raise RunFailed(f"{str(folder)!r} holds a run with other settings; choose another output folder or name")

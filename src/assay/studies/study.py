@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assay.config import Config, Settings, checked, load_yaml
 from assay.data.recipe import Recipe, recipe_from
-from assay.errors import ConfigError
+from assay.errors import AssayError, ConfigError, suggestion
 from assay.models import MODELS
 
 
@@ -24,11 +24,20 @@ class StudyConfig(Config):
     """Task names, or mappings with `task` and that task's settings, `n`, `splits`, `seed`."""
     models: list[str | dict[str, Any]] = Field(min_length=1)
     """Model names, or mappings with `model`, an optional `name`, and that model's settings."""
-    seeds: list[int] = [0]
+    seeds: list[int] = Field([0], min_length=1)
     n: int | None = Field(None, ge=1)
     """The number of training examples, for tasks that do not say."""
     epochs: int | None = Field(None, ge=1)
     """The number of epochs, for models that do not say."""
+
+
+@dataclass(frozen=True)
+class PlannedModel:
+    """One entry of `models`: which model, what its runs are called, and its settings."""
+
+    name: str
+    label: str
+    settings: Settings
 
 
 @dataclass(frozen=True)
@@ -62,42 +71,63 @@ def study_from(settings: Settings) -> Study:
     config = checked(StudyConfig, settings)
     datasets: dict[str, Recipe] = {}
     runs: list[PlannedRun] = []
-    for entry in config.tasks:
-        recipe = _recipe(entry, config, settings)
+    models = [_model(place, entry, config, settings) for place, entry in enumerate(config.models)]
+    for place, entry in enumerate(config.tasks):
+        recipe = _recipe(place, entry, config, settings)
         data = f"{recipe.task.name}-{_short_hash(recipe.to_dict())}"
         datasets[data] = recipe
-        for model in config.models:
-            runs += [_planned(model, seed, recipe.task.name, data, config, settings) for seed in config.seeds]
+        suffix = data.removeprefix(f"{recipe.task.name}-")
+        for model in models:
+            named = {seed: f"{recipe.task.name}-{model.label}-seed{seed}-{suffix}" for seed in config.seeds}
+            runs += [PlannedRun(named[seed], data, model.name, model.settings, seed) for seed in config.seeds]
     twice = {run.name for run in runs if [other.name for other in runs].count(run.name) > 1}
     if twice:
-        raise ConfigError(f"{settings.place('models')}two runs are named {sorted(twice)[0]!r}; give models a 'name'")
+        name = sorted(twice)[0]
+        raise ConfigError(
+            f"{settings.place('models')}two runs are named {name!r}; "
+            "list each task and seed once, and give models that occur twice a 'name'"
+        )
     return Study(config.name, Path(config.output), datasets, tuple(runs))
 
 
-def _recipe(entry: str | dict[str, Any], config: StudyConfig, settings: Settings) -> Recipe:
-    values: dict[str, Any] = {"task": entry} if isinstance(entry, str) else dict(entry)
-    if "task" not in values:
-        raise ConfigError(f"{settings.place('tasks')}tasks: an entry without 'task': {entry!r}")
+def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Settings) -> Settings:
+    """Return an entry of `tasks` or `models` as settings, with the line of each key."""
+    values: dict[str, Any] = {kind: entry} if isinstance(entry, str) else dict(entry)
+    here = f"{kind}s.{place}"
+    start = settings.places.get(here, f"{kind}s")
+    if kind not in values:
+        raise ConfigError(f"{start}: an entry without {kind!r}: {entry!r}")
+    return Settings(values, {key: settings.places.get(f"{here}.{key}", start) for key in values})
+
+
+def _recipe(place: int, entry: str | dict[str, Any], config: StudyConfig, settings: Settings) -> Recipe:
+    given = _entry("task", place, entry, settings)
     if config.n is not None:
-        values.setdefault("n", config.n)
-    places = dict.fromkeys(values, settings.places.get("tasks", "tasks"))
-    return recipe_from(str(values["task"]), Settings(values, places))
+        given = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merged(given)
+    try:
+        recipe = recipe_from(str(given.values["task"]), given)
+        recipe.to_dict()  # builds the task and its splits
+    except AssayError as error:
+        raise ConfigError(_placed(given.place("task"), error)) from None
+    return recipe
 
 
-def _planned(
-    entry: str | dict[str, Any], seed: int, task: str, data: str, config: StudyConfig, settings: Settings
-) -> PlannedRun:
-    values: dict[str, Any] = {"model": entry} if isinstance(entry, str) else dict(entry)
-    if "model" not in values:
-        raise ConfigError(f"{settings.place('models')}models: an entry without 'model': {entry!r}")
-    model = str(values.pop("model"))
-    MODELS.entry(model)
-    label = str(values.pop("name", model))
+def _placed(place: str, error: AssayError) -> str:
+    return str(error) if str(error).startswith(place.partition(" line ")[0]) else f"{place}{error}"
+
+
+def _model(place: int, entry: str | dict[str, Any], config: StudyConfig, settings: Settings) -> PlannedModel:
+    given = _entry("model", place, entry, settings)
+    name, label = str(given.values["model"]), str(given.values.get("name", given.values["model"]))
+    if name not in MODELS:
+        raise ConfigError(f"{given.place('model')}no model named {name!r}{suggestion(name, MODELS)}")
+    if not f"_{label}".replace("-", "_").replace(".", "_").isidentifier():
+        raise ConfigError(f"{given.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
+    own = given.without({"model", "name"})
     if config.epochs is not None:
-        values.setdefault("epochs", config.epochs)
-    places = dict.fromkeys(values, settings.places.get("models", "models"))
-    suffix = data.removeprefix(f"{task}-")
-    return PlannedRun(f"{task}-{label}-seed{seed}-{suffix}", data, model, Settings(values, places), seed)
+        own = Settings({"epochs": config.epochs}, {"epochs": settings.places.get("epochs", "epochs")}).merged(own)
+    MODELS[name].settled(own, {})
+    return PlannedModel(name, label, own)
 
 
 def _short_hash(data: dict[str, Any]) -> str:

@@ -15,8 +15,10 @@ from pydantic import Field, model_validator
 
 from assay.concepts import bits
 from assay.config import Settings
+from assay.errors import ConfigError
 from assay.logic.cnf import clauses_formula
 from assay.logic.formula import Formula, Var, parity
+from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.logic.random_cnf import random_cnf
@@ -95,7 +97,10 @@ class MNLogic(DigitTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The bits and whether the formula holds of them."""
-        return Knowledge.of(bits(self.names, self.config.shared), {"y": self.rule})
+        space = bits(self.names, self.config.shared)
+        if shape_of(self.rule, space).kind != "bool":
+            raise ConfigError(f"formula '{self.rule}' must be true or false of the bits, not a number")
+        return Knowledge.of(space, {"y": self.rule})
 
     @cached_property
     def rule(self) -> Formula:
