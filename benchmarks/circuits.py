@@ -67,8 +67,8 @@ def _training_step(k: int) -> Result:
 
 
 def _compile() -> Result:
-    """Counting the worlds of each sum of 6 digits: compile and count, against listing."""
-    knowledge = _sum(6)
+    """Counting the worlds of each sum of 7 digits: compile and count, against listing."""
+    knowledge = _sum(7)
 
     def ours() -> int:
         compile_diagram([knowledge.labels[0].formula], knowledge.space).counts  # noqa: B018
@@ -78,4 +78,4 @@ def _compile() -> Result:
         np.bincount(knowledge.space.all_codes().sum(axis=1))
         return 1
 
-    return Result("count worlds of each sum of 6 digits", "times", rate(ours), rate(listing), "list 10^6 worlds, numpy")
+    return Result("count worlds of each sum of 7 digits", "times", rate(ours), rate(listing), "list 10^7 worlds, numpy")

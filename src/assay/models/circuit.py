@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array, Codes
-from assay.errors import DataError
-from assay.logic.circuit import Diagram
+from assay.errors import DataError, KnowledgeError
+from assay.logic.circuit import Diagram, Outcome
 from assay.logic.knowledge import Knowledge
 
 
@@ -48,7 +48,10 @@ class RuleLayer(nn.Module):
                 table[number, codes[place]] = 1
             self.register_buffer(f"label_{place}", torch.from_numpy(table), persistent=False)
 
-    def _codes(self, outcome: tuple[object, ...]) -> tuple[int, ...]:
+    def _codes(self, outcome: Outcome) -> tuple[int, ...]:
+        for label, value in zip(self.knowledge.labels, outcome, strict=True):
+            if value not in label.values:
+                raise KnowledgeError(f"label {label.name!r} can be {value!r}, which is none of its values")
         return tuple(x.values.index(v) for x, v in zip(self.knowledge.labels, outcome, strict=True))
 
     def outcome_numbers(self, labels: Codes) -> Array:
