@@ -2,11 +2,12 @@
 
 import os
 import sys
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from assay.cli.check import check
+from assay.cli.count import count
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
 from assay.cli.list import list_things
@@ -27,16 +28,34 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("assay"))
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Tell whether a model has learned the concepts and the rule, or a shortcut."""
+
+
 app.command("list")(list_things)
-for verb in (show, make, train, predict, score, diagnose, report, run, check, demo):
+for verb in (show, make, train, predict, score, diagnose, report, run, check, count, demo):
     app.command()(verb)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}
 
 
-USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[
-    0
-]  # typer has no public name for the base of its usage errors
+# typer has no public name for the base of its usage errors
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130
 
 

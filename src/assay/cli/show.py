@@ -10,17 +10,21 @@ from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, pri
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A task's name, a file my_task.py, or a dataset folder.")],
+    task: Annotated[str, typer.Argument(help="A task's or model's name, a file my_task.py, or a dataset folder.")],
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show a task: its concepts, its rule, its splits and its settings."""
     from assay.data.recipe import recipe_from, split_to_dict
+    from assay.models import MODELS
     from assay.tasks import TASKS
 
     if (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
         _show_dataset(Path(task), as_json)
+        return
+    if task in MODELS:
+        _show_model(task, as_json)
         return
     recipe = recipe_from(task, settings_from(settings, config))
     shown = recipe.task
@@ -90,3 +94,16 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
     print_text(f"fingerprint {dataset.fingerprint}\n")
     rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
     print_table(["split", "examples", "worlds where", "labels"], rows)
+
+
+def _show_model(name: str, as_json: bool) -> None:
+    from assay.models import MODELS
+
+    model = MODELS[name]
+    settings = _settings(model.Config)
+    facts = {"name": name, "summary": MODELS.entry(name).summary, "has_concepts": model.has_concepts}
+    if as_json:
+        print_json({**facts, "can_intervene": model.can_intervene, "settings": settings})
+        return
+    print_text(f"{name}: {facts['summary']}\n")
+    print_table(["setting", "default", ""], [[key, str(x["default"]), x["help"]] for key, x in settings.items()])

@@ -7,9 +7,12 @@ manifest is written last: a folder without one does not load.
 import json
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,14 +120,28 @@ def _parallel(
     count = min(workers, len(left))
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         try:
-            futures = {pool.submit(_work, job, folder): job for job in left}
+            with _deaf():
+                futures = {pool.submit(_work, job, folder): job for job in left}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenProcessPool:
             raise RunFailed("a worker died (killed, or out of memory); run the same command again to go on") from None
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=True, cancel_futures=True)  # waits for the shards under way, and no others
             raise
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def default_workers(rows: int) -> int:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -125,6 +126,8 @@ class Writer:
 def columns_of(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
     """Return the concept columns and the label columns of worlds."""
     labels = knowledge.labels_of(codes)
+    if (labels < 0).any():
+        raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")
     concepts = {CONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(knowledge.space.concepts)}
     named = {LABEL + label.name: to_column(labels[:, i], label.values) for i, label in enumerate(knowledge.labels)}
     return {**concepts, **named}
@@ -155,7 +158,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(handle.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise DataError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 

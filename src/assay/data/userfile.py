@@ -22,7 +22,7 @@ def load_tasks(path: Path) -> list[type[Task]]:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise ConfigError(f"{path.name} cannot be run: {type(error).__name__}: {error}") from error
     found = vars(sys.modules[name]).values()

@@ -5,10 +5,15 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
+from assay.counting.count import count_readings
 from assay.data.dataset import Dataset
+from assay.diagnosis.reading import enumerated
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.metrics.evidence import Evidence, gather_from
 from assay.runs import RunFolder
+
+MOST_WORLDS = 500
+MOST_READINGS = 1_000_000
 
 
 def evidence_of(run: RunFolder, dataset: Dataset) -> dict[str, Evidence]:
@@ -39,3 +44,21 @@ def training_worlds(dataset: Dataset) -> Codes | None:
     """Return the concept codes that training showed, or None if there is no training split."""
     names = [name for name in dataset.split_names if name.startswith("train")]
     return np.concatenate([dataset.symbols(name).concepts for name in names]) if names else None
+
+
+def training_shortcuts(dataset: Dataset, seconds: float = 5.0) -> str:
+    """Return how many readings of the concepts the training worlds allow, and what would tell them apart, in words."""
+    training = training_worlds(dataset)
+    if training is None:
+        return ""
+    worlds = np.unique(training, axis=0)[:MOST_WORLDS]
+    found = count_readings(dataset.knowledge, "shared", worlds, seconds=seconds)
+    if found.total is None:
+        return f"The training worlds allow from {found.low:,} to {found.high:,} readings of the concepts."
+    if found.total == 1:
+        return "The training worlds allow one reading of the concepts: the right one."
+    text = f"The training worlds allow {found.total:,} readings of the concepts that keep every label; one is right."
+    if found.readings is None or found.total > MOST_READINGS:
+        return text
+    shown = enumerated([step.entry.text for step in found.readings.plan()])
+    return f"{text} Showing the model {shown} would leave only that one."

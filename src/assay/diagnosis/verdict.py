@@ -17,7 +17,7 @@ MEANINGS: dict[Verdict, str] = {
     "sound": "The labels are right, and they follow from concepts that are right.",
     "shortcut": "The labels are right and follow from the predicted concepts, but those concepts are wrong.",
     "opaque": "The labels are right, but the model says nothing of the concepts, or not of all.",
-    "inconsistent": "The labels are right, but they do not follow from the concepts that the model predicts.",
+    "inconsistent": "The labels are right, but on some split they do not follow from the predicted concepts.",
     "underfit": "The labels are not learned, so that concepts and rule cannot be judged.",
 }
 

@@ -110,6 +110,8 @@ class NeuralModel(nn.Module):
             truth, spreads = held.concepts, answers.concepts or []
         else:
             truth, spreads = held.labels, answers.labels
+        if not all(bool(p.isfinite().all()) for p in spreads):
+            raise RunFailed("the answers became NaN; lower the learning rate")
         codes = truth.cpu().numpy()
         found = [macro_f1(codes[:, i], p.argmax(1).cpu().numpy(), p.shape[1]) for i, p in enumerate(spreads)]
         return float(np.mean(found))

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from assay.data.manifest import to_json, versions
 from assay.data.shard import write_atomically
 from assay.diagnosis.reading import Reading
+from assay.diagnosis.runs import training_shortcuts
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
@@ -21,7 +22,16 @@ SUMMARY = ["label_f1", "label_accuracy", "concept_f1", "concept_accuracy", "coll
 def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report") -> Path:
     """Write the report of several runs into a folder and return the HTML page."""
     cases = cases_of(list(folders))
-    content = {"title": title, "cases": cases, "summary": SUMMARY, "metrics": METRICS, "versions": versions()}
+    datasets = {case.dataset.fingerprint: case.dataset for case in cases}
+    shortcuts = {name: training_shortcuts(dataset) for name, dataset in datasets.items()}
+    content = {
+        "shortcuts": shortcuts,
+        "title": title,
+        "cases": cases,
+        "summary": SUMMARY,
+        "metrics": METRICS,
+        "versions": versions(),
+    }
     for name in ("report.html", "report.md"):
         write_atomically(out / name, _environment(name.endswith("html")).get_template(name).render(**content).encode())
     records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}

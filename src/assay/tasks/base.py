@@ -149,7 +149,7 @@ def resized(splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction =
     return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in kept)) for s in made)
 
 
-def combinations(listed: Sequence[Any], space: ConceptSpace) -> Formula:
+def combinations(listed: Sequence[Any], space: ConceptSpace) -> Member:
     """Return "one of these combinations"; each is a list of values, or for digits and bits a text such as "0120"."""
     rows = [_combination(one, space) for one in listed]
     if not rows:

@@ -1,0 +1,85 @@
+"""Families of readings: what a reading may look at when it decides the value of a concept.
+
+A reading is a table of *entries*. An entry belongs to what is read (a concept, an encoder group, an object's attribute)
+and to what is truly there; its value is what the reading says. A family tells which entry decides which concept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.concepts import ABSENT, ConceptSpace, Value
+from assay.errors import ConfigError, suggestion
+
+Family = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
+FAMILIES: dict[str, str] = {
+    "free": "any map on whole concept vectors",
+    "per-concept": "one map for each concept",
+    "shared": "one map for each encoder group",
+    "per-object": "one joint map on an object's attributes, shared by all objects of a group",
+    "block": "each concept is read from one concept, no two from the same, through any map of values",
+    "block-permutation": "as block, and every map of values is one to one",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a reading's table: what is read, what is truly there, and what may be said."""
+
+    owner: str
+    truth: tuple[Value, ...]
+    values: tuple[Value, ...]
+    right: int
+    """The place of the right answer among `values`."""
+
+    @property
+    def text(self) -> str:
+        """The cell in words."""
+        return f"{self.owner} {', '.join(map(str, self.truth))}"
+
+
+def family_named(name: str) -> Family:
+    """Return the family of this name."""
+    if name not in FAMILIES:
+        raise ConfigError(f"no family of readings named {name!r}{suggestion(name, FAMILIES)}")
+    return name  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Which entry decides a concept: the owner, and the columns whose true values select the entry."""
+
+    owner: str
+    columns: tuple[int, ...]
+    concept: int
+
+
+def cells(space: ConceptSpace, family: Family) -> list[Cell]:
+    """Return, for each concept, what decides how it is read; for families that read each concept in one place."""
+    places = range(len(space))
+    if family == "per-concept":
+        return [Cell(space.names[i], (i,), i) for i in places]
+    if family == "shared":
+        group_of = {name: group.name for group in space.encoders for name in group.concepts}
+        return [Cell(group_of[space.names[i]], (i,), i) for i in places]
+    if family == "per-object":
+        return [_object_cell(space, i) for i in places]
+    raise ConfigError(f"family {family!r} is not read concept by concept")
+
+
+def _object_cell(space: ConceptSpace, place: int) -> Cell:
+    name = space.names[place]
+    for slot in space.slots:
+        if name in slot.concepts:
+            attribute = slot.attributes[slot.concepts.index(name)]
+            return Cell(f"{slot.group} {attribute}", tuple(space.place(c) for c in slot.concepts), place)
+    return Cell(name, (place,), place)
+
+
+def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> Entry:
+    """Return the entry that decides a concept in the world with these codes; what is absent is read as absent."""
+    concept = space.concepts[cell.concept]
+    truth = tuple(space.concepts[i].values[codes[i]] for i in cell.columns)
+    value = concept.values[codes[cell.concept]]
+    said = (value,) if value == ABSENT and concept.optional else concept.present
+    return Entry(cell.owner, truth, said, said.index(value))

@@ -1,0 +1,93 @@
+"""The counting problem: entries as variables, and one constraint for each world that training shows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.concepts import Concept, ConceptSpace, Value
+from assay.counting.families import Cell, Entry, Family, cells, entry_of
+from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
+from assay.logic.ground import grounded
+from assay.logic.knowledge import Knowledge
+from assay.logic.traverse import substituted
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Knowledge, a family of readings, the support (distinct worlds as codes), and the entries that are shown."""
+
+    knowledge: Knowledge
+    family: Family
+    support: Codes
+    shown: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """What decides how each concept is read."""
+        return cells(self.knowledge.space, self.family)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries that decide how the worlds of the support are read."""
+        found: dict[tuple[str, tuple[Value, ...]], Entry] = {}
+        for cell in self.cells:
+            _, rows = np.unique(self.support[:, list(cell.columns)], axis=0, return_index=True)
+            for codes in self.support[np.sort(rows)].tolist():
+                entry = entry_of(self.knowledge.space, cell, codes)
+                found.setdefault((entry.owner, entry.truth), entry)
+        return tuple(found[key] for key in sorted(found, key=_order(found)))
+
+    @cached_property
+    def numbers(self) -> Mapping[tuple[str, tuple[Value, ...]], int]:
+        """The number of each entry."""
+        return {(entry.owner, entry.truth): number for number, entry in enumerate(self.entries)}
+
+    @cached_property
+    def space(self) -> ConceptSpace:
+        """The entries as a concept space: a world of it is a reading."""
+        return ConceptSpace(tuple(Concept(f"e{n}", entry.values) for n, entry in enumerate(self.entries)))
+
+    @property
+    def truth(self) -> tuple[int, ...]:
+        """The reading that is right, as codes."""
+        return tuple(entry.right for entry in self.entries)
+
+    def constraints(self) -> list[Formula]:
+        """Return what makes a reading optimal: the labels of the support stay, and shown entries are right."""
+        space = self.knowledge.space
+        formulas = [grounded(label.formula, space) for label in self.knowledge.labels]
+        labels = self.knowledge.labels_of(self.support)
+        made = []
+        for codes, given in zip(self.support.tolist(), labels.tolist(), strict=True):
+            meanings: dict[str, Formula] = {}
+            for cell in self.cells:
+                entry = entry_of(space, cell, codes)
+                meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
+            for label, formula, code in zip(self.knowledge.labels, formulas, given, strict=True):
+                made.append(equals(substituted(formula, meanings), label.values[code]))
+        for key in self.shown:
+            number = self.numbers[key]
+            entry = self.entries[number]
+            made.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
+        return made
+
+    def as_knowledge(self) -> Knowledge:
+        """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""
+        return Knowledge.of(self.space, {"optimal": conjunction(*dict.fromkeys(self.constraints()))})
+
+
+def _order(found: Mapping[tuple[str, tuple[Value, ...]], Entry]) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
+    """Sort entries by owner as first met, then by what is truly there: entries of one map stand together."""
+    owners = list(dict.fromkeys(owner for owner, _ in found))
+    return lambda key: (owners.index(key[0]), [(isinstance(value, str), value) for value in key[1]])
+
+
+def equals(formula: Formula, value: Value) -> Formula:
+    """Return "the formula has this value"."""
+    if isinstance(value, bool):
+        return formula if value else Not(formula)
+    return Compare("==", formula, Const(value))

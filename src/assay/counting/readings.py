@@ -1,0 +1,119 @@
+"""The optimal readings of a problem: how many, what they get right, examples of them, and what to label next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from assay.counting.families import Entry
+from assay.counting.problem import Problem
+from assay.counting.solver import Part, Solver
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a labelling plan: what is shown, and how many readings are left."""
+
+    entry: Entry
+    left: int
+
+
+class Readings:
+    """The optimal readings of a problem, counted once and asked often."""
+
+    def __init__(self, problem: Problem, seconds: float = float("inf")) -> None:
+        self.problem = problem
+        self.solver = Solver(problem.space, seconds)
+        self.part = self.solver.part(dict.fromkeys(problem.constraints()))
+
+    @cached_property
+    def total(self) -> int:
+        """The number of optimal readings, the right one among them."""
+        return self.solver.total(self.part)
+
+    def left(self, part: Part, shown: int, mask: int) -> tuple[Part, int]:
+        """Return a part once an entry is shown, and how many readings are left; `mask` has those shown before."""
+        rest = self.solver.given(part, shown, self.problem.truth[shown])
+        return rest, self.solver.count(rest) * self.solver.free(self.solver.mask(rest) | mask | 1 << shown)
+
+    def confusion(self, number: int) -> list[int]:
+        """Return, for each value, how many optimal readings give it for an entry."""
+        found = []
+        for code in range(self.solver.space.sizes[number]):
+            rest = self.solver.given(self.part, number, code)
+            found.append(self.solver.count(rest) * self.solver.free(self.solver.mask(rest) | 1 << number))
+        return found
+
+    def identifiability(self) -> list[tuple[Entry, float]]:
+        """Return, for each entry, the share of optimal readings that read it right."""
+        return [
+            (entry, self.confusion(number)[entry.right] / self.total)
+            for number, entry in enumerate(self.problem.entries)
+        ]
+
+    def sample(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
+        """Return optimal readings drawn uniformly, as codes."""
+        return [self.of_rank(_below(self.total, rng)) for _ in range(count)]
+
+    def of_rank(self, rank: int) -> tuple[int, ...]:
+        """Return the optimal reading of a rank, 0 to `total` - 1."""
+        solver, part, mask, made = self.solver, self.part, 0, list[int]()
+        for place, size in enumerate(solver.space.sizes):
+            mask |= 1 << place
+            for code in range(size):
+                rest = solver.given(part, place, code)
+                ways = solver.count(rest) * solver.free(solver.mask(rest) | mask)
+                if rank < ways:
+                    made.append(code)
+                    part = rest
+                    break
+                rank -= ways
+        return tuple(made)
+
+    def text(self, reading: tuple[int, ...]) -> str:
+        """Return what a reading gets wrong, in words."""
+        wrong = [
+            f"{entry.text} as {entry.values[code]}"
+            for entry, code in zip(self.problem.entries, reading, strict=True)
+            if code != entry.right
+        ]
+        return "reads " + ", ".join(wrong) if wrong else "reads everything right"
+
+    def plan(self) -> list[Step]:
+        """Return what to show, one entry after the other, each removing as many readings as one can."""
+        part, mask, left, steps = self.part, 0, self.total, list[Step]()
+        while left > 1:
+            options = [(self.left(part, n, mask), n) for n in range(len(self.problem.entries)) if not mask >> n & 1]
+            (part, left), number = min(options, key=lambda option: (option[0][1], option[1]))
+            mask |= 1 << number
+            steps.append(Step(self.problem.entries[number], left))
+        return steps
+
+    def least_to_show(self, most: int = 4) -> tuple[Entry, ...] | None:
+        """Return the fewest entries that, shown, leave only the right reading; None if more than `most` are needed."""
+        for size in range(most + 1):
+            for chosen in combinations(range(len(self.problem.entries)), size):
+                if self._left_after(chosen) == 1:
+                    return tuple(self.problem.entries[number] for number in chosen)
+        return None
+
+    def _left_after(self, chosen: tuple[int, ...]) -> int:
+        part, mask, left = self.part, 0, self.total
+        for number in chosen:
+            part, left = self.left(part, number, mask)
+            mask |= 1 << number
+        return left
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return (self.of_rank(rank) for rank in range(self.total))
+
+
+def _below(total: int, rng: np.random.Generator) -> int:
+    """Return a uniform number below a total of any size."""
+    bits = total.bit_length()
+    while True:
+        drawn = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
+        if drawn < total:
+            return drawn

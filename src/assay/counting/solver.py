@@ -1,0 +1,158 @@
+"""Exact counting by residuals: assign an entry, restrict the constraints, split into independent parts, remember.
+
+Constraints are interned terms, so that equal residuals are one term and a part of the problem is a set of numbers. What
+is remembered survives between calls, so that counts under further conditions come almost free.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from assay.concepts import ConceptSpace
+from assay.errors import AssayError
+from assay.logic.formula import Formula
+from assay.logic.residual import Residuals
+from assay.logic.terms import Term
+
+Part = frozenset[Term]
+
+
+class OutOfTime(AssayError):
+    """The budget is used up."""
+
+    exit_code = 1
+
+
+class Solver:
+    """Counts the assignments of a space's concepts that satisfy constraints."""
+
+    def __init__(self, space: ConceptSpace, seconds: float = float("inf")) -> None:
+        self.space = space
+        self.terms = Residuals(space)
+        self.known: dict[Part, int] = {}
+        self.clauses: dict[Term, frozenset[Term]] = {}
+        self.deadline = time.monotonic() + seconds
+
+    def part(self, constraints: Iterable[Formula]) -> Part:
+        """Return constraints as a part of a problem, simplified."""
+        return self.simplified(self.terms.term(constraint) for constraint in constraints)
+
+    def total(self, part: Part) -> int:
+        """Return the number of assignments of all concepts that satisfy a part."""
+        return self.count(part) * self.free(self.mask(part))
+
+    def mask(self, part: Part) -> int:
+        """Return the concepts that a part mentions, as bits."""
+        bits = 0
+        for term in part:
+            bits |= self.terms.nodes[term].mask
+        return bits
+
+    def free(self, mask: int) -> int:
+        """Return the number of assignments of the concepts that are not in the mask."""
+        ways = 1
+        for place, size in enumerate(self.space.sizes):
+            if not mask >> place & 1:
+                ways *= size
+        return ways
+
+    def count(self, part: Part) -> int:
+        """Return the number of assignments of the concepts that a part mentions."""
+        if self.terms.false in part:
+            return 0
+        if part not in self.known:
+            ways = 1
+            for component in self.components(part):
+                ways *= self._counted(component)
+                if not ways:
+                    break
+            self.known[part] = ways
+        return self.known[part]
+
+    def _counted(self, part: Part) -> int:
+        """Count one connected part by trying every value of one concept."""
+        if part in self.known:
+            return self.known[part]
+        if time.monotonic() > self.deadline:
+            raise OutOfTime("the time for counting is used up")
+        place = self.choice(part)
+        mask = self.mask(part)
+        ways = 0
+        for _, rest in self.branches(part, place):
+            unused = mask & ~(1 << place) & ~self.mask(rest)
+            ways += self.count(rest) * self._sizes(unused)
+        self.known[part] = ways
+        return ways
+
+    def _sizes(self, mask: int) -> int:
+        ways, place = 1, 0
+        while mask >> place:
+            if mask >> place & 1:
+                ways *= self.space.sizes[place]
+            place += 1
+        return ways
+
+    def branches(self, part: Part, place: int) -> Iterator[tuple[int, Part]]:
+        """Yield each value of a concept that does not fail at once, with what is left of the part."""
+        for code in range(self.space.sizes[place]):
+            rest = self.given(part, place, code)
+            if self.terms.false not in rest:
+                yield code, rest
+
+    def given(self, part: Part, place: int, code: int) -> Part:
+        """Return what is left of a part once a concept has a value."""
+        return self.simplified(self.terms.restrict(term, place, code) for term in part)
+
+    def simplified(self, terms: Iterable[Term]) -> Part:
+        """Split conjunctions, drop what is true, and drop clauses that another constraint makes true."""
+        nodes, found = self.terms.nodes, set[Term]()
+        stack = list(terms)
+        while stack:
+            term = stack.pop()
+            if nodes[term].op == "and":
+                stack.extend(nodes[term].operands)
+            else:
+                found.add(term)
+        found.discard(self.terms.true)
+        if self.terms.false in found or any(self.terms.negate(term) in found for term in found):
+            return frozenset([self.terms.false])
+        return frozenset(term for term in found if not (self.clause(term) & found))
+
+    def clause(self, term: Term) -> frozenset[Term]:
+        """Return the alternatives of a constraint that is a disjunction; none for any other."""
+        if term not in self.clauses:
+            node, parts = self.terms.nodes[term], frozenset[Term]()
+            if node.op == "or":
+                parts = frozenset(node.operands)
+            elif node.op == "not" and self.terms.nodes[node.operands[0]].op == "and":
+                parts = frozenset(self.terms.negate(part) for part in self.terms.nodes[node.operands[0]].operands)
+            self.clauses[term] = parts
+        return self.clauses[term]
+
+    def components(self, part: Part) -> list[Part]:
+        """Return the parts that share no concept."""
+        groups: list[tuple[int, list[Term]]] = []
+        for term in part:
+            mask, members = self.terms.nodes[term].mask, [term]
+            apart = []
+            for other, held in groups:
+                if other & mask:
+                    mask, members = mask | other, members + held
+                else:
+                    apart.append((other, held))
+            groups = [*apart, (mask, members)]
+        return [frozenset(members) for _, members in groups]
+
+    def choice(self, part: Part) -> int:
+        """Return the concept to try next: one that a constraint is about alone, else the one in most constraints."""
+        masks = [self.terms.nodes[term].mask for term in part]
+        alone = min((mask for mask in masks if mask.bit_count() == 1), default=0)
+        if alone:
+            return alone.bit_length() - 1
+        uses: dict[int, int] = {}
+        for mask in masks:
+            while mask:
+                lowest = mask & -mask
+                place = lowest.bit_length() - 1
+                uses[place] = uses.get(place, 0) + 1
+                mask ^= lowest
+        return max(uses, key=lambda place: (uses[place], -place))

@@ -1,0 +1,57 @@
+"""The worlds that a count is about: those of a task's or dataset's training split, random ones, or listed ones."""
+
+from pathlib import Path
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.recipe import recipe_from
+from assay.errors import ConfigError
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import TRUE
+from assay.logic.knowledge import Knowledge
+from assay.seeds import Deck
+from assay.tasks.base import combinations
+from assay.worlds.source import WorldSource
+
+MOST_WORLDS = 2_000
+
+
+def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowledge, Codes]:
+    """Return the rule of a dataset folder or task, and the distinct worlds that its training shows."""
+    if (Path(source) / "manifest.json").exists():
+        dataset = Dataset.open(source)
+        names = [name for name in dataset.split_names if name.startswith("train")]
+        if not names:
+            raise ConfigError(f"{source!r} has no training split; give --support full")
+        shown = np.concatenate([dataset.symbols(name).concepts for name in names])
+        return dataset.knowledge, np.unique(shown, axis=0)
+    recipe = recipe_from(source, settings)
+    task = recipe.task
+    made = []
+    for split in recipe.splits:
+        if split.name.startswith("train"):
+            worlds = WorldSource(task.knowledge, split, seed, task.name, task.version)
+            made.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
+    return task.knowledge, np.unique(np.concatenate(made), axis=0)
+
+
+def random_worlds(knowledge: Knowledge, count: int, seed: int) -> Codes:
+    """Return this many different possible worlds."""
+    diagram = knowledge.diagram_within(TRUE)
+    ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
+    if not 1 <= count <= ranking.total:
+        raise ConfigError(f"--support {count}: there are {ranking.total:,} worlds")
+    return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(count)))
+
+
+def listed_worlds(knowledge: Knowledge, text: str) -> Codes:
+    """Return the worlds that a text lists, such as `06,28` for digits."""
+    formula = combinations([piece.strip() for piece in text.split(",") if piece.strip()], knowledge.space)
+    codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])
+    possible = evaluate(knowledge.possible, knowledge.space, codes)
+    if not possible.all():
+        raise ConfigError(f"--support {text}: a listed world breaks a constraint of the rule")
+    return codes

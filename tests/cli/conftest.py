@@ -1,0 +1,63 @@
+"""The command line, called in this process or as a program of its own, and something to call it on."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import main
+from tests.models.conftest import data, run
+
+__all__ = ["data", "run"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a command said, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def error(self) -> str:
+        """The one line of an error, without anything else."""
+        assert self.status != 0 and self.out == "" and self.err.startswith("error: ") and self.err.count("\n") == 1
+        return self.err.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.fixture
+def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
+    """Return a function that does what the shell does with `assay WORDS...`."""
+
+    def call(*words: object) -> Told:
+        monkeypatch.setattr(sys, "argv", ["assay", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main()
+        said = capsys.readouterr()
+        return Told(int(caught.value.code or 0), said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., Told]:
+    """Return a function that runs `python -m assay WORDS...`; without torch where that is asked for."""
+    (tmp_path / "shadow").mkdir()
+    (tmp_path / "shadow" / "torch.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
+    )
+
+    def call(*words: object, torch: bool = True) -> Told:
+        hidden = {} if torch else {"PYTHONPATH": str(tmp_path / "shadow")}
+        command = [sys.executable, "-m", "assay", *map(str, words)]
+        env = {**os.environ, "OMP_NUM_THREADS": "1", **hidden}
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+        return Told(done.returncode, done.stdout, done.stderr)
+
+    return call

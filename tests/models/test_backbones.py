@@ -1,0 +1,88 @@
+"""Backbones have the layers of the paper, fit themselves to the picture, and say when they cannot."""
+
+import pytest
+import torch
+from torch import nn
+
+from assay.errors import ConfigError, UnknownName
+from assay.models import BACKBONES
+from assay.models.backbones import Dropout, build_backbone
+
+CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
+TABLES = [
+    # the backbone, its picture, and of the paper's table: the features before the last layer, layers, parameters
+    ("conv-stride", (1, 28, 56), 2688, [CONV, DROP, CONV, DROP, CONV], 164_576),  # Tables 12 and 13
+    ("conv-pool", (1, 28, 56), 64, [CONV, POOL, CONV, POOL, LINEAR, LINEAR], 414_592),  # Table 14
+    ("mlp-embedding", (1, 1024, 1), 64, [LINEAR, LINEAR], 278_848),  # Table 15
+    ("conv-pool-3", (1, 28, 112), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 1_637_312),  # Table 20
+    ("conv-wide", (1, 28, 28), 128, [CONV, POOL, CONV, POOL, LINEAR], 420_352),  # Table 21
+    ("conv-pool-3", (1, 28, 224), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 3_242_944),  # Table 22
+]
+
+
+def layers(network):
+    kinds = [type(part).__name__ for part in network.modules() if not list(part.children())]
+    return [kind for kind in kinds if kind not in ("ReLU", "Flatten")]
+
+
+@pytest.mark.parametrize(("name", "shape", "features", "kinds", "parameters"), TABLES)
+def test_layers_are_those_of_the_paper(name, shape, features, kinds, parameters):
+    made = build_backbone(name, shape)
+    assert (made.features, layers(made.network)) == (features, kinds)
+    assert sum(p.numel() for p in made.network.parameters()) == parameters
+    rectified = sum(isinstance(part, nn.ReLU) for part in made.network.modules())
+    assert rectified == sum(kind in (CONV, LINEAR) for kind in kinds)
+
+
+def test_convolutions_have_the_strides_of_the_paper():
+    def shapes(name):
+        found = [part for part in build_backbone(name, (1, 28, 28)).network.modules() if isinstance(part, nn.Conv2d)]
+        return [(c.out_channels, c.kernel_size[0], c.stride[0], c.padding[0]) for c in found]
+
+    assert shapes("conv-stride") == [(32, 4, 2, 1), (64, 4, 2, 1), (128, 4, 2, 1)]
+    assert shapes("conv-pool") == [(16, 3, 1, 1), (32, 3, 1, 1)]
+    assert shapes("conv-pool-3") == [(16, 3, 1, 1), (32, 3, 1, 1), (64, 3, 1, 1)]
+    assert shapes("conv-wide") == [(32, 3, 1, 1), (64, 3, 1, 1)]
+
+
+@pytest.mark.parametrize("name", sorted(BACKBONES))
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 40)])
+def test_any_picture_large_enough_is_read(name, shape):
+    made = build_backbone(name, shape)
+    assert made.network.training
+    assert made.network(torch.rand(2, *shape)).shape == (2, made.features)
+
+
+@pytest.mark.parametrize("name", ["conv-stride", "conv-pool", "conv-pool-3", "conv-wide"])
+def test_a_picture_too_small_is_refused(name):
+    with pytest.raises(ConfigError, match=f"^backbone '{name}' cannot read pictures of 3 x 1 pixels; try 'mlp'$"):
+        build_backbone(name, (1, 1, 3))
+    assert build_backbone("mlp", (1, 1, 3)).features == 64
+
+
+def test_an_unknown_backbone_is_refused():
+    with pytest.raises(UnknownName, match="no backbone named 'conv-pol'; did you mean 'conv-pool'"):
+        build_backbone("conv-pol", (1, 28, 28))
+
+
+@pytest.mark.parametrize("shape", [(100_003,), (100, 32, 14, 3)])
+def test_dropout_keeps_half_and_the_mean(shape):
+    torch.manual_seed(0)
+    ones = torch.ones(shape, requires_grad=True)
+    found = Dropout()(ones)
+    assert set(found.unique().tolist()) == {0.0, 2.0}
+    assert abs(float(found.detach().mean()) - 1) < 0.02  # six standard deviations
+    assert (torch.autograd.grad(found.sum(), ones)[0] == found).all()
+    assert not torch.equal(found, Dropout()(ones))
+
+
+def test_dropout_does_nothing_in_use():
+    features = torch.rand(5, 7)
+    assert torch.equal(Dropout().eval()(features), features)
+
+
+def test_dropout_drops_each_place_alike():
+    torch.manual_seed(0)
+    kept = torch.stack([Dropout()(torch.ones(64)) for _ in range(4000)]).bool().float()
+    assert (kept.mean(dim=0) - 0.5).abs().max() < 0.05
+    assert torch.corrcoef(kept.T).fill_diagonal_(0).abs().max() < 0.1

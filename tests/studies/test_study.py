@@ -1,0 +1,211 @@
+"""A study runs tasks x models x seeds, keeps what is finished, goes on past failures, and names the line of a mistake."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from assay.config import Settings
+from assay.errors import AssayError, ConfigError, RunFailed
+from assay.models.neural import NeuralModel
+from assay.studies.demo import demo_study
+from assay.studies.run import run_study
+from assay.studies.study import load_study, study_from
+from tests.pixels import TASK
+
+PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32}}
+QUICK = {"learning_rate": 0.02, "device": "cpu"}
+TINY = {
+    "name": "tiny",
+    "tasks": [PIXELS],
+    "models": [{"model": "dpl", **QUICK}, {"model": "blackbox", **QUICK}],
+    "seeds": [0, 1],
+    "n": 64,
+    "epochs": 2,
+}
+
+
+def study(folder, **changes):
+    return study_from(Settings({**TINY, "output": str(folder / "out"), **changes}))
+
+
+def runs(folder):
+    return {path.parent.name: path for path in (folder / "out" / "runs").glob("*/model.safetensors")}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    run_study(study(folder))
+    return folder
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    return shutil.copytree(finished, tmp_path / "study")
+
+
+def test_every_task_model_and_seed_is_run(finished):
+    planned = [run.name for run in study(finished).runs]
+    assert len(planned) == 4 and set(runs(finished)) == set(planned)
+    assert {name.rsplit("-", 1)[0] for name in planned} == {
+        f"mnlogic-{model}-seed{seed}" for model in ("dpl", "blackbox") for seed in (0, 1)
+    }
+    report = json.loads((finished / "out" / "report" / "report.json").read_text())
+    assert report["title"] == "tiny" and [case["name"] for case in report["cases"]] == planned
+    assert [case["run"]["seed"] for case in report["cases"]] == [0, 1, 0, 1]
+    assert all(case["run"]["config"]["epochs"] == 2 for case in report["cases"])
+
+
+def test_what_is_finished_is_kept(finished):
+    before = {name: path.stat().st_mtime_ns for name, path in runs(finished).items()}
+    said = []
+    run_study(study(finished), said.append)
+    assert {name: path.stat().st_mtime_ns for name, path in runs(finished).items()} == before
+    assert sum(text.startswith("kept") for text in said) == 4
+
+
+def test_what_is_missing_is_made_up(copy):
+    first, second, *_ = runs(copy).values()
+    before = second.stat().st_mtime_ns
+    (first.parent / "run.json").unlink()
+    said = []
+    run_study(study(copy), said.append)
+    assert sorted(text.split()[0] for text in said) == ["data", "kept", "kept", "kept", "trained"]
+    assert second.stat().st_mtime_ns == before
+
+
+def test_a_study_that_was_moved_goes_on(tmp_path):
+    run_study(study(tmp_path, seeds=[0]))
+    (tmp_path / "out").rename(tmp_path / "moved")
+    said = []
+    run_study(study(tmp_path, seeds=[0], output=str(tmp_path / "moved")), said.append)
+    assert sum(text.startswith("kept") for text in said) == 2
+
+
+@pytest.mark.parametrize("changes", [{"epochs": 3}, {"epochs": None}, {"models": [{"model": "dpl"}]}])
+def test_a_run_with_other_settings_is_not_taken_for_this_one(changes, copy):
+    with pytest.raises(RunFailed, match="holds a run with other settings; choose another output folder or name"):
+        run_study(study(copy, **changes))
+
+
+BROKEN = {"model": "dpl", "name": "broken", **QUICK, "learning_rate": 1e30}
+
+
+def test_a_run_that_fails_does_not_stop_the_rest(tmp_path):
+    with pytest.raises(RunFailed, match=r"^1 of 2 runs failed \(mnlogic-broken-seed0-\w+: the \w+ became NaN"):
+        run_study(study(tmp_path, models=[BROKEN, {"model": "dpl", **QUICK}], seeds=[0]))
+    report = json.loads((tmp_path / "out" / "report" / "report.json").read_text())
+    assert [case["model"] for case in report["cases"]] == ["dpl"]
+    assert not list((tmp_path / "out" / "runs").glob("*-broken-*/run.json"))
+
+
+def test_an_error_of_any_kind_does_not_stop_the_rest(tmp_path, monkeypatch):
+    fit = NeuralModel.fit
+
+    def faulty(self, *arguments):
+        if self.seed == 0:
+            raise ValueError("a slip in a model of one's own")
+        fit(self, *arguments)
+
+    monkeypatch.setattr(NeuralModel, "fit", faulty)
+    with pytest.raises(RunFailed, match="1 of 2 runs failed .*ValueError: a slip in a model"):
+        run_study(study(tmp_path, models=[{"model": "dpl", **QUICK}]))
+    assert (tmp_path / "out" / "report" / "report.html").exists()
+
+
+def test_a_study_of_nothing_but_failures_says_so(tmp_path):
+    with pytest.raises(RunFailed, match="every run failed; the first, mnlogic-broken-seed0-"):
+        run_study(study(tmp_path, models=[BROKEN], seeds=[0]))
+
+
+def test_a_rule_that_cannot_serve_names_its_dataset(tmp_path):
+    always = {**PIXELS, "formula": "a or not a"}
+    with pytest.raises(AssayError, match=r"^mnlogic-\w+: split 'train': label 'y' is always True"):
+        run_study(study(tmp_path, tasks=[always]))
+
+
+def test_one_task_with_two_settings_and_one_model_with_two_names(tmp_path):
+    made = study(
+        tmp_path,
+        tasks=[PIXELS, {**PIXELS, "formula": "a or b"}],
+        models=["dpl", {"model": "dpl", "name": "dpl-shown", "concept_weight": 1.0}],
+        seeds=[7],
+    )
+    assert len(made.datasets) == 2 and len({run.name for run in made.runs}) == 4
+    assert {run.settings.values["epochs"] for run in made.runs} == {2}
+
+
+def test_what_an_entry_says_goes_before_what_the_study_says(tmp_path):
+    made = study(tmp_path, tasks=[{**PIXELS, "n": 16}], models=[{"model": "dpl", "epochs": 5}])
+    assert next(iter(made.datasets.values())).splits[0].size == 16
+    assert {run.settings.values["epochs"] for run in made.runs} == {5}
+
+
+FILE = """\
+name: mine
+output: out
+tasks:
+  - mnadd-evenodd
+  - task: mnlogic
+    k: 3
+models:
+  - blackbox
+  - {model: dpl, entropy_weight: 1.0}
+  - model: cbm
+    head: mlp
+seeds: [0, 1]
+epochs: 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("mnadd-evenodd", "mnadd-evenod", "^s.yaml line 4: no task named 'mnadd-evenod'; did you mean 'mnadd-evenodd'"),
+        ("task: mnlogic", "task: mnlogik", "^s.yaml line 5: no task named 'mnlogik'; did you mean 'mnlogic'"),
+        ("task: mnlogic", "tsak: mnlogic", "^s.yaml line 5: an entry without 'task'"),
+        ("k: 3", "bits: 3", "^s.yaml line 6: unknown key 'bits'"),
+        ("k: 3", "k: three", "^s.yaml line 6: k: .*valid integer"),
+        ("k: 3", "formula: a and zz", "^s.yaml line 5: formula 'a and zz': no concept named 'zz'"),
+        ("k: 3", "n: 0", "^s.yaml line 6: n: expected a whole number from 1 up"),
+        ("k: 3", "k: 3\n    k: 4", "^s.yaml line 7: 'k' is given twice"),
+        ("- blackbox", "- blakbox", "^s.yaml line 8: no model named 'blakbox'; did you mean 'blackbox'"),
+        ("model: cbm", "name: cbm", "^s.yaml line 10: an entry without 'model'"),
+        ("entropy_weight", "entropy", "^s.yaml line 9: unknown key 'entropy'; did you mean 'entropy_weight'"),
+        ("head: mlp", "haed: mlp", "^s.yaml line 11: unknown key 'haed'; did you mean 'head'"),
+        ("head: mlp", "head: tall", "^s.yaml line 11: head: .*'linear' or 'mlp'"),
+        ("head: mlp", "name: ../../home", "^s.yaml line 11: name: '../../home' must be letters"),
+        ("[0, 1]", "[]", "^s.yaml line 12: seeds: .*at least 1 item"),
+        ("[0, 1]", "[0, 0]", "^s.yaml line 7: two runs are named 'mnadd-evenodd-blackbox-seed0-"),
+        ("epochs: 3", "epoch: 3", "^s.yaml line 13: unknown key 'epoch'; did you mean 'epochs'"),
+        ("tasks:", "task:", "^s.yaml line 3: unknown key 'task'; did you mean 'tasks'|tasks: Field required"),
+        ("seeds: [0, 1]", "seeds: [0, 1", "^s.yaml line 13: "),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(right, wrong, message, tmp_path):
+    assert FILE.count(right) == 1
+    path = tmp_path / "s.yaml"
+    path.write_text(FILE.replace(right, wrong))
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_study(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_without_mistakes_is_planned(tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text(FILE)
+    assert len(load_study(path).runs) == 12 and load_study(path).output == Path("out")
+
+
+def test_the_study_in_the_docs_is_one(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
+    path = tmp_path / "s.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0])
+    assert len(load_study(path).runs) == 27 and yaml.safe_load(path.read_text())["n"] == 2000
+
+
+def test_the_demo_is_a_study(tmp_path):
+    assert [run.model for run in demo_study(tmp_path).runs] == ["blackbox", "cbm", "dpl"]
