@@ -96,5 +96,5 @@ def _print(found: "ReadingCount") -> None:
         return
     shares = found.readings.identifiability()
     print_table(["entry", "read right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
-    steps = [f"{step.entry.text} ({step.left:,} left)" for step in found.readings.plan()]
+    steps = [f"{step.shown} ({step.left:,} left)" for step in found.readings.plan()]
     print_text("show next: " + ", then ".join(steps))

@@ -1,22 +1,23 @@
 """The optimal readings of a problem: how many, what they get right, examples of them, and what to label next."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from assay.counting.families import Entry
+from assay.arrays import Codes
+from assay.counting.families import Entry, entry_of
 from assay.counting.problem import Problem
 from assay.counting.solver import Part, Solver
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a labelling plan: what is shown, and how many readings are left."""
+    """A step of a labelling plan: what is shown, in words, and how many readings are left."""
 
-    entry: Entry
+    shown: str
     left: int
 
 
@@ -32,11 +33,6 @@ class Readings:
     def total(self) -> int:
         """The number of optimal readings, the right one among them."""
         return self.solver.total(self.part)
-
-    def left(self, part: Part, shown: int, mask: int) -> tuple[Part, int]:
-        """Return a part once an entry is shown, and how many readings are left; `mask` has those shown before."""
-        rest = self.solver.given(part, shown, self.problem.truth[shown])
-        return rest, self.solver.count(rest) * self.solver.free(self.solver.mask(rest) | mask | 1 << shown)
 
     def confusion(self, number: int) -> list[int]:
         """Return, for each value, how many optimal readings give it for an entry."""
@@ -83,28 +79,52 @@ class Readings:
 
     def plan(self) -> list[Step]:
         """Return what to show, one entry after the other, each removing as many readings as one can."""
+        return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)])
+
+    def plan_examples(self) -> list[Step]:
+        """Return which worlds of the support to show whole, one after the other, each removing as many as one can."""
+        problem, space = self.problem, self.problem.knowledge.space
+        options = []
+        for codes in problem.support.tolist():
+            used = [entry_of(space, cell, codes) for cell in problem.cells]
+            numbers = tuple(dict.fromkeys(problem.numbers[entry.owner, entry.truth] for entry in used))
+            options.append((" ".join(f"{n}={v}" for n, v in space.decode(codes).items()), numbers))
+        return self._greedy(options)
+
+    def _greedy(self, options: list[tuple[str, tuple[int, ...]]]) -> list[Step]:
         part, mask, left, steps = self.part, 0, self.total, list[Step]()
         while left > 1:
-            options = [(self.left(part, n, mask), n) for n in range(len(self.problem.entries)) if not mask >> n & 1]
-            (part, left), number = min(options, key=lambda option: (option[0][1], option[1]))
-            mask |= 1 << number
-            steps.append(Step(self.problem.entries[number], left))
+            tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
+            (part, mask, left), text = min(tried, key=lambda option: option[0][2])
+            if steps and left == steps[-1].left:
+                break  # what is left cannot be told apart by showing any of these
+            steps.append(Step(text, left))
         return steps
+
+    def _after(self, part: Part, mask: int, numbers: tuple[int, ...]) -> tuple[Part, int, int]:
+        """Return what is left of a part once entries are shown: the part, the entries shown, the number of readings."""
+        for number in numbers:
+            part = self.solver.given(part, number, self.problem.truth[number])
+            mask |= 1 << number
+        return part, mask, self.solver.count(part) * self.solver.free(self.solver.mask(part) | mask)
 
     def least_to_show(self, most: int = 4) -> tuple[Entry, ...] | None:
         """Return the fewest entries that, shown, leave only the right reading; None if more than `most` are needed."""
         for size in range(most + 1):
             for chosen in combinations(range(len(self.problem.entries)), size):
-                if self._left_after(chosen) == 1:
+                if self._after(self.part, 0, chosen)[2] == 1:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
 
-    def _left_after(self, chosen: tuple[int, ...]) -> int:
-        part, mask, left = self.part, 0, self.total
-        for number in chosen:
-            part, left = self.left(part, number, mask)
-            mask |= 1 << number
-        return left
+    def added(self, worlds: Codes) -> "Readings":
+        """Return the readings that fit further worlds too; what was counted before is not counted again."""
+        support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
+        problem = replace(self.problem, support=support)
+        made = Readings(problem)
+        if problem.entries == self.problem.entries:
+            made.solver = self.solver
+            made.part = self.solver.part(dict.fromkeys(problem.constraints()))
+        return made
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return (self.of_rank(rank) for rank in range(self.total))

@@ -60,5 +60,5 @@ def training_shortcuts(dataset: Dataset, seconds: float = 5.0) -> str:
     text = f"The training worlds allow {found.total:,} readings of the concepts that keep every label; one is right."
     if found.readings is None or found.total > MOST_READINGS:
         return text
-    shown = enumerated([step.entry.text for step in found.readings.plan()])
+    shown = enumerated([step.shown for step in found.readings.plan()])
     return f"{text} Showing the model {shown} would leave only that one."
