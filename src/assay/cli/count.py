@@ -66,9 +66,9 @@ def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Kn
         return knowledge, None
     if support == "train":
         return knowledge, train
-    return knowledge, random_worlds(knowledge, int(support), seed) if support.isdigit() else listed_worlds(
-        knowledge, support
-    )
+    if support.isdigit() and not support.startswith("0"):
+        return knowledge, random_worlds(knowledge, int(support), seed)
+    return knowledge, listed_worlds(knowledge, support)
 
 
 def _shown(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":

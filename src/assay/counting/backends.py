@@ -1,7 +1,7 @@
 """Other people's counters on the same problem, as independent checks: each reads our DIMACS with its projection line.
 
-`ganak` (pip: pyganak) is exact. `approxmc` gives an estimate with a guarantee; its sound version, pyapproxmc 4.1.24, may
-not share an environment with pyganak, so it is called in one of its own: set ASSAY_APPROXMC to that environment's
+`ganak` (pip: pyganak) is exact. `approxmc` gives an estimate with a guarantee; its sound version, pyapproxmc 4.1.24,
+may not share an environment with pyganak, so it is called in one of its own: set ASSAY_APPROXMC to that environment's
 Python. Each counter is tried on a formula with two models before it is trusted.
 """
 

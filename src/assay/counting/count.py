@@ -114,8 +114,11 @@ def _bounded(readings: Readings, family: Family, worlds: int, start: float, show
         try:
             counted = solver.count(component)
             low, high = low * counted, high * counted
-        except (OutOfTime, KeyboardInterrupt):
+        except OutOfTime:
             high, method = high * widest, "residual constraints, stopped by the budget"
+        except KeyboardInterrupt:
+            solver.deadline = 0.0  # what is left is bounded at once
+            high, method = high * widest, "residual constraints, interrupted"
     exact = readings if low == high else None
     return ReadingCount(family, worlds, low, high, method, time.monotonic() - start, exact, shown)
 
@@ -130,9 +133,11 @@ def _proved(
     """Count on all of a space too large to list."""
     try:
         problem, found = prove_on_all(knowledge, family, seconds)
-    except (OutOfTime, TooLarge) as error:
+    except (OutOfTime, TooLarge, KeyboardInterrupt) as error:
         most = math.prod(len(c.present) ** len(c.present) for c in knowledge.space.concepts)
-        return ReadingCount(family, None, 1, most, f"bounds only: {error}", time.monotonic() - start)
+        return ReadingCount(
+            family, None, 1, most, f"bounds only: {str(error) or 'interrupted'}", time.monotonic() - start
+        )
     chosen = Problem(knowledge, family, problem.support, shown_entries(problem, shown))
     readings = Readings(chosen, seconds)
     method = f"proved on all {knowledge.space.worlds:,} worlds, {len(problem.support):,} of which decide"

@@ -5,9 +5,10 @@ is remembered survives between calls, so that counts under further conditions co
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from assay.concepts import ConceptSpace
+from assay.counting.interchange import Interchange
 from assay.errors import AssayError
 from assay.logic.formula import Formula
 from assay.logic.residual import Residuals
@@ -30,6 +31,8 @@ class Solver:
         self.terms = Residuals(space)
         self.known: dict[Part, int] = {}
         self.clauses: dict[Term, frozenset[Term]] = {}
+        self.allowed: dict[Term, int] = {}
+        self.interchange = Interchange(self.terms)
         self.deadline = time.monotonic() + seconds
 
     def part(self, constraints: Iterable[Formula]) -> Part:
@@ -69,17 +72,21 @@ class Solver:
         return self.known[part]
 
     def _counted(self, part: Part) -> int:
-        """Count one connected part by trying every value of one concept."""
+        """Count one connected part by trying the values of one concept, one of those that are alike for all."""
         if part in self.known:
             return self.known[part]
         if time.monotonic() > self.deadline:
             raise OutOfTime("the time for counting is used up")
         place = self.choice(part)
         mask = self.mask(part)
+        alike = self.interchange.alike(part, place) if self.space.sizes[place] > 2 else []
         ways = 0
-        for _, rest in self.branches(part, place):
+        for code in range(self.space.sizes[place]):
+            if code in alike[1:]:
+                continue
+            rest = self.given(part, place, code)
             unused = mask & ~(1 << place) & ~self.mask(rest)
-            ways += self.count(rest) * self._sizes(unused)
+            ways += self.count(rest) * self._sizes(unused) * (len(alike) if code in alike else 1)
         self.known[part] = ways
         return ways
 
@@ -91,13 +98,6 @@ class Solver:
             place += 1
         return ways
 
-    def branches(self, part: Part, place: int) -> Iterator[tuple[int, Part]]:
-        """Yield each value of a concept that does not fail at once, with what is left of the part."""
-        for code in range(self.space.sizes[place]):
-            rest = self.given(part, place, code)
-            if self.terms.false not in rest:
-                yield code, rest
-
     def given(self, part: Part, place: int, code: int) -> Part:
         """Return what is left of a part once a concept has a value."""
         return self.simplified(self.terms.restrict(term, place, code) for term in part)
@@ -108,12 +108,15 @@ class Solver:
         stack = list(terms)
         while stack:
             term = stack.pop()
-            if nodes[term].op == "and":
-                stack.extend(nodes[term].operands)
+            node = nodes[term]
+            if node.op == "and":
+                stack.extend(node.operands)
+            elif node.op == "not" and nodes[node.operands[0]].op == "or":
+                stack.extend(self.terms.negate(part) for part in nodes[node.operands[0]].operands)
             else:
                 found.add(term)
         found.discard(self.terms.true)
-        if self.terms.false in found or any(self.terms.negate(term) in found for term in found):
+        if self.terms.false in found or any(nodes[t].op == "not" and nodes[t].operands[0] in found for t in found):
             return frozenset([self.terms.false])
         return frozenset(term for term in found if not (self.clause(term) & found))
 
@@ -143,16 +146,29 @@ class Solver:
         return [frozenset(members) for _, members in groups]
 
     def choice(self, part: Part) -> int:
-        """Return the concept to try next: one that a constraint is about alone, else the one in most constraints."""
-        masks = [self.terms.nodes[term].mask for term in part]
-        alone = min((mask for mask in masks if mask.bit_count() == 1), default=0)
-        if alone:
-            return alone.bit_length() - 1
-        uses: dict[int, int] = {}
-        for mask in masks:
+        """Return the concept to try next: one with few values left, and in many constraints, short ones above all."""
+        weights: dict[int, float] = {}
+        left: dict[int, int] = {}
+        for term in part:
+            mask = self.terms.nodes[term].mask
+            weight = 0.5 ** mask.bit_count()
+            if weight == 0.5:
+                place = mask.bit_length() - 1
+                left[place] = left.get(place, -1) & self._allowed(term, place)
             while mask:
                 lowest = mask & -mask
                 place = lowest.bit_length() - 1
-                uses[place] = uses.get(place, 0) + 1
+                weights[place] = weights.get(place, 0.0) + weight
                 mask ^= lowest
-        return max(uses, key=lambda place: (uses[place], -place))
+        few = {
+            place: max(left[place].bit_count(), 0.1) if place in left else self.space.sizes[place] for place in weights
+        }
+        return max(weights, key=lambda place: (weights[place] / few[place], -place))
+
+    def _allowed(self, term: Term, place: int) -> int:
+        """Return the values that a constraint about one concept allows, as bits."""
+        if term not in self.allowed:
+            codes = range(self.space.sizes[place])
+            kept = [code for code in codes if self.terms.restrict(term, place, code) != self.terms.false]
+            self.allowed[term] = sum(1 << code for code in kept)
+        return self.allowed[term]
