@@ -16,7 +16,7 @@ from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
 
-SUMMARY = ["label_f1", "label_accuracy", "concept_f1", "concept_accuracy", "collapse", "rule_consistency"]
+SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
 
 
 def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report") -> Path:
