@@ -1,142 +1,158 @@
 """Readings that may also confuse which concept is which: each concept is read from one concept, no two from the same.
 
-With every world in the support, and a rule that tells all values of a concept apart or none, such readings are the
-symmetries of the rule's truth table. They form a group, whose size is a product of orbit sizes along a chain of
-stabilisers; each orbit is found by asking whether a symmetry with given first readings exists. Otherwise every
-permutation is counted by itself.
+With every world in the support, and a rule that tells all values of a concept apart or none, a concept that matters is
+read from one that matters, and all its values are kept apart; so these readings are the symmetries of the rule's truth
+table, times any way of reading the concepts that do not matter from one another. Otherwise one concept after the other
+is read, and readings are merged that lead every world to the same node of the rule's decision diagram. Where maps of
+values are too many for that, every permutation of the concepts is counted by itself.
 """
 
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import permutations
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from hashlib import blake2b
+from itertools import permutations, product
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
+from assay.counting.full import all_worlds
 from assay.counting.problem import equals
 from assay.counting.solver import OutOfTime, Solver
+from assay.counting.symmetries import Symmetries, truth_table, values_told_apart
 from assay.errors import TooLarge
-from assay.logic.formula import AllDifferent, Formula, Var
+from assay.logic.formula import TRUE, AllDifferent, Formula, Var
 from assay.logic.ground import grounded
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import substituted
 
-MOST_CELLS = 2**20
+MOST_CELLS = 2**21
 MOST_MAPS = 5000
-MOST_IDLE = 8
-
-Choice = tuple[int, tuple[int, ...]]
-"""Which true concept is read, and for each of its values the value that is said."""
 
 
 def block_count(knowledge: Knowledge, support: Codes | None, one_to_one: bool, seconds: float) -> tuple[int, str]:
-    """Return the number of optimal readings and the method; `support` None stands for every world."""
+    """Return the number of optimal readings and the method; `support` None stands for every possible world."""
     deadline = time.monotonic() + seconds
     if support is None:
-        if knowledge.space.worlds > MOST_CELLS:
+        total = _by_symmetry(knowledge, one_to_one, deadline)
+        if total is not None:
+            return total, "symmetries of the truth table"
+        support = all_worlds(knowledge)
+        if support is None:
             raise TooLarge(f"{knowledge.space.worlds:,} worlds are too many for family 'block'; give a smaller support")
-        table = truth_table(knowledge)
-        told = [_values_told_apart(table, axis) for axis in range(len(knowledge.space))]
-        idle = [axis for axis, values in enumerate(told) if values == 1]
-        whole = all(values in (1, size) for values, size in zip(told, knowledge.space.sizes, strict=True))
-        symmetries = Symmetries(table[tuple(0 if axis in idle else slice(None) for axis in range(len(told)))], deadline)
-        if (
-            whole
-            and symmetries.maps <= MOST_MAPS
-            and (len(idle) <= MOST_IDLE or len({knowledge.space.sizes[axis] for axis in idle}) == 1)
-        ):
-            ways = _idle_ways([knowledge.space.sizes[axis] for axis in idle], one_to_one)
-            return symmetries.order() * ways, "symmetries of the truth table"
-        support = knowledge.space.all_codes().astype(np.int64)
-    return _by_permutation(knowledge, support, one_to_one, deadline), "residual constraints, permutation by permutation"
+    merged = Merged(knowledge, np.unique(support, axis=0), one_to_one, deadline)
+    if merged.maps <= MOST_MAPS and merged.maps * len(merged.support) <= MOST_CELLS:
+        return merged.count(0, np.zeros(len(merged.support), dtype=np.int32)), "merged readings, concept by concept"
+    total = _by_permutation(knowledge, merged.support, one_to_one, deadline)
+    return total, "residual constraints, permutation by permutation"
 
 
-def truth_table(knowledge: Knowledge) -> Array:
-    """Return an array with an axis for each concept and, along the last, a 1 at the number of the joint label."""
+def _by_symmetry(knowledge: Knowledge, one_to_one: bool, deadline: float) -> int | None:
+    """Count with every world in the support, or return None where that is not a matter of symmetries alone."""
     space = knowledge.space
-    labels = knowledge.labels_of(space.all_codes())
-    _, numbers = np.unique(labels, axis=0, return_inverse=True)
-    table: Array = np.eye(int(numbers.max()) + 1, dtype=np.int64)[numbers.ravel()].reshape(*space.sizes, -1)
-    return table
+    if knowledge.possible != TRUE or space.worlds * len(knowledge.diagram.outcomes) > MOST_CELLS:
+        return None
+    table = truth_table(knowledge)
+    told = [values_told_apart(table, axis) for axis in range(len(space))]
+    idle = [axis for axis, values in enumerate(told) if values == 1]
+    symmetries = Symmetries(table[tuple(0 if axis in idle else slice(None) for axis in range(len(told)))], deadline)
+    whole = all(values in (1, size) for values, size in zip(told, space.sizes, strict=True))
+    if not whole or symmetries.maps > MOST_MAPS:
+        return None
+    return symmetries.order() * idle_ways([space.sizes[axis] for axis in idle], one_to_one)
 
 
-def _values_told_apart(table: Array, axis: int) -> int:
-    """Return how many kinds of values a concept has, as far as the labels can tell; one if it does not matter."""
-    return len(np.unique(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1), axis=0))
+def idle_ways(sizes: list[int], one_to_one: bool) -> int:
+    """Return in how many ways concepts with so many values, which do not matter, can be read from one another.
+
+    >>> idle_ways([2, 3], one_to_one=False), idle_ways([2, 3], one_to_one=True)
+    (180, 12)
+    """
+
+    @cache
+    def ways(place: int, left: frozenset[tuple[int, int]]) -> int:
+        if place == len(sizes):
+            return 1
+        total = 0
+        for size, count in left:
+            rest = Counter(dict(left)) - Counter([size])
+            total += count * maps(sizes[place], size, one_to_one) * ways(place + 1, frozenset(rest.items()))
+        return total
+
+    return ways(0, frozenset(Counter(sizes).items()))
 
 
-def _idle_ways(sizes: list[int], one_to_one: bool) -> int:
-    """Return in how many ways concepts that do not matter can be read from one another."""
-
-    def maps(said: int, true: int) -> int:
-        if one_to_one:
-            return math.factorial(said) if said == true else 0
-        return int(said**true)
-
-    if len(set(sizes)) == 1:
-        return int(math.factorial(len(sizes)) * maps(sizes[0], sizes[0]) ** len(sizes))
-    orders = permutations(sizes)
-    found = [math.prod(maps(said, true) for said, true in zip(sizes, order, strict=True)) for order in orders]
-    return int(sum(found))
+def maps(said: int, true: int, one_to_one: bool) -> int:
+    """Return the number of maps from so many values to so many."""
+    return math.perm(said, true) if one_to_one else said**true
 
 
 @dataclass
-class Symmetries:
-    """The symmetries of a truth table: permutations of axes, and of the values along each, that leave it unchanged."""
+class Merged:
+    """Counts by reading the concepts in the diagram's order, each from any concept that is not yet used."""
 
-    table: Array
+    knowledge: Knowledge
+    support: Codes
+    one_to_one: bool
     deadline: float
+    known: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of values along each axis."""
-        return tuple(int(size) for size in self.table.shape[:-1])
+    @cached_property
+    def seen(self) -> list[tuple[Array, Array]]:
+        """For each concept, its values in the support, and the place among them of each world's value."""
+        columns = [np.unique(column, return_inverse=True) for column in self.support.T]
+        return [(values, places.ravel()) for values, places in columns]
 
     @property
     def maps(self) -> int:
-        """The most ways in which one concept can be read."""
-        return max((self.sizes.count(size) * math.factorial(size) for size in self.sizes), default=1)
+        """The most ways in which one concept can be read from one other."""
+        return int(max(self.knowledge.space.sizes) ** max(len(values) for values, _ in self.seen))
 
-    def order(self) -> int:
-        """Return the number of symmetries."""
-        fixed: list[Choice] = []
-        total = 1
-        for axis, size in enumerate(self.sizes):
-            total *= sum(self.exists([*fixed, choice]) for choice in self.choices(axis, fixed))
-            fixed.append((axis, tuple(range(size))))
-        return total
+    @cached_property
+    def alive(self) -> list[Array]:
+        """For each layer of the diagram, which nodes can still come to which outcome."""
+        diagram = self.knowledge.diagram
+        found: list[Array] = [np.eye(len(diagram.outcomes), dtype=bool)]
+        for layer in reversed(diagram.layers):
+            found.append(np.any(found[-1][layer], axis=1))
+        return found[::-1]
 
-    def choices(self, axis: int, made: list[Choice]) -> Iterator[Choice]:
-        """Yield the ways in which the next concept could be read."""
-        taken = {other for other, _ in made}
-        for other, size in enumerate(self.sizes):
-            if other not in taken and size == self.sizes[axis]:
-                for values in permutations(range(size)):
-                    yield other, values
+    @cached_property
+    def goal(self) -> Array:
+        """The outcome that each world must come to."""
+        return self.knowledge.diagram.outcome_of(self.support)
 
-    def exists(self, made: list[Choice]) -> bool:
-        """Return whether some symmetry begins with these readings."""
+    def count(self, taken: int, nodes: Array) -> int:
+        """Return in how many ways the other concepts can be read, once the taken ones led the worlds to these nodes."""
+        depth, diagram = taken.bit_count(), self.knowledge.diagram
+        if depth == len(diagram.order):
+            return 1
+        key = taken, blake2b(nodes.tobytes(), digest_size=16).digest()
+        if key in self.known:
+            return self.known[key]
         if time.monotonic() > self.deadline:
             raise OutOfTime("the time for counting is used up")
-        if not self.fits(made):
-            return False
-        if len(made) == len(self.sizes):
-            return True
-        return any(self.exists([*made, choice]) for choice in self.choices(len(made), made))
+        total = 0
+        for source, (_, places) in enumerate(self.seen):
+            if taken >> source & 1:
+                continue
+            values, unseen = self._values(depth, source)
+            following = diagram.layers[depth][nodes, values[:, places]]
+            kept = following[self.alive[depth + 1][following, self.goal].all(axis=1)]
+            total += unseen * sum(self.count(taken | 1 << source, row) for row in kept)
+        self.known[key] = total
+        return total
 
-    def fits(self, made: list[Choice]) -> bool:
-        """Return whether the labels are spread alike once these concepts are known, read this way and as they are."""
-        width = len(made)
-        left = [axis for axis in range(len(self.sizes)) if axis not in {other for other, _ in made}]
-        said = self.table.sum(axis=tuple(range(width, len(self.sizes))))
-        true = self.table.transpose([other for other, _ in made] + left + [len(self.sizes)])
-        true = true.sum(axis=tuple(range(width, len(self.sizes))))
-        for axis, (_, values) in enumerate(made):
-            said = np.take(said, values, axis=axis)
-        return bool(np.array_equal(said, true))
+    def _values(self, depth: int, source: int) -> tuple[Array, int]:
+        """Return the maps of the values seen, one a row, and the number of maps of the values that are not."""
+        sizes = self.knowledge.space.sizes
+        said, seen = sizes[self.knowledge.diagram.order[depth]], len(self.seen[source][0])
+        rows = permutations(range(said), seen) if self.one_to_one else product(range(said), repeat=seen)
+        unseen = maps(max(said - seen, 0) if self.one_to_one else said, sizes[source] - seen, self.one_to_one)
+        return np.array(list(rows), dtype=np.int64).reshape(-1, seen), unseen
 
 
 def _by_permutation(knowledge: Knowledge, support: Codes, one_to_one: bool, deadline: float) -> int:
@@ -165,7 +181,7 @@ def _with_order(knowledge: Knowledge, support: Codes, order: tuple[int, ...], on
             concepts[i].name: Var(entries[i, codes[source]]) for i, source in enumerate(order)
         }
         for (label, formula), code in zip(formulas, labels, strict=True):
-            constraints.append(equals(substituted(formula, meanings), label.values[code]))
+            constraints.append(equals(substituted(formula, meanings), label, code))
     if one_to_one:
         for i, source in enumerate(order):
             names = [Var(entries[i, code]) for code in range(len(concepts[source].values))]

@@ -2,21 +2,20 @@
 
 import math
 import time
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Codes
-from assay.concepts import Value
 from assay.counting.block import block_count
-from assay.counting.families import Family, entry_of
+from assay.counting.families import Family, family_named, most_readings
 from assay.counting.full import all_worlds, prove_on_all
-from assay.counting.problem import Problem
+from assay.counting.problem import Problem, Shown
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
-from assay.errors import ConfigError, TooLarge
+from assay.errors import ConfigError, KnowledgeError, TooLarge
+from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 
 MOST_DIGITS = 100_000
@@ -58,7 +57,7 @@ def count_readings(
     knowledge: Knowledge,
     family: Family = "shared",
     support: Codes | None = None,
-    shown: Mapping[str, Iterable[Value] | None] | None = None,
+    shown: Shown | None = None,
     seconds: float = 60.0,
 ) -> ReadingCount:
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
@@ -70,8 +69,8 @@ def count_readings(
     >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
     24
     """
-    start = time.monotonic()
-    if family in ("free", "block", "block-permutation"):
+    start, shown = time.monotonic(), shown or {}
+    if family_named(family) in ("free", "block", "block-permutation"):
         if shown:
             raise ConfigError(f"family {family!r} takes no supervision; use per-concept, shared or per-object")
         return _whole_maps(knowledge, family, support, seconds, start)
@@ -79,34 +78,16 @@ def count_readings(
         listed = all_worlds(knowledge) if support is None else np.unique(support, axis=0)
         if listed is None:
             return _proved(knowledge, family, shown, seconds, start)
-        problem = Problem(knowledge, family, listed)
-        problem = Problem(knowledge, family, listed, shown_entries(problem, shown))
-        readings = Readings(problem, seconds)
-        names = tuple(sorted(f"{owner} {', '.join(map(str, truth))}" for owner, truth in problem.shown))
-        return _bounded(readings, family, len(listed), start, names)
+        if not len(listed):
+            raise KnowledgeError("no world in the support: there is nothing to read")
+        return _bounded(Readings(Problem(knowledge, family, listed).showing(shown), seconds), start)
     except TooLarge as error:
         raise TooLarge(f"{error}; give a smaller support") from None
 
 
-def shown_entries(
-    problem: Problem, shown: Mapping[str, Iterable[Value] | None] | None
-) -> frozenset[tuple[str, tuple[Value, ...]]]:
-    """Return the entries that decide the named concepts, or some values of them."""
-    space, found = problem.knowledge.space, set[tuple[str, tuple[Value, ...]]]()
-    for name, values in (shown or {}).items():
-        column = space.place(name)
-        cell = problem.cells[column]
-        wanted = None if values is None else {space.concept(name).code(value) for value in values}
-        for codes in problem.support.tolist():
-            if wanted is None or codes[column] in wanted:
-                entry = entry_of(space, cell, codes)
-                found.add((entry.owner, entry.truth))
-    return frozenset(found)
-
-
-def _bounded(readings: Readings, family: Family, worlds: int, start: float, shown: tuple[str, ...]) -> ReadingCount:
+def _bounded(readings: Readings, start: float) -> ReadingCount:
     """Count, or on the end of time or an interruption give bounds: each independent part is counted or it is not."""
-    solver = readings.solver
+    solver, problem = readings.solver, readings.problem
     low = high = solver.free(solver.mask(readings.part))
     method = "residual constraints"
     for component in solver.components(readings.part):
@@ -114,64 +95,73 @@ def _bounded(readings: Readings, family: Family, worlds: int, start: float, show
         try:
             counted = solver.count(component)
             low, high = low * counted, high * counted
-        except OutOfTime:
+        except (OutOfTime, RecursionError):
             high, method = high * widest, "residual constraints, stopped by the budget"
         except KeyboardInterrupt:
             solver.deadline = 0.0  # what is left is bounded at once
             high, method = high * widest, "residual constraints, interrupted"
+    solver.deadline = math.inf  # what is asked of the readings later has no budget
     exact = readings if low == high else None
-    return ReadingCount(family, worlds, low, high, method, time.monotonic() - start, exact, shown)
+    took = time.monotonic() - start
+    return ReadingCount(problem.family, len(problem.support), low, high, method, took, exact, _names(problem))
 
 
-def _proved(
-    knowledge: Knowledge,
-    family: Family,
-    shown: Mapping[str, Iterable[Value] | None] | None,
-    seconds: float,
-    start: float,
-) -> ReadingCount:
+def _names(problem: Problem) -> tuple[str, ...]:
+    return tuple(entry.text for entry in problem.entries if (entry.owner, entry.truth) in problem.shown)
+
+
+def _proved(knowledge: Knowledge, family: Family, shown: Shown, seconds: float, start: float) -> ReadingCount:
     """Count on all of a space too large to list."""
     try:
-        problem, found = prove_on_all(knowledge, family, seconds)
-    except (OutOfTime, TooLarge, KeyboardInterrupt) as error:
-        most = math.prod(len(c.present) ** len(c.present) for c in knowledge.space.concepts)
-        return ReadingCount(
-            family, None, 1, most, f"bounds only: {str(error) or 'interrupted'}", time.monotonic() - start
-        )
-    chosen = Problem(knowledge, family, problem.support, shown_entries(problem, shown))
-    readings = Readings(chosen, seconds)
-    method = f"proved on all {knowledge.space.worlds:,} worlds, {len(problem.support):,} of which decide"
-    names = tuple(sorted(f"{owner} {', '.join(map(str, truth))}" for owner, truth in chosen.shown))
-    total = readings.total if shown else len(found)
-    return ReadingCount(family, None, total, total, method, time.monotonic() - start, readings, names)
+        readings, proved = prove_on_all(knowledge, family, shown, seconds)
+    except (OutOfTime, RecursionError, KeyboardInterrupt) as error:
+        most, method = most_readings(knowledge.space, family), f"bounds only: {str(error) or 'interrupted'}"
+        return ReadingCount(family, None, 1, most, method, time.monotonic() - start)
+    total, decide = readings.total, len(readings.problem.support)
+    readings.solver.deadline = math.inf
+    method = f"proved on all {knowledge.space.worlds:,} worlds, {decide:,} of which decide"
+    if not proved:
+        method = f"bounds only: this many fit {decide:,} worlds, too many to prove each on all in time"
+    low, took = total if proved else 1, time.monotonic() - start
+    exact = readings if proved else None
+    return ReadingCount(family, None, low, total, method, took, exact, _names(readings.problem))
 
 
 def _whole_maps(
     knowledge: Knowledge, family: Family, support: Codes | None, seconds: float, start: float
 ) -> ReadingCount:
-    worlds = knowledge.space.worlds if support is None else len(np.unique(support, axis=0))
+    used = _used(knowledge, support)
+    worlds = sum(used)
+    if not worlds:
+        raise KnowledgeError("no world in the support: there is nothing to read")
     if family == "free":
-        total, method = _free(knowledge, support), "closed form"
+        total, method = _free(knowledge, used), "closed form"
     else:
         try:
             total, method = block_count(knowledge, support, family == "block-permutation", seconds)
-        except OutOfTime:
+        except (OutOfTime, KeyboardInterrupt):
             sizes = knowledge.space.sizes
             most = math.factorial(len(sizes)) * math.prod(max(sizes) ** max(sizes) for _ in sizes)
             return ReadingCount(family, worlds, 1, most, "stopped by the budget", time.monotonic() - start)
     return ReadingCount(family, worlds, total, total, method, time.monotonic() - start)
 
 
-def _free(knowledge: Knowledge, support: Codes | None) -> int:
-    """Return the product, over the support, of how many worlds have the same labels, and over other worlds of all."""
-    counts = knowledge.diagram.counts
+def _used(knowledge: Knowledge, support: Codes | None) -> list[int]:
+    """Return how many worlds of the support, or possible worlds, have each outcome of the rule's diagram."""
+    diagram = knowledge.diagram
     if support is None:
-        factors = [(count, count) for count in counts.values()]
-    else:
-        rows = np.unique(support, axis=0)
-        outcomes = list(counts.values())
-        used = np.bincount(knowledge.diagram.outcome_of(rows), minlength=len(outcomes)).tolist()
-        factors = [*zip(outcomes, used, strict=True), (knowledge.space.worlds, knowledge.space.worlds - len(rows))]
+        inside = knowledge.diagram_within(TRUE).counts
+        return [inside.get((*outcome, True), 0) for outcome in diagram.outcomes]
+    found: list[int] = np.bincount(
+        diagram.outcome_of(np.unique(support, axis=0)), minlength=len(diagram.outcomes)
+    ).tolist()
+    return found
+
+
+def _free(knowledge: Knowledge, used: list[int]) -> int:
+    """Return the product, over the support, of how many worlds have the same labels, and over other worlds of all."""
+    worlds = knowledge.space.worlds
+    factors = [*zip(knowledge.diagram.counts.values(), used, strict=True), (worlds, worlds - sum(used))]
     digits = sum(times * math.log10(base) for base, times in factors if base > 1)
     if digits > MOST_DIGITS:
         raise TooLarge(f"the count has about {digits:,.0f} digits, more than the {MOST_DIGITS:,} that are written out")

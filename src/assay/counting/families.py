@@ -4,11 +4,12 @@ A reading is a table of *entries*. An entry belongs to what is read (a concept, 
 and to what is truly there; its value is what the reading says. A family tells which entry decides which concept.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.concepts import ABSENT, ConceptSpace, Value
+from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import ConfigError, suggestion
 
 Family = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
@@ -71,9 +72,28 @@ def _object_cell(space: ConceptSpace, place: int) -> Cell:
     name = space.names[place]
     for slot in space.slots:
         if name in slot.concepts:
+            _must_be_alike(space, space.groups[slot.group][0], slot)
             attribute = slot.attributes[slot.concepts.index(name)]
             return Cell(f"{slot.group} {attribute}", tuple(space.place(c) for c in slot.concepts), place)
     return Cell(name, (place,), place)
+
+
+def _must_be_alike(space: ConceptSpace, one: Slot, other: Slot) -> None:
+    values = [[space.concept(name).values for name in slot.concepts] for slot in (one, other)]
+    if one.attributes != other.attributes or values[0] != values[1]:
+        raise ConfigError(
+            f"slots {one.name!r} and {other.name!r} of group {one.group!r} differ in attributes or values; "
+            "family 'per-object' reads all slots of a group alike"
+        )
+
+
+def most_readings(space: ConceptSpace, family: Family) -> int:
+    """Return the number of readings of a family, optimal or not, in worlds where slots are whole or empty."""
+    ways = 1
+    for cell in {cell.owner: cell for cell in cells(space, family)}.values():
+        entries = math.prod(len(space.concepts[column].present) for column in cell.columns)
+        ways *= len(space.concepts[cell.concept].present) ** entries
+    return ways
 
 
 def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> Entry:

@@ -1,20 +1,26 @@
 """Every world in the support, when there are too many to list: guess from some, prove, and learn from what refutes.
 
 Readings that are optimal on a sample of worlds are listed, and each is proved on all worlds by the decision diagram of
-the rule beside the rule as read. A world that refutes one joins the sample.
+the rule beside the rule as read. A world that refutes one joins the sample. The sample uses every entry that any
+possible world uses, so that readings optimal on it are at least as many as those optimal on all worlds.
 """
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.counting.families import Family
-from assay.counting.problem import Problem
-from assay.counting.solver import Part, Solver
+from assay.arrays import Array, Codes
+from assay.counting.families import Cell, Family, cells
+from assay.counting.problem import Problem, Shown
+from assay.counting.readings import Readings
+from assay.counting.solver import OutOfTime
 from assay.errors import TooLarge
-from assay.logic.circuit import compile_diagram
+from assay.logic.circuit import Diagram, compile_part
 from assay.logic.formula import TRUE, Compare, Const, Formula, If, Var, conjunction
+from assay.logic.ground import grounded
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import substituted
 from assay.seeds import Deck
@@ -27,69 +33,82 @@ MOST_READINGS = 2_000
 def all_worlds(knowledge: Knowledge) -> Codes | None:
     """Return every possible world, or None if they are too many to list."""
     diagram = knowledge.diagram_within(TRUE)
-    ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
+    ranking = diagram.among(_inside(diagram))
     return ranking.worlds(np.arange(ranking.total)) if ranking.total <= FEW else None
 
 
-def sampled_worlds(knowledge: Knowledge, size: int) -> Codes:
-    """Return distinct possible worlds, as many of each label as there are or as fit."""
+def _inside(diagram: Diagram) -> Array:
+    """Return which outcomes are those of possible worlds."""
+    return np.array([bool(outcome[-1]) for outcome in diagram.outcomes])
+
+
+def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: float) -> tuple[Readings, bool]:
+    """Return the readings that are optimal on a sample of worlds, and whether all of them are proved on all worlds."""
+    deadline = time.monotonic() + seconds
+    support = sampled_worlds(knowledge, family, SAMPLE)
+    while True:
+        problem = Problem(knowledge, family, support).showing(shown)
+        readings = Readings(problem, deadline - time.monotonic())
+        if readings.total == 1 or readings.total > MOST_READINGS:
+            return readings, readings.total == 1  # the right reading needs no proof
+        try:
+            refuting = [world for reading in readings if (world := refuted(problem, reading, deadline)) is not None]
+        except (OutOfTime, TooLarge):
+            return readings, False
+        if not refuting:
+            return readings, True
+        support = np.unique(np.concatenate([support, *refuting]), axis=0)
+
+
+def sampled_worlds(knowledge: Knowledge, family: Family, size: int) -> Codes:
+    """Return possible worlds, as many of each label as there are or as fit, that use every entry there is."""
     diagram = knowledge.diagram_within(TRUE)
-    kept = [place for place, outcome in enumerate(diagram.outcomes) if outcome[-1]]
+    kept = np.flatnonzero(_inside(diagram)).tolist()
     each = max(1, size // len(kept))
     found = []
     for place in kept:
         ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
         count = min(each, ranking.total)
         found.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
-    return np.concatenate(found)
+    for cell in {(cell.owner, cell.columns): cell for cell in cells(knowledge.space, family)}.values():
+        found += _unmet(diagram, cell, np.concatenate(found))
+    return np.unique(np.concatenate(found), axis=0)
 
 
-def prove_on_all(knowledge: Knowledge, family: Family, seconds: float) -> tuple[Problem, list[tuple[int, ...]]]:
-    """Return the problem on a sample of worlds that decides, and the readings that are optimal on all worlds."""
-    support = sampled_worlds(knowledge, SAMPLE)
-    while True:
-        problem = Problem(knowledge, family, support)
-        solver = Solver(problem.space, seconds)
-        part = solver.part(dict.fromkeys(problem.constraints()))
-        if solver.total(part) > MOST_READINGS:
-            raise TooLarge(f"more than {MOST_READINGS:,} readings fit a sample of worlds, too many to prove each")
-        found = list(listed(solver, part))
-        refuting = [world for reading in found if (world := refuted(problem, reading)) is not None]
-        if not refuting:
-            return problem, found
-        support = np.unique(np.concatenate([support, *refuting]), axis=0)
-
-
-def listed(solver: Solver, part: Part) -> list[tuple[int, ...]]:
-    """Return every assignment that satisfies a part, as codes."""
-    sizes = solver.space.sizes
-    found: list[tuple[int, ...]] = []
-
-    def extend(place: int, rest: Part, made: tuple[int, ...]) -> None:
-        if not solver.count(rest):
-            return
-        if place == len(sizes):
-            found.append(made)
-            return
-        for code in range(sizes[place]):
-            extend(place + 1, solver.given(rest, place, code), (*made, code))
-
-    extend(0, part, ())
+def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
+    """Return a possible world for each of a cell's entries that the given worlds do not use."""
+    met = set(map(tuple, worlds[:, cell.columns].tolist()))
+    found = []
+    for codes in product(*(range(diagram.space.sizes[column]) for column in cell.columns)):
+        if codes in met:
+            continue
+        given = dict(zip(cell.columns, codes, strict=True))
+        layers = [
+            np.repeat(layer[:, [given[place]]], layer.shape[1], axis=1) if place in given else layer
+            for place, layer in zip(diagram.order, diagram.layers, strict=True)
+        ]  # whatever these concepts are, the diagram goes on as if they were as given
+        ranking = replace(diagram, layers=tuple(layers)).among(_inside(diagram))
+        if ranking.total:
+            world = ranking.worlds(np.zeros(1, dtype=np.int64))
+            world[0, list(given)] = list(given.values())
+            found.append(world)
     return found
 
 
-def refuted(problem: Problem, reading: Sequence[int]) -> Codes | None:
+def refuted(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
+    if time.monotonic() > deadline:
+        raise OutOfTime("the time for counting is used up")
     knowledge = problem.knowledge
-    meanings = {cell_name: _read(problem, place, reading) for place, cell_name in enumerate(knowledge.space.names)}
-    plain = [label.formula for label in knowledge.labels]
-    diagram = compile_diagram(
-        [*plain, *(substituted(one, meanings) for one in plain), knowledge.possible], knowledge.space
-    )
+    space = knowledge.space
+    meanings = {name: _read(problem, place, reading) for place, name in enumerate(space.names)}
+    plain = [grounded(label.formula, space) for label in knowledge.labels]
+    said = [substituted(formula, meanings) for formula in plain]
+    diagram = compile_part([*plain, *said, grounded(knowledge.possible, space)], space)
     count = len(plain)
     wrong = np.array([bool(o[-1]) and o[:count] != o[count : 2 * count] for o in diagram.outcomes])
     ranking = diagram.among(wrong)
-    return ranking.worlds(np.arange(1)) if ranking.total else None
+    return ranking.worlds(np.zeros(1, dtype=np.int64)) if ranking.total else None
 
 
 def _read(problem: Problem, place: int, reading: Sequence[int]) -> Formula:

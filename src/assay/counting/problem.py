@@ -1,19 +1,23 @@
 """The counting problem: entries as variables, and one constraint for each world that training shows."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace, Value
+from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.counting.families import Cell, Entry, Family, cells, entry_of
+from assay.errors import ConfigError, FormulaError
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
 from assay.logic.ground import grounded
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import Knowledge, Label
 from assay.logic.traverse import substituted
+
+Shown = Mapping[str, Iterable[Value] | None]
+"""Concepts that are shown to the model, all of their values (None) or some."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,18 @@ class Problem:
     family: Family
     support: Codes
     shown: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
+
+    def showing(self, shown: Shown) -> "Problem":
+        """Return the problem where the entries that decide these concepts, or some values of them, are shown too."""
+        space, found = self.knowledge.space, set(self.shown)
+        for name, values in shown.items():
+            column = space.place(name)
+            wanted = None if values is None else {space.concept(name).code(value) for value in values}
+            for codes in self.support.tolist():
+                if wanted is None or codes[column] in wanted:
+                    entry = entry_of(space, self.cells[column], codes)
+                    found.add((entry.owner, entry.truth))
+        return replace(self, shown=frozenset(found))
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -68,7 +84,7 @@ class Problem:
                 entry = entry_of(space, cell, codes)
                 meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
             for label, formula, code in zip(self.knowledge.labels, formulas, given, strict=True):
-                made.append(equals(substituted(formula, meanings), label.values[code]))
+                made.append(equals(substituted(formula, meanings), label, code))
         for key in self.shown:
             number = self.numbers[key]
             entry = self.entries[number]
@@ -77,7 +93,10 @@ class Problem:
 
     def as_knowledge(self) -> Knowledge:
         """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""
-        return Knowledge.of(self.space, {"optimal": conjunction(*dict.fromkeys(self.constraints()))})
+        try:
+            return Knowledge.of(self.space, {"optimal": conjunction(*dict.fromkeys(self.constraints()))})
+        except FormulaError:  # entries are there or absent, so that tests for `absent` in the rule fit them no more
+            raise ConfigError("a rule about objects that may be absent cannot be written over entries") from None
 
 
 def _order(found: Mapping[tuple[str, tuple[Value, ...]], Entry]) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
@@ -86,8 +105,9 @@ def _order(found: Mapping[tuple[str, tuple[Value, ...]], Entry]) -> Callable[[tu
     return lambda key: (owners.index(key[0]), [(isinstance(value, str), value) for value in key[1]])
 
 
-def equals(formula: Formula, value: Value) -> Formula:
-    """Return "the formula has this value"."""
+def equals(formula: Formula, label: Label, code: int) -> Formula:
+    """Return "the formula has this value of a label", where the code -1 stands for a label that is absent."""
+    value = label.values[code] if code >= 0 else ABSENT
     if isinstance(value, bool):
         return formula if value else Not(formula)
     return Compare("==", formula, Const(value))

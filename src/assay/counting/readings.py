@@ -45,7 +45,7 @@ class Readings:
     def identifiability(self) -> list[tuple[Entry, float]]:
         """Return, for each entry, the share of optimal readings that read it right."""
         return [
-            (entry, self.confusion(number)[entry.right] / self.total)
+            (entry, self._after(self.part, 0, (number,))[2] / self.total)
             for number, entry in enumerate(self.problem.entries)
         ]
 
@@ -55,6 +55,8 @@ class Readings:
 
     def of_rank(self, rank: int) -> tuple[int, ...]:
         """Return the optimal reading of a rank, 0 to `total` - 1."""
+        if not 0 <= rank < self.total:
+            raise ValueError(f"ranks run from 0 to {self.total - 1}")
         solver, part, mask, made = self.solver, self.part, 0, list[int]()
         for place, size in enumerate(solver.space.sizes):
             mask |= 1 << place
@@ -127,7 +129,17 @@ class Readings:
         return made
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return (self.of_rank(rank) for rank in range(self.total))
+        """Yield every optimal reading, in the order of their ranks."""
+        stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
+        while stack:
+            part, made = stack.pop()
+            if len(made) == len(self.problem.entries):
+                yield made
+                continue
+            for code in reversed(range(self.solver.space.sizes[len(made)])):
+                rest = self.solver.given(part, len(made), code)
+                if self.solver.count(rest):
+                    stack.append((rest, (*made, code)))
 
 
 def _below(total: int, rng: np.random.Generator) -> int:

@@ -16,6 +16,9 @@ from assay.logic.terms import Term
 
 Part = frozenset[Term]
 
+LONG = 4
+"""Constraints about so many concepts or more count alike in the choice of the next, so that maps are completed."""
+
 
 class OutOfTime(AssayError):
     """The budget is used up."""
@@ -151,7 +154,7 @@ class Solver:
         left: dict[int, int] = {}
         for term in part:
             mask = self.terms.nodes[term].mask
-            weight = 0.5 ** mask.bit_count()
+            weight = 0.5 ** min(mask.bit_count(), LONG)
             if weight == 0.5:
                 place = mask.bit_length() - 1
                 left[place] = left.get(place, -1) & self._allowed(term, place)
