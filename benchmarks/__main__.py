@@ -2,10 +2,10 @@
 
 import sys
 
-from benchmarks import circuits, formulas, generation
+from benchmarks import circuits, counting, formulas, generation
 from benchmarks.timing import Result, table
 
-ALL = {"formulas": formulas.run, "generation": generation.run, "circuits": circuits.run}
+ALL = {"formulas": formulas.run, "generation": generation.run, "circuits": circuits.run, "counting": counting.run}
 
 
 def main() -> None:
