@@ -286,3 +286,18 @@ def test_damaged_clauses_are_one_line(tmp_path):
     for text in ("p cnf 1 1\n1 2 0\n", "1 0\n", "p cnf 1 1\n1\n"):
         (tmp_path / "bad.cnf").write_text(text)
         assert isinstance(run(str(tmp_path / "bad.cnf")).exception, AssayError)
+
+
+def test_the_problem_is_written_and_checked(tmp_path):
+    pytest.importorskip("pyganak")
+    found = run("mnadd-half", "--check", "ganak", "--write", str(tmp_path / "half.cnf"), "--json")
+    assert json.loads(found.stdout)["ganak"] == 6
+    assert "c p show" in (tmp_path / "half.cnf").read_text()
+    assert isinstance(run("mnlogic", "--family", "block", "--check", "ganak").exception, AssayError)
+    assert isinstance(run("mnadd-half", "--check", "nobody").exception, AssayError)
+
+
+def test_the_closest_shortcuts_change_least():
+    found = count_readings(SUM, support=both(HALF)).readings
+    wrong = [sum(a != b for a, b in zip(r, found.problem.truth, strict=True)) for r in found.closest(9)]
+    assert len(wrong) == 5 and wrong == sorted(wrong)

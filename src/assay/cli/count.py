@@ -30,6 +30,10 @@ def count(
     ] = "",
     budget: Annotated[float, typer.Option("--budget", min=0, help="Seconds, after which the answer is bounds.")] = 60.0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the splits and of random worlds.")] = 0,
+    check: Annotated[str | None, typer.Option("--check", help="Also count with ganak or approxmc.")] = None,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write the problem as DIMACS, with a projection.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Count the readings that keep the labels: 1 means that the concepts are identified, more that shortcuts exist."""
@@ -39,10 +43,29 @@ def count(
     chosen = family_named(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
     found = count_readings(knowledge, chosen, worlds, _shown(supervise, knowledge), budget)
+    extra = _other_forms(found, check, write)
     if as_json:
-        print_json({"source": source, "support": support, **found.to_dict()})
-    else:
-        _print(found)
+        print_json({"source": source, "support": support, **found.to_dict(), **extra})
+        return
+    _print(found)
+    for key, value in extra.items():
+        print_text(f"{key}: {value}")
+
+
+def _other_forms(found: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
+    """Count with another engine and write the clauses, if asked to."""
+    from assay.counting.backends import count_with, encoded
+    from assay.data.shard import write_atomically
+
+    made: dict[str, str | int] = {}
+    if (check or write) and found.readings is None:
+        raise ConfigError(f"--check and --write need an exact count of a table of entries, not family {found.family!r}")
+    if write is not None and found.readings is not None:
+        write_atomically(write, encoded(found.readings.problem).to_dimacs().encode())
+        made["dimacs"] = str(write)
+    if check is not None and found.readings is not None:
+        made[check] = count_with(check, found.readings.problem).count
+    return made
 
 
 def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
@@ -96,5 +119,7 @@ def _print(found: "ReadingCount") -> None:
         return
     shares = found.readings.identifiability()
     print_table(["entry", "read right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
+    for reading in found.readings.closest():
+        print_text(f"shortcut: {found.readings.text(reading)}")
     steps = [f"{step.shown} ({step.left:,} left)" for step in found.readings.plan()]
     print_text("show next: " + ", then ".join(steps))

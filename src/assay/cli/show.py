@@ -2,11 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, print_table, print_text, settings_from
+
+if TYPE_CHECKING:
+    from assay.config import Settings
 
 
 def show(
@@ -36,6 +39,7 @@ def show(
         "knowledge": shown.knowledge.to_dict(),
         "worlds": shown.space.worlds,
         "diagram_nodes": shown.knowledge.diagram.size,
+        "shortcuts": _shortcuts(task, settings_from(settings, config)),
         "layout": shown.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
         "settings": _settings(type(shown.config)),
@@ -72,7 +76,19 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
     print_table(
         ["label", "rule", "values"], [[x["name"], x["formula"], listed(x["values"])] for x in knowledge["labels"]]
     )
-    print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {facts['diagram_nodes']:,} nodes\n")
+    print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {facts['diagram_nodes']:,} nodes")
+    print_text(f"{facts['shortcuts']}\n")
+
+
+def _shortcuts(task: str, settings: "Settings") -> str:
+    """Say how many readings the training worlds allow."""
+    from assay.counting.count import count_readings
+    from assay.data.support import training_support
+
+    knowledge, support = training_support(task, settings, 0)
+    found = count_readings(knowledge, "shared", support, seconds=2.0)
+    number = f"{found.total:,}" if found.total is not None else f"{found.low:,} to {found.high:,}"
+    return f"{number} readings of the concepts keep the labels of the {len(support):,} training worlds looked at"
 
 
 def _settings(model: Any) -> dict[str, dict[str, Any]]:

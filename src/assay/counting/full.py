@@ -5,6 +5,7 @@ the rule beside the rule as read. A world that refutes one joins the sample. The
 possible world uses, so that readings optimal on it are at least as many as those optimal on all worlds.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,10 +50,13 @@ def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: fl
     while True:
         problem = Problem(knowledge, family, support).showing(shown)
         readings = Readings(problem, deadline - time.monotonic())
-        if readings.total == 1 or readings.total > MOST_READINGS:
-            return readings, readings.total == 1  # the right reading needs no proof
+        idle = _idle(problem)
+        some = readings.total // math.prod(readings.solver.space.sizes[number] for number in idle)
+        if some == 1 or some > MOST_READINGS:
+            return readings, some == 1  # the right reading needs no proof
         try:
-            refuting = [world for reading in readings if (world := refuted(problem, reading, deadline)) is not None]
+            tried = readings.listed(right=idle)
+            refuting = [world for reading in tried if (world := refuted(problem, reading, deadline)) is not None]
         except (OutOfTime, TooLarge):
             return readings, False
         if not refuting:
@@ -93,6 +97,16 @@ def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
             world[0, list(given)] = list(given.values())
             found.append(world)
     return found
+
+
+def _idle(problem: Problem) -> list[int]:
+    """Return the entries that no label depends on in any world, shown ones aside: any reading of them will do."""
+    diagram = problem.knowledge.diagram
+    layers = zip(diagram.order, diagram.layers, strict=True)
+    deciding = {place for place, layer in layers if (layer != layer[:, :1]).any()}
+    owners = {cell.owner for cell in problem.cells if cell.concept in deciding}
+    keys = [(entry.owner, entry.truth) for entry in problem.entries]
+    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.shown]
 
 
 def refuted(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:

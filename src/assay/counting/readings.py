@@ -1,6 +1,6 @@
 """The optimal readings of a problem: how many, what they get right, examples of them, and what to label next."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -11,6 +11,7 @@ from assay.arrays import Codes
 from assay.counting.families import Entry, entry_of
 from assay.counting.problem import Problem
 from assay.counting.solver import Part, Solver
+from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,10 @@ class Step:
 
     shown: str
     left: int
+
+
+MOST_LISTED = 5_000
+SAMPLED = 500
 
 
 class Readings:
@@ -79,6 +84,13 @@ class Readings:
         ]
         return "reads " + ", ".join(wrong) if wrong else "reads everything right"
 
+    def closest(self, count: int = 3) -> list[tuple[int, ...]]:
+        """Return the shortcuts that get the fewest entries wrong; of very many, those of a sample."""
+        offered = list(self) if self.total <= MOST_LISTED else self.sample(rng_for(0, "closest"), SAMPLED)
+        truth = self.problem.truth
+        wrong = {r: sum(a != b for a, b in zip(r, truth, strict=True)) for r in offered if r != truth}
+        return sorted(wrong, key=lambda reading: (wrong[reading], reading))[:count]
+
     def plan(self) -> list[Step]:
         """Return what to show, one entry after the other, each removing as many readings as one can."""
         return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)])
@@ -129,15 +141,20 @@ class Readings:
         return made
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        """Yield every optimal reading, in the order of their ranks."""
+        return self.listed()
+
+    def listed(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
+        """Yield every optimal reading in the order of their ranks, or those that are right in the given entries."""
         stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
         while stack:
             part, made = stack.pop()
-            if len(made) == len(self.problem.entries):
+            place = len(made)
+            if place == len(self.problem.entries):
                 yield made
                 continue
-            for code in reversed(range(self.solver.space.sizes[len(made)])):
-                rest = self.solver.given(part, len(made), code)
+            codes = [self.problem.truth[place]] if place in right else range(self.solver.space.sizes[place])
+            for code in reversed(codes):
+                rest = self.solver.given(part, place, code)
                 if self.solver.count(rest):
                     stack.append((rest, (*made, code)))
 
