@@ -26,6 +26,14 @@ class Uses:
         return Uses(self.links | other.links, self.named | other.named, self.rigid | other.rigid)
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Values, as codes, any two of which can be exchanged in all of these entries without changing a part."""
+
+    codes: tuple[int, ...]
+    entries: frozenset[int]
+
+
 class Interchange:
     """Finds the values that parts of a problem treat alike."""
 
@@ -33,11 +41,8 @@ class Interchange:
         self.terms = terms
         self.known: dict[Term, Uses] = {}
 
-    def alike(self, part: Iterable[Term], place: int) -> list[int]:
-        """Return the values of an entry, as codes, any two of which can be exchanged without changing the part.
-
-        They are exchanged in all entries that are compared with this one, directly or not.
-        """
+    def alike(self, part: Iterable[Term], place: int) -> Alike:
+        """Return the values of an entry that are alike; they are exchanged in all entries that are compared with it."""
         links: dict[int, list[int]] = {}
         named: dict[int, set[int]] = {}
         rigid = 0
@@ -53,12 +58,13 @@ class Interchange:
         while stack:
             entry = stack.pop()
             if rigid >> entry & 1:
-                return []
+                return Alike((), frozenset([place]))
             told |= named.get(entry, set())
             following = set(links.get(entry, ())) - met
             met |= following
             stack.extend(following)
-        return [code for code in range(self.terms.space.sizes[place]) if code not in told]
+        codes = tuple(code for code in range(self.terms.space.sizes[place]) if code not in told)
+        return Alike(codes, frozenset(met))
 
     def uses(self, term: Term) -> Uses:
         """Return how a term uses entries."""

@@ -67,7 +67,7 @@ class Problem:
         """The entries as a concept space: a world of it is a reading."""
         return ConceptSpace(tuple(Concept(f"e{n}", entry.values) for n, entry in enumerate(self.entries)))
 
-    @property
+    @cached_property
     def truth(self) -> tuple[int, ...]:
         """The reading that is right, as codes."""
         return tuple(entry.right for entry in self.entries)
@@ -95,7 +95,9 @@ class Problem:
         """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""
         try:
             return Knowledge.of(self.space, {"optimal": conjunction(*dict.fromkeys(self.constraints()))})
-        except FormulaError:  # entries are there or absent, so that tests for `absent` in the rule fit them no more
+        except FormulaError:
+            if not any(concept.optional for concept in self.knowledge.space.concepts):
+                raise  # else an entry is there or absent, and a test for `absent` does not fit it
             raise ConfigError("a rule about objects that may be absent cannot be written over entries") from None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.counting.families import Entry, entry_of
+from assay.counting.interchange import Alike
 from assay.counting.problem import Problem
 from assay.counting.solver import Part, Solver
 from assay.seeds import rng_for
@@ -41,38 +42,56 @@ class Readings:
 
     def confusion(self, number: int) -> list[int]:
         """Return, for each value, how many optimal readings give it for an entry."""
-        found = []
-        for code in range(self.solver.space.sizes[number]):
-            rest = self.solver.given(self.part, number, code)
-            found.append(self.solver.count(rest) * self.solver.free(self.solver.mask(rest) | 1 << number))
-        return found
+        alike = self.solver.interchange.alike(self.part, number)
+        codes = range(self.solver.space.sizes[number])
+        return [self._ways(self.part, 0, number, code, alike) for code in codes]
 
     def identifiability(self) -> list[tuple[Entry, float]]:
         """Return, for each entry, the share of optimal readings that read it right."""
-        return [
-            (entry, self._after(self.part, 0, (number,))[2] / self.total)
-            for number, entry in enumerate(self.problem.entries)
-        ]
+        found = []
+        for number, entry in enumerate(self.problem.entries):
+            alike = self.solver.interchange.alike(self.part, number)
+            found.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
+        return found
+
+    def _ways(self, part: Part, mask: int, number: int, code: int, alike: Alike) -> int:
+        """Return how many readings of a part give a value for an entry; `mask` has the entries known before."""
+        solver = self.solver
+        if code in alike.codes:
+            code = alike.codes[0]
+            if len(alike.codes) == solver.space.sizes[number]:
+                return solver.count(part) * solver.free(solver.mask(part) | mask) // len(alike.codes)
+        rest = solver.given(part, number, code)
+        return solver.count(rest) * solver.free(solver.mask(rest) | mask | 1 << number)
 
     def sample(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
         """Return optimal readings drawn uniformly, as codes."""
         return [self.of_rank(_below(self.total, rng)) for _ in range(count)]
 
     def of_rank(self, rank: int) -> tuple[int, ...]:
-        """Return the optimal reading of a rank, 0 to `total` - 1."""
+        """Return the optimal reading of a rank, 0 to `total` - 1.
+
+        Of values that are alike the first is taken, as in counting, and exchanged for the one that is meant.
+        """
         if not 0 <= rank < self.total:
             raise ValueError(f"ranks run from 0 to {self.total - 1}")
         solver, part, mask, made = self.solver, self.part, 0, list[int]()
-        for place, size in enumerate(solver.space.sizes):
-            mask |= 1 << place
-            for code in range(size):
-                rest = solver.given(part, place, code)
-                ways = solver.count(rest) * solver.free(solver.mask(rest) | mask)
+        meant = [list(range(size)) for size in solver.space.sizes]
+        for place, codes in enumerate(meant):
+            alike = solver.interchange.alike(part, place)
+            for said in range(len(codes)):
+                code = codes.index(said)
+                ways = self._ways(part, mask, place, code, alike)
                 if rank < ways:
-                    made.append(code)
-                    part = rest
                     break
                 rank -= ways
+            made.append(said)
+            if code in alike.codes:
+                first = alike.codes[0]
+                for entry in alike.entries:
+                    meant[entry][first], meant[entry][code] = meant[entry][code], meant[entry][first]
+                code = first
+            part, mask = solver.given(part, place, code), mask | 1 << place
         return tuple(made)
 
     def text(self, reading: tuple[int, ...]) -> str:

@@ -82,7 +82,7 @@ class Solver:
             raise OutOfTime("the time for counting is used up")
         place = self.choice(part)
         mask = self.mask(part)
-        alike = self.interchange.alike(part, place) if self.space.sizes[place] > 2 else []
+        alike = self.interchange.alike(part, place).codes if self.space.sizes[place] > 2 else ()
         ways = 0
         for code in range(self.space.sizes[place]):
             if code in alike[1:]:

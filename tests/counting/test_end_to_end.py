@@ -1,4 +1,4 @@
-"""Counts of readings: the verified numbers, brute force on small rules, and independent counters."""
+"""From rules to counts and the command: the known numbers, brute force, an independent counter, bad input."""
 
 import itertools
 import json

@@ -1,0 +1,150 @@
+"""What is asked of the optimal readings: shares, samples, ranks, plans and supervision, against the list of all."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from assay.counting.count import count_readings
+from assay.counting.problem import Problem
+from assay.counting.readings import Readings
+from assay.errors import ConfigError, UnknownName
+from assay.seeds import rng_for
+from tests.counting import brute
+from tests.counting.random_tasks import flat_space, random_task, slot_space
+from tests.counting.rules import EVENODD, addition, both_ways, cle4evr, xor
+
+KINDS = [("per-concept", flat_space), ("shared", flat_space), ("per-object", slot_space)]
+
+
+def tasks(count=12):
+    """Yield a family, the readings to ask, the list of all by brute force, and the names of entries."""
+    for seed in range(count):
+        family, make = KINDS[seed % 3]
+        task = random_task(seed, make, family, partial=True)
+        readings = Readings(Problem(task.knowledge, family, task.codes))
+        expected = brute.readings(task.space, task.labels.__getitem__, task.support, family)
+        yield family, task, readings, expected
+
+
+def said(readings, reading):
+    """Return a reading as brute force writes it."""
+    entries = readings.problem.entries
+    return {(e.owner, e.truth): e.values[code] for e, code in zip(entries, reading, strict=True)}
+
+
+def test_shares_and_confusions_are_those_of_the_list():
+    for _, _, readings, expected in tasks():
+        for number, (entry, share) in enumerate(readings.identifiability()):
+            given = [one[entry.owner, entry.truth] for one in expected]
+            assert readings.confusion(number) == [given.count(value) for value in entry.values]
+            assert share == pytest.approx(given.count(entry.values[entry.right]) / len(expected))
+
+
+def test_ranks_number_the_readings():
+    for _, _, readings, expected in tasks():
+        by_rank = [readings.of_rank(rank) for rank in range(readings.total)]
+        assert by_rank == list(readings) == sorted(set(by_rank))
+        assert all(said(readings, reading) in expected for reading in by_rank) and len(by_rank) == len(expected)
+        assert readings.problem.truth in by_rank
+        with pytest.raises(ValueError, match="ranks run from 0"):
+            readings.of_rank(readings.total)
+
+
+def test_samples_are_uniform():
+    readings = count_readings(addition(), support=both_ways(EVENODD)).readings
+    drawn = readings.sample(rng_for(0, "uniform"), 3600)
+    counts = [drawn.count(reading) for reading in readings]
+    assert sum(counts) == 3600  # nothing but optimal readings
+    assert sum((count - 100) ** 2 / 100 for count in counts) < 66.6  # the 99.9th percentile, 35 degrees of freedom
+
+
+def test_samples_of_large_counts_are_optimal():
+    knowledge = cle4evr(2, 10, 10)
+    support = rng_for(0, "support").integers(10, size=(200, 4))
+    found = count_readings(knowledge, support=support)
+    assert found.total > 10**18
+    for reading in found.readings.sample(rng_for(1), 5):
+        table = said(found.readings, reading)
+        for codes in support:
+            truth = knowledge.space.decode(codes)
+            read = {name: table[name.partition(".")[2], (value,)] for name, value in truth.items()}
+            pair = knowledge.space.encode([truth, read])
+            assert len(np.unique(knowledge.labels_of(pair))) == 1
+
+
+def test_each_step_of_a_plan_leaves_what_a_fresh_count_finds():
+    for family, task, readings, _ in tasks():
+        entries = {entry.text: entry for entry in readings.problem.entries}
+        shown, left = set(), readings.total
+        for step in readings.plan():
+            shown.add((entries[step.shown].owner, entries[step.shown].truth))
+            fresh = Readings(Problem(task.knowledge, family, task.codes, frozenset(shown)))
+            assert step.left == fresh.total < left
+            left = step.left
+        assert left == 1
+
+
+def test_a_plan_by_example_ends_with_one_reading():
+    for _, _, readings, expected in tasks():
+        steps = readings.plan_examples()
+        assert [step.left for step in steps][-1:] == ([1] if len(expected) > 1 else [])
+
+
+def test_the_least_to_show_is_minimal():
+    for _, _, readings, expected in tasks():
+        truth = said(readings, readings.problem.truth)
+
+        def left(chosen, expected=expected, truth=truth):
+            return sum(all(one[key] == truth[key] for key in chosen) for one in expected)
+
+        least = next(n for n in range(len(truth) + 1) if any(left(c) == 1 for c in combinations(truth, n)))
+        found = readings.least_to_show(most=len(truth))
+        assert len(found) == least and left([(entry.owner, entry.truth) for entry in found]) == 1
+        assert least == 0 or readings.least_to_show(most=least - 1) is None
+
+
+def test_supervision_by_concept_and_by_value():
+    for family, task, _, expected in tasks(24):
+        name = task.space.names[0]
+        owner, columns = brute.deciding(task.space, family)[0]
+        for value in (None, task.support[0][0]):
+            keys = {(owner, tuple(w[c] for c in columns)) for w in task.support if value is None or w[0] == value}
+            right = {
+                key: world[0] for world in task.support for key in keys if key[1] == tuple(world[c] for c in columns)
+            }
+            left = [one for one in expected if all(one[key] == right[key] for key in keys)]
+            found = count_readings(task.knowledge, family, task.codes, {name: None if value is None else [value]})
+            assert found.total == len(left)
+            assert len(found.shown) == len(keys)
+
+
+def test_known_counts_with_supervision():
+    pairs = both_ways(EVENODD)
+    assert count_readings(addition(), support=pairs, shown={"a": [0]}).total == 6
+    assert count_readings(addition(), support=pairs, shown={"a": [0, 1]}).total == 1
+    assert count_readings(xor(4), "per-concept", shown={"x0": None, "x1": [0]}).total == 2
+
+
+def test_supervision_that_cannot_be():
+    with pytest.raises(UnknownName, match="no concept named 'q'"):
+        count_readings(addition(), shown={"q": None})
+    with pytest.raises(UnknownName, match="has no value 12"):
+        count_readings(addition(), shown={"a": [12]})
+    with pytest.raises(ConfigError, match="'block' takes no supervision"):
+        count_readings(xor(3), "block", shown={"x0": None})
+
+
+def test_further_examples_count_as_from_the_start():
+    pairs = both_ways(EVENODD)
+    few = count_readings(addition(), support=pairs[:10]).readings
+    assert few.added(pairs[10:]).total == count_readings(addition(), support=pairs).total == 36
+    assert few.added(pairs[:3]).total == few.total
+
+
+def test_a_reading_in_words():
+    readings = count_readings(xor(2), "per-concept").readings
+    assert [readings.text(reading) for reading in readings] == [
+        "reads everything right",
+        "reads x0 False as True, x0 True as False, x1 False as True, x1 True as False",
+    ]
