@@ -1,5 +1,7 @@
 """The optimal readings of a problem: how many, what they get right, examples of them, and what to label next."""
 
+import math
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +13,7 @@ from assay.arrays import Codes
 from assay.counting.families import Entry, entry_of
 from assay.counting.interchange import Alike
 from assay.counting.problem import Problem
-from assay.counting.solver import Part, Solver
+from assay.counting.solver import OutOfTime, Part, Solver
 from assay.seeds import rng_for
 
 
@@ -22,6 +24,9 @@ class Step:
     shown: str
     left: int
 
+
+PLANNING = 10.0
+"""Seconds for a plan."""
 
 MOST_LISTED = 5_000
 SAMPLED = 500
@@ -71,27 +76,33 @@ class Readings:
     def of_rank(self, rank: int) -> tuple[int, ...]:
         """Return the optimal reading of a rank, 0 to `total` - 1.
 
-        Of values that are alike the first is taken, as in counting, and exchanged for the one that is meant.
+        Entries are read in the order in which they were counted. Of values that are alike the first is taken, as in
+        counting, and exchanged for the one that is meant.
         """
         if not 0 <= rank < self.total:
             raise ValueError(f"ranks run from 0 to {self.total - 1}")
-        solver, part, mask, made = self.solver, self.part, 0, list[int]()
+        solver, part, mask, made = self.solver, self.part, 0, list(self.problem.truth)
         meant = [list(range(size)) for size in solver.space.sizes]
-        for place, codes in enumerate(meant):
-            alike = solver.interchange.alike(part, place)
-            for said in range(len(codes)):
-                code = codes.index(said)
+        while part:
+            component = min(solver.components(part), key=lambda some: solver.mask(some) & -solver.mask(some))
+            place = solver.choice(component)
+            alike = solver.interchange.alike(component, place)
+            for said in range(solver.space.sizes[place]):
+                code = meant[place].index(said)
                 ways = self._ways(part, mask, place, code, alike)
                 if rank < ways:
                     break
                 rank -= ways
-            made.append(said)
+            made[place] = said
             if code in alike.codes:
                 first = alike.codes[0]
                 for entry in alike.entries:
                     meant[entry][first], meant[entry][code] = meant[entry][code], meant[entry][first]
                 code = first
             part, mask = solver.given(part, place, code), mask | 1 << place
+        for place, size in enumerate(solver.space.sizes):
+            if not mask >> place & 1:
+                rank, made[place] = divmod(rank, size)
         return tuple(made)
 
     def text(self, reading: tuple[int, ...]) -> str:
@@ -110,11 +121,14 @@ class Readings:
         wrong = {r: sum(a != b for a, b in zip(r, truth, strict=True)) for r in offered if r != truth}
         return sorted(wrong, key=lambda reading: (wrong[reading], reading))[:count]
 
-    def plan(self) -> list[Step]:
-        """Return what to show, one entry after the other, each removing as many readings as one can."""
-        return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)])
+    def plan(self, seconds: float = PLANNING) -> list[Step]:
+        """Return what to show, one entry after the other, each removing as many readings as one can.
 
-    def plan_examples(self) -> list[Step]:
+        A plan that its budget cuts short ends with more than one reading left.
+        """
+        return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)], seconds)
+
+    def plan_examples(self, seconds: float = PLANNING) -> list[Step]:
         """Return which worlds of the support to show whole, one after the other, each removing as many as one can."""
         problem, space = self.problem, self.problem.knowledge.space
         options = []
@@ -122,16 +136,22 @@ class Readings:
             used = [entry_of(space, cell, codes) for cell in problem.cells]
             numbers = tuple(dict.fromkeys(problem.numbers[entry.owner, entry.truth] for entry in used))
             options.append((" ".join(f"{n}={v}" for n, v in space.decode(codes).items()), numbers))
-        return self._greedy(options)
+        return self._greedy(options, seconds)
 
-    def _greedy(self, options: list[tuple[str, tuple[int, ...]]]) -> list[Step]:
+    def _greedy(self, options: list[tuple[str, tuple[int, ...]]], seconds: float) -> list[Step]:
         part, mask, left, steps = self.part, 0, self.total, list[Step]()
-        while left > 1:
-            tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
-            (part, mask, left), text = min(tried, key=lambda option: option[0][2])
-            if steps and left == steps[-1].left:
-                break  # what is left cannot be told apart by showing any of these
-            steps.append(Step(text, left))
+        self.solver.deadline = time.monotonic() + seconds
+        try:
+            while left > 1:
+                tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
+                (part, mask, left), text = min(tried, key=lambda option: option[0][2])
+                if steps and left == steps[-1].left:
+                    break  # what is left cannot be told apart by showing any of these
+                steps.append(Step(text, left))
+        except OutOfTime:
+            return steps
+        finally:
+            self.solver.deadline = math.inf
         return steps
 
     def _after(self, part: Part, mask: int, numbers: tuple[int, ...]) -> tuple[Part, int, int]:
@@ -163,7 +183,7 @@ class Readings:
         return self.listed()
 
     def listed(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
-        """Yield every optimal reading in the order of their ranks, or those that are right in the given entries."""
+        """Yield every optimal reading in the order of its codes, or those that are right in the given entries."""
         stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
         while stack:
             part, made = stack.pop()
