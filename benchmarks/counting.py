@@ -1,8 +1,8 @@
 """Counting shortcuts: ours against rsbench's way, its matrix encoding restated by us and given to general counters.
 
-Our clauses are fewer than rsbench's (208 variables, not 988, for XOR of 4 bits), which is kind to the counters. They end
-soon after what is run here, on one core: XOR of 5 bits takes ganak 27 s and PySDD 23 s; XOR of 6 bits takes ganak more
-than 60 s, AND of 5 bits takes PySDD more than 200 s.
+Our clauses are fewer than rsbench's (208 variables, not 988, for XOR of 4 bits), which is kind to the counters. They
+end soon after what is run here, on one core: XOR of 5 bits takes ganak 27 s and PySDD 23 s; XOR of 6 bits takes ganak
+more than 60 s, AND of 5 bits takes PySDD more than 200 s.
 """
 
 import importlib.util

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -21,8 +21,8 @@ its concepts, its labels follow from them by the rule below, and `assay diagnose
 
 ## Composition
 
-**What is an example?** A picture of {width} x {height} pixels ({colour}), the concepts that are true of it, the labels
-that the rule gives, and the style (every random draw that decided its look).
+**What is an example?** {shown}, the concepts that are true of it, the labels that the rule gives, and the style (every
+random draw that decided its look).
 
 {concepts}
 
@@ -64,9 +64,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         version=manifest["versions"]["assay"],
         seed=manifest["seed"],
         fingerprint=manifest["fingerprint"],
-        width=layout["width"],
-        height=layout["height"],
-        colour="grey" if layout["channels"] == 1 else "colour",
+        shown=_shown(manifest["columns"], layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
@@ -77,6 +75,19 @@ def card(manifest: Mapping[str, Any]) -> str:
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
+    colour = "grey" if layout["channels"] == 1 else "colour"
+    words = {
+        "image": f"a picture of {layout['width']} x {layout['height']} pixels ({colour})",
+        "things": "the box of each object",
+        "instances": "a map of which pixel shows which object",
+        "depth": "a map of how far away each pixel is",
+        "text": "a text",
+    }
+    text = listed([words[column] for column in columns]) or "a row"
+    return text[0].upper() + text[1:]
 
 
 def _remake(manifest: Mapping[str, Any]) -> str:

@@ -97,10 +97,14 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns = [("index", "sc:Integer"), ("style", "sc:Text")]
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
+    columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
-    image = _field(name, "image", "sc:ImageObject")
-    image["source"]["transform"] = {"jsonPath": "bytes"}
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": [*fields, image]}
+    for column in manifest["columns"]:
+        if column in ("image", "instances", "depth"):
+            image = _field(name, column, "sc:ImageObject")
+            image["source"]["transform"] = {"jsonPath": "bytes"}
+            fields.append(image)
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
 
 
 def _field(split: str, column: str, kind: str) -> dict[str, Any]:

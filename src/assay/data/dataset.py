@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
+from assay.concepts import listed
 from assay.data.columns import CONCEPT, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.picture import Layout
-from assay.worlds.world import World
+from assay.render.picture import Box, Layout, Thing
+from assay.worlds.world import LUCK, World
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,41 @@ class SplitData:
     @cached_property
     def pngs(self) -> list[bytes]:
         """The pictures as PNG files."""
-        found: list[bytes] = self.table["image"].combine_chunks().field("bytes").to_pylist()
+        return self._files("image")
+
+    @cached_property
+    def instances(self) -> Array:
+        """For each pixel of each picture which object it shows: 1 for the first of `things`, 0 for none."""
+        return np.stack([decode(data)[:, :, 0] for data in self._files("instances")])
+
+    @cached_property
+    def things(self) -> list[tuple[Thing, ...]]:
+        """The objects in each picture, with their boxes."""
+        rows = self._column("things").to_pylist()
+        return [tuple(Thing(one.pop("name"), Box(**one)) for one in row) for row in rows]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The worlds in words, or as tables in one line."""
+        found: list[str] = self._column("text").to_pylist()
         return found
+
+    def _files(self, name: str) -> list[bytes]:
+        found: list[bytes] = self._column(name).combine_chunks().field("bytes").to_pylist()
+        return found
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        if name not in self.table.column_names:
+            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listed(self.table.column_names)}")
+        return self.table[name]
+
+    @cached_property
+    def lawful(self) -> Array:
+        """Whether each label is one that the rule can give, a column a label."""
+        if not self.knowledge.stochastic:
+            return np.asarray(self.labels == self.knowledge.labels_of(self.concepts))
+        luck = np.array([self.world(row).style[LUCK] for row in range(len(self))])
+        return np.asarray(self.labels == self.knowledge.drawn_labels(self.concepts, luck))
 
     def world(self, row: int) -> World:
         """Return the world of a row."""

@@ -48,6 +48,7 @@ def manifest_of(
         "shard_rows": plan["shard_rows"],
         "knowledge": task.knowledge.to_dict(),
         "layout": task.layout.to_dict(),
+        "columns": list(task.columns),
         "backbones": task.backbones(),
         "sources": plan["sources"],
         "splits": splits,

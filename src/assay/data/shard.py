@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -20,14 +21,17 @@ from assay.data.columns import CONCEPT, DTYPES, LABEL, kind_of_values, numbers, 
 from assay.data.recipe import SHARD_ROWS, Recipe
 from assay.errors import DataError, KnowledgeError
 from assay.logic.knowledge import Knowledge
+from assay.render.picture import Picture, Thing
 from assay.render.png import png
-from assay.seeds import Streams
-from assay.worlds.source import WorldSource
+from assay.tasks.base import Column
+from assay.worlds.source import Source
 from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.worlds.world import LUCK, World
 
 COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+CORNERS = ("left", "top", "right", "bottom")
+THINGS = pa.list_(pa.struct([("name", pa.string()), *((corner, pa.int64()) for corner in CORNERS)]))
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,9 @@ class Writer:
         self.splits = {split.name: split for split in recipe.splits}
 
     @cached_property
-    def sources(self) -> dict[str, WorldSource]:
+    def sources(self) -> dict[str, Source]:
         """The worlds of each split."""
-        task, seed = self.task, self.recipe.seed
-        return {
-            name: WorldSource(task.knowledge, split, seed, task.name, task.version)
-            for name, split in self.splits.items()
-        }
+        return {name: self.task.worlds_in(split, self.recipe.seed) for name, split in self.splits.items()}
 
     def places(self, job: ShardJob) -> Array:
         """Return the places of the split that a shard holds."""
@@ -86,13 +86,9 @@ class Writer:
 
     def worlds(self, split: Split, places: Array) -> tuple[Codes, list[World]]:
         """Return the worlds at these places, with their styles drawn."""
-        task = self.task
-        codes = self.sources[split.name].codes(places)
-        streams = Streams(self.recipe.seed, task.name, task.version, split.name)
+        made = self.sources[split.name].worlds(places)
+        codes = np.array([world.codes for world in made], dtype=np.int64)
         self._check_held_out(split, codes)
-        made = []
-        for place, row in zip(places.tolist(), codes.tolist(), strict=True):
-            made.append(World(task.space, tuple(row), task.style(streams[place], row, split.pool)))
         return codes, made
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
@@ -104,14 +100,13 @@ class Writer:
         """Return the rows of a shard."""
         split, places = self.splits[job.split], self.places(job)
         codes, worlds = self.worlds(split, places)
-        images = [png(self.task.render(world).image) for world in worlds]
         names = [f"{split.name}-{place}.png" for place in places.tolist()]
-        parts = [strings(images, pa.binary()), strings(names, pa.string())]
-        pictures = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
-        columns = {"index": numbers(places), "image": pictures, **columns_of(self.task.knowledge, codes)}
+        columns = {"index": numbers(places), **seen(self.task.columns, self.task.pictures(worlds), names)}
+        columns |= columns_of(self.task.knowledge, codes, worlds)
         styles = [COMPACT.encode(dict(world.style)) for world in worlds]
         columns["style"] = strings(styles, pa.string())
-        metadata = {"huggingface": json.dumps({"info": {"features": features(self.task.knowledge)}})}
+        held = features(self.task.knowledge, self.task.columns)
+        metadata = {"huggingface": json.dumps({"info": {"features": held}})}
         return pa.table(columns).replace_schema_metadata(metadata)
 
     def write(self, job: ShardJob, folder: Path) -> ShardRecord:
@@ -123,9 +118,32 @@ class Writer:
         return record(folder, job)
 
 
-def columns_of(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
+def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns that show what worlds look like."""
+    made: dict[str, pa.Array] = {}
+    for column in columns:
+        if column == "text":
+            made[column] = strings([picture.text for picture in pictures], pa.string())
+        elif column == "things":
+            made[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
+        else:
+            files = [png(getattr(picture, column)) for picture in pictures]
+            paths = [name if column == "image" else f"{column}-{name}" for name in names]
+            parts = [strings(files, pa.binary()), strings(paths, pa.string())]
+            made[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
+    return made
+
+
+def _thing(thing: Thing) -> dict[str, Any]:
+    return {"name": thing.name, **asdict(thing.box)}
+
+
+def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:
     """Return the concept columns and the label columns of worlds."""
-    labels = knowledge.labels_of(codes)
+    if knowledge.stochastic:
+        labels = knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
+    else:
+        labels = knowledge.labels_of(codes)
     if (labels < 0).any():
         raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")
     concepts = {CONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(knowledge.space.concepts)}
@@ -133,7 +151,7 @@ def columns_of(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
     return {**concepts, **named}
 
 
-def features(knowledge: Knowledge) -> dict[str, Any]:
+def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     """Return the columns as Hugging Face `datasets` describes them, so that it decodes the images."""
 
     def value(dtype: str) -> dict[str, str]:
@@ -144,7 +162,16 @@ def features(knowledge: Knowledge) -> dict[str, Any]:
 
     concepts = {CONCEPT + concept.name: typed(concept.values) for concept in knowledge.space.concepts}
     labels = {LABEL + label.name: typed(label.values) for label in knowledge.labels}
-    return {"index": value("int64"), "image": {"_type": "Image"}, **concepts, **labels, "style": value("string")}
+    corners = {corner: value("int64") for corner in CORNERS}
+    kinds: dict[Column, Any] = {
+        "image": {"_type": "Image"},
+        "instances": {"_type": "Image"},
+        "depth": {"_type": "Image"},
+        "text": value("string"),
+        "things": [{"name": value("string"), **corners}],
+    }
+    shown = {column: kinds[column] for column in columns}
+    return {"index": value("int64"), **shown, **concepts, **labels, "style": value("string")}
 
 
 def write_atomically(path: Path, data: bytes) -> None:

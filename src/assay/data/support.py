@@ -14,7 +14,6 @@ from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck
 from assay.tasks.base import combinations
-from assay.worlds.source import WorldSource
 
 MOST_WORLDS = 2_000
 
@@ -33,7 +32,7 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
     made = []
     for split in recipe.splits:
         if split.name.startswith("train"):
-            worlds = WorldSource(task.knowledge, split, seed, task.name, task.version)
+            worlds = task.worlds_in(split, seed)
             made.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
     return task.knowledge, np.unique(np.concatenate(made), axis=0)
 

@@ -19,12 +19,24 @@ from assay.logic.traverse import substituted
 
 
 @dataclass(frozen=True)
+class Odds:
+    """A label left to chance: it is true with probability 1 / (1 + exp(-scale * score))."""
+
+    score: Formula
+    scale: float
+
+
+@dataclass(frozen=True)
 class Label:
-    """What is to be predicted: a name, the formula that gives it, and its possible values in order."""
+    """What is to be predicted: a name, the formula that gives it, and its possible values in order.
+
+    Where `odds` are given the label is drawn, and the formula is the likelier of its values.
+    """
 
     name: str
     formula: Formula
     values: tuple[Value, ...]
+    odds: Odds | None = None
 
     @property
     def kind(self) -> Kind:
@@ -59,8 +71,11 @@ class Knowledge:
         labels: Mapping[str, Formula | str],
         constraints: Sequence[Constraint] = (),
         definitions: Mapping[str, Formula | str] | None = None,
+        odds: Mapping[str, Odds] | None = None,
     ) -> "Knowledge":
         """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
+
+        `odds` name true-or-false labels that are drawn; their formula must say where true is the likelier.
 
         >>> from assay.concepts import digits
         >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
@@ -75,7 +90,7 @@ class Knowledge:
         limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)
         for limit in limits:
             _must_be_truth(limit, space)
-        made = tuple(_label(name, formula, space) for name, formula in read.items())
+        made = tuple(_label(name, formula, space, (odds or {}).get(name)) for name, formula in read.items())
         if not made:
             raise KnowledgeError("knowledge without a label: nothing to predict")
         return cls(space, made, limits)
@@ -113,6 +128,31 @@ class Knowledge:
         places = {value: place for place, value in enumerate(label.values)}
         return np.array([places.get(value, -1) for value in found], dtype=np.int64)
 
+    @cached_property
+    def stochastic(self) -> bool:
+        """Whether some label is drawn."""
+        return any(label.odds is not None for label in self.labels)
+
+    def chances(self, codes: Codes) -> Array:
+        """Return how likely each true-or-false label is to be true; NaN for labels of other kinds."""
+        return np.stack([self._chance(label, codes) for label in self.labels], axis=1)
+
+    def _chance(self, label: Label, codes: Codes) -> Array:
+        if label.kind != "bool":
+            return np.full(len(codes), np.nan)
+        if label.odds is None:
+            return self._label_codes(label, codes).astype(np.float64)
+        score = self._values(f"odds {label.name}", label.odds.score, codes).astype(np.float64)
+        return np.asarray(1 / (1 + np.exp(-label.odds.scale * score)))
+
+    def drawn_labels(self, codes: Codes, luck: Array) -> Codes:
+        """Return the label codes of each world where labels that have odds are drawn: true if luck is below chance."""
+        labels = self.labels_of(codes)
+        for place, label in enumerate(self.labels):
+            if label.odds is not None:
+                labels[:, place] = luck[:, place] < self._chance(label, codes)
+        return labels
+
     def violations(self, codes: Codes) -> Array:
         """Return a flag for each world and constraint: true where the constraint is broken."""
         if not self.constraints:
@@ -143,7 +183,7 @@ class Knowledge:
             "concepts": [{"name": c.name, "values": list(c.values)} for c in space.concepts],
             "slots": [{"name": s.name, "group": s.group, "attributes": list(s.attributes)} for s in space.slots],
             "encoders": [{"name": g.name, "concepts": list(g.concepts)} for g in space.encoders],
-            "labels": [{"name": x.name, "formula": str(x.formula), "values": list(x.values)} for x in self.labels],
+            "labels": [_label_to_dict(label) for label in self.labels],
             "constraints": [
                 {"name": c.name, "formula": str(c.formula), "tags": list(c.tags)} for c in self.constraints
             ],
@@ -158,7 +198,7 @@ class Knowledge:
                 tuple(Slot(s["name"], s["group"], tuple(s["attributes"])) for s in data["slots"]),
                 tuple(EncoderGroup(g["name"], tuple(g["concepts"])) for g in data["encoders"]),
             )
-            labels = tuple(Label(x["name"], parse(x["formula"]), tuple(x["values"])) for x in data["labels"])
+            labels = tuple(_label_from_dict(label) for label in data["labels"])
             limits = tuple(Constraint(c["name"], parse(c["formula"]), tuple(c["tags"])) for c in data["constraints"])
         except (KeyError, TypeError, AttributeError) as error:
             raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
@@ -169,19 +209,33 @@ def _formula(text: Formula | str) -> Formula:
     return parse(text) if isinstance(text, str) else text
 
 
+def _label_to_dict(label: Label) -> dict[str, Any]:
+    plain = {"name": label.name, "formula": str(label.formula), "values": list(label.values)}
+    if label.odds is None:
+        return plain
+    return {**plain, "odds": {"score": str(label.odds.score), "scale": label.odds.scale}}
+
+
+def _label_from_dict(data: Mapping[str, Any]) -> Label:
+    odds = Odds(parse(data["odds"]["score"]), float(data["odds"]["scale"])) if "odds" in data else None
+    return Label(data["name"], parse(data["formula"]), tuple(data["values"]), odds)
+
+
 def _must_be_truth(constraint: Constraint, space: ConceptSpace) -> None:
     if shape_of(constraint.formula, space).kind != "bool":
         raise FormulaError(f"constraint {constraint.name!r} must be true or false, not a number: {constraint.formula}")
 
 
-def _label(name: str, formula: Formula, space: ConceptSpace) -> Label:
+def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) -> Label:
     if not name.isidentifier():
         raise KnowledgeError(f"label name {name!r} is no identifier (letters, digits and '_')")
     shape = shape_of(formula, space)
     values = (False, True) if shape.kind == "bool" else _possible_values(formula, space, shape)
     if len(values) < 2:
         raise KnowledgeError(f"label {name!r} is always {listed(values)}: '{formula}' leaves nothing to learn")
-    return Label(name, formula, values)
+    if odds is not None and (shape.kind != "bool" or shape_of(odds.score, space).kind == "symbol"):
+        raise KnowledgeError(f"label {name!r}: odds are for true-or-false labels, with a number as score")
+    return Label(name, formula, values, odds)
 
 
 def _possible_values(formula: Formula, space: ConceptSpace, shape: Shape) -> tuple[Value, ...]:

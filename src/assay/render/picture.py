@@ -1,17 +1,12 @@
 """A picture of a world, and the layout that all pictures of a task share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from assay.arrays import Array
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image of bytes, height x width for grey and height x width x 3 for colour."""
-
-    image: Array
 
 
 @dataclass(frozen=True)
@@ -27,6 +22,52 @@ class Box:
         """Return this part of an image."""
         part: Array = image[self.top : self.bottom, self.left : self.right]
         return part
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object in a picture: its name, such as a slot's, and the box around what is seen of it."""
+
+    name: str
+    box: Box
+
+
+NO_IMAGE: Array = np.zeros((0, 0), dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a world looks, in as many modalities as its task has.
+
+    `image`       bytes, height x width for grey and height x width x 3 for colour
+    `things`      the objects in it, with their boxes
+    `instances`   for each pixel which object it shows: 1 for the first of `things`, and so on, 0 for none
+    `depth`       for each pixel how far away it is, in 65,535ths of the task's farthest
+    `text`        the world in words, or as a table in one line
+    """
+
+    image: Array = field(default_factory=lambda: NO_IMAGE)
+    things: tuple[Thing, ...] = ()
+    instances: Array | None = None
+    depth: Array | None = None
+    text: str = ""
+
+
+def boxes_of(instances: Array, names: Sequence[str]) -> tuple[Thing, ...]:
+    """Return the objects of an instance map with the boxes around their pixels; one that is hidden has an empty box.
+
+    >>> boxes_of(np.array([[0, 2], [0, 2]]), ["car1", "car2"])[1]
+    Thing(name='car2', box=Box(left=1, top=0, right=2, bottom=2))
+    """
+    found = []
+    for number, name in enumerate(names, start=1):
+        rows, columns = (
+            np.nonzero((instances == number).any(axis=1))[0],
+            np.nonzero((instances == number).any(axis=0))[0],
+        )
+        ends = (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1) if len(rows) else (0, 0, 0, 0)
+        found.append(Thing(name, Box(*map(int, ends))))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,20 @@ COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
 
 
 def png(image: Array) -> bytes:
-    """Return an image of bytes, grey or colour, as a PNG file.
+    """Return an image of bytes, grey or colour, or of 16-bit grey, as a PNG file.
 
     >>> png(np.zeros((2, 3), dtype=np.uint8))[:4]
     b'\\x89PNG'
     """
     height, width = image.shape[:2]
     channels = image.shape[2] if image.ndim == 3 else 1
-    if image.dtype != np.uint8 or channels not in (1, 3):
+    wide = image.dtype == np.uint16 and channels == 1
+    if not wide and (image.dtype != np.uint8 or channels not in (1, 3)):
         raise ValueError(f"a picture is bytes with 1 or 3 channels, not {image.dtype} {image.shape}")
-    rows = np.zeros((height, width * channels + 1), dtype=np.uint8)  # each row starts with its filter: 0, none
-    rows[:, 1:] = image.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+    samples = image.astype(">u2").view(np.uint8) if wide else image
+    rows = np.zeros((height, width * channels * (2 if wide else 1) + 1), dtype=np.uint8)  # each row's filter: 0, none
+    rows[:, 1:] = samples.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 16 if wide else 8, 0 if channels == 1 else 2, 0, 0, 0)
     packer = zlib.compressobj(*(GREY if channels == 1 else COLOUR))
     pixels = packer.compress(rows.tobytes()) + packer.flush()
     return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + END

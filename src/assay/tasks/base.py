@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,8 +17,11 @@ from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
+from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Split
 from assay.worlds.world import Style, World
+
+Column = Literal["image", "things", "instances", "depth", "text"]
 
 
 class TaskConfig(Config):
@@ -73,6 +76,27 @@ class Task(ABC):
     @abstractmethod
     def render(self, world: World) -> Picture:
         """Return the picture of a world; a pure function."""
+
+    def pictures(self, worlds: Sequence[World]) -> list[Picture]:
+        """Return the pictures of worlds, for tasks that draw many faster than one by one."""
+        return [self.render(world) for world in worlds]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What of a picture is written to disk."""
+        return ("image",)
+
+    def worlds_in(self, split: Split, seed: int) -> Source:
+        """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
+        return WorldSource(self.knowledge, split, seed, self.name, self.version, style=self.style)
+
+    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the same world but for these concepts and what must follow, or None where that cannot be."""
+        return world.do(changes)
+
+    def ingredients(self, world: World) -> tuple[str, ...]:
+        """Return the names of the source images (digits, photographs) that a world shows."""
+        return ()
 
     @property
     def summary(self) -> str:

@@ -77,6 +77,10 @@ class DigitTask(Task):
         """Draw a writer for each place; which image that is depends on the digit written there."""
         return {"pool": pool, "draw": rng.integers(2**31, size=len(codes)).tolist()}
 
+    def ingredients(self, world: World) -> tuple[str, ...]:
+        """Return the digits' images by number."""
+        return tuple(f"digit {number}" for number in self.image_numbers(world))
+
     def image_numbers(self, world: World) -> list[int]:
         """Return which images of the source a world shows."""
         pool, draws = world.style["pool"], world.style["draw"]

@@ -128,6 +128,10 @@ class MNLogic(DigitTask):
         """Draw a writer for each bit; pixels have no style."""
         return {} if self.config.pixels else super().style(rng, codes, pool)
 
+    def ingredients(self, world: World) -> tuple[str, ...]:
+        """Return the digits' images, if there are any."""
+        return () if self.config.pixels else super().ingredients(world)
+
     def render(self, world: World) -> Picture:
         """Set the bits side by side, as digits or as pixels."""
         if not self.config.pixels:

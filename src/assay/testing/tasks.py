@@ -11,10 +11,10 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.seeds import rng_for
+from assay.render.picture import Layout, Picture
 from assay.tasks.base import Task
 from assay.testing.checks import Check, need, try_laws
-from assay.worlds.source import WorldSource
+from assay.worlds.source import Source
 from assay.worlds.world import World
 
 EXAMPLES = 24
@@ -37,19 +37,20 @@ def check_task(task: Task) -> list[Check]:
     )
 
 
-def _sources(task: Task) -> dict[str, WorldSource]:
-    return {s.name: WorldSource(task.knowledge, s, 0, task.name, task.version) for s in task.splits()}
+def _sources(task: Task) -> dict[str, Source]:
+    return {split.name: task.worlds_in(split, 0) for split in task.splits()}
 
 
 def _worlds(task: Task, index: int = EXAMPLES) -> list[World]:
     """Return the first worlds of each split, styles drawn as `assay make` draws them."""
     made = []
     for split in task.splits():
-        places = np.arange(min(index, split.size))
-        codes = WorldSource(task.knowledge, split, 0, task.name, task.version).codes(places)
-        for place, row in enumerate(codes.tolist()):
-            rng = rng_for(0, task.name, task.version, split.name, place)
-            made.append(World(task.space, tuple(row), task.style(rng, row, split.pool)))
+        source, places = task.worlds_in(split, 0), np.arange(min(index, split.size))
+        worlds = source.worlds(places)
+        alone = [source.worlds(places[[place]])[0] for place in (0, len(places) - 1)]
+        need(alone == [worlds[0], worlds[-1]], f"a world of split {split.name!r} depends on those drawn with it")
+        need([list(w.codes) for w in worlds] == source.codes(places).tolist(), "worlds and codes of a split differ")
+        made += worlds
     return made
 
 
@@ -104,14 +105,31 @@ def _task_pictures(task: Task) -> None:
     shape = (layout.height, layout.width) if layout.channels == 1 else (layout.height, layout.width, layout.channels)
     state = repr(np.random.get_state())  # noqa: NPY002 - to see that nobody uses it
     for world in _worlds(task):
-        image = task.render(world).image
-        need(image.dtype == np.uint8 and image.shape == shape, f"picture is {image.dtype} {image.shape}, not {shape}")
-        again = task.render(World.from_text(world.text, task.space)).image
-        need(np.array_equal(image, again), "two renderings of one world differ")
+        picture = task.render(world)
+        image = picture.image
+        if "image" in task.columns:
+            fits = image.dtype == np.uint8 and image.shape == shape
+            need(fits, f"picture is {image.dtype} {image.shape}, not {shape}")
+        again = task.render(World.from_text(world.text, task.space))
+        need(np.array_equal(image, again.image), "two renderings of one world differ")
+        need((picture.text, picture.things) == (again.text, again.things), "two descriptions of one world differ")
+        _task_things(picture, layout)
     need(repr(np.random.get_state()) == state, "the global random state was used")  # noqa: NPY002
     for name, box in layout.regions.items():
         inside = 0 <= box.left < box.right <= layout.width and 0 <= box.top < box.bottom <= layout.height
         need(inside and name in task.space.places, f"region of {name!r} lies outside the picture")
+
+
+def _task_things(picture: Picture, layout: Layout) -> None:
+    for thing in picture.things:
+        box = thing.box
+        inside = 0 <= box.left <= box.right <= layout.width and 0 <= box.top <= box.bottom <= layout.height
+        need(inside, f"the box of {thing.name!r} lies outside the picture")
+    for name, found in (("instances", picture.instances), ("depth", picture.depth)):
+        if found is not None:
+            need(found.shape == picture.image.shape[:2], f"{name} do not fit the picture: {found.shape}")
+    if picture.instances is not None:
+        need(int(picture.instances.max(initial=0)) <= len(picture.things), "an instance has no name")
 
 
 def _small(task: Task, folder: Path) -> Dataset:
@@ -128,15 +146,21 @@ def _task_on_disk(task: Task) -> None:
         dataset = _small(task, Path(folder) / "data")
         for name in dataset.split_names:
             split = dataset[name]
-            implied = task.knowledge.labels_of(split.concepts)
-            need(np.array_equal(split.labels, implied), f"split {name!r} has labels that the rule does not give")
-            pictures = [task.render(split.world(row)).image for row in range(len(split))]
-            same = np.array_equal(split.images.reshape(len(split), -1), np.stack(pictures).reshape(len(split), -1))
-            need(same, f"split {name!r} has pictures that its worlds do not give")
+            need(bool(split.lawful.all()), f"split {name!r} has labels that the rule does not give")
+            pictures = [task.render(split.world(row)) for row in range(len(split))]
+            if "image" in task.columns:
+                drawn = np.stack([picture.image for picture in pictures]).reshape(len(split), -1)
+                same = np.array_equal(split.images.reshape(len(split), -1), drawn)
+                need(same, f"split {name!r} has pictures that its worlds do not give")
+            if "text" in task.columns:
+                need(split.texts == [p.text for p in pictures], f"split {name!r} has texts that its worlds do not give")
 
 
 def _task_counterfactual(task: Task) -> None:
     world = _worlds(task, 1)[0]
     for concept in task.space.concepts:
         for value in concept.values[:3]:
-            task.render(world.do({concept.name: value}))
+            other = task.changed(world, {concept.name: value})
+            if other is not None:
+                need(other[concept.name] == value, f"a change of {concept.name!r} to {value!r} was not made")
+                task.render(other)

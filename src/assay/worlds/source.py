@@ -4,9 +4,10 @@ The decision diagram numbers the worlds of each label; a deck deals the numbers.
 world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -17,8 +18,33 @@ from assay.logic.circuit import Ranking
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge, Label
-from assay.seeds import Deck
+from assay.seeds import Deck, Streams
 from assay.worlds.split import Split
+from assay.worlds.world import LUCK, Style, World
+
+
+class Source(Protocol):
+    """The worlds of one split, as a function of the seed and the place."""
+
+    @property
+    def split(self) -> Split:
+        """The split."""
+
+    @property
+    def total(self) -> int:
+        """How many different worlds the split can hold."""
+
+    def codes(self, places: Array) -> Codes:
+        """Return the concept codes of the worlds at these places."""
+
+    def worlds(self, places: Array) -> list[World]:
+        """Return the worlds at these places, concepts and style."""
+
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each combination of concepts may occur in this split."""
+
+
+DrawStyle = Callable[[np.random.Generator, Sequence[int], str], Style]
 
 
 @dataclass(frozen=True)
@@ -92,8 +118,11 @@ def _gathered(parts: Sequence[Range | Kin], which: Array, numbers: Array) -> Cod
 class WorldSource:
     """The worlds of one split of one task, as a function of the seed and the place."""
 
-    def __init__(self, knowledge: Knowledge, split: Split, seed: int, *purpose: object) -> None:
+    def __init__(
+        self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, style: DrawStyle = lambda *_: {}
+    ) -> None:
         self.knowledge = knowledge
+        self.style = style
         self.split = split
         self.seed = seed
         self.purpose = purpose
@@ -143,6 +172,18 @@ class WorldSource:
         places = np.asarray(places, dtype=np.int64)
         which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
         return _gathered(self.kin, which, numbers)
+
+    def worlds(self, places: Array) -> list[World]:
+        """Return the worlds at these places of the split, each with a style of its own."""
+        streams = Streams(self.seed, *self.purpose, self.split.name)
+        space, pool, made = self.knowledge.space, self.split.pool, []
+        for place, row in zip(places.tolist(), self.codes(places).tolist(), strict=True):
+            rng = streams[place]
+            style = self.style(rng, row, pool)
+            if self.knowledge.stochastic:
+                style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
+            made.append(World(space, tuple(row), style))
+        return made
 
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""

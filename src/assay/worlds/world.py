@@ -9,6 +9,10 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import DataError
 
 Style = Mapping[str, Any]
+CONTENT = "content"
+"""The key of a style that holds what the concepts are read off, such as a whole board: no nuisance."""
+LUCK = "luck"
+"""The key of a style that holds what labels with odds are drawn with: a number from 0 to 1 for each label."""
 
 
 @dataclass(frozen=True)
