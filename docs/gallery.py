@@ -5,11 +5,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.tasks.base import Task
-from assay.worlds.source import WorldSource
-from assay.worlds.world import World
 
 HERE = Path(__file__).parent
 COLUMNS, HEIGHT, GAP = 4, 84, 10
@@ -17,13 +14,8 @@ COLUMNS, HEIGHT, GAP = 4, 84, 10
 
 def samples(task: Task, count: int) -> list[np.ndarray]:
     """Return pictures of the first worlds of the task's first split."""
-    split = task.splits()[0]
-    codes = WorldSource(task.knowledge, split, 0, task.name, task.version).codes(np.arange(count))
-    made = []
-    for place, row in enumerate(codes.tolist()):
-        rng = rng_for(0, task.name, task.version, split.name, place)
-        made.append(task.render(World(task.space, tuple(row), task.style(rng, row, split.pool))).image)
-    return made
+    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
+    return [picture.image for picture in task.pictures(worlds)]
 
 
 def scaled(image: np.ndarray) -> Image.Image:
