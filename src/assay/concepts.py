@@ -24,7 +24,7 @@ ABSENT_NUMBER = -(2**31)
 
 @dataclass(frozen=True)
 class Concept:
-    """A name and a finite tuple of values.
+    """A name and a finite tuple of values; `counts` says that the values 0, 1, 2, ... count things in the world.
 
     >>> Concept("digit", tuple(range(10))).kind
     'int'
@@ -32,6 +32,7 @@ class Concept:
 
     name: str
     values: tuple[Value, ...]
+    counts: bool = False
 
     def __post_init__(self) -> None:
         if not all(_can_be_read(part) for part in self.name.split(".")):
@@ -44,6 +45,10 @@ class Concept:
             )
         if len(self.values) < 1 or len({(type(v), v) for v in self.values}) < len(self.values):
             raise ConfigError(f"concept {self.name!r} needs distinct values, got {self.values!r}")
+        if self.counts and self.values != tuple(range(len(self.values))):
+            raise ConfigError(
+                f"concept {self.name!r} counts things, so its values are 0, 1, 2, ..., not {self.values!r}"
+            )
         if len({kind_of_value(v) for v in self.present}) > 1:
             raise ConfigError(f"concept {self.name!r} mixes kinds of values: {self.values!r}")
 

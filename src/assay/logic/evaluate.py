@@ -101,7 +101,7 @@ class Evaluator:
             case f.If(condition, then, otherwise):
                 either = self._whole(self.run(then, codes)), self._whole(self.run(otherwise, codes))
                 return np.where(self._truth(condition, codes), *either)
-        return self._run_many(formula, [self.run(part, codes) for part in children(formula)])
+        return self.combined(formula, [self.run(part, codes) for part in children(formula)])
 
     def _truth(self, formula: Formula, codes: Codes) -> Any:
         return np.asarray(self.run(formula, codes), dtype=bool)
@@ -113,7 +113,8 @@ class Evaluator:
             return table[column]
         return column if column.dtype == np.int64 else column.astype(np.int64)
 
-    def _run_many(self, formula: Formula, parts: list[Any]) -> Any:
+    def combined(self, formula: Formula, parts: list[Any]) -> Any:
+        """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
         parts = [self._whole(part) for part in parts]
         match formula:
             case f.Sum() | f.Count():

@@ -16,6 +16,7 @@ from assay.logic.formula import Const, Formula, conjunction
 from assay.logic.ground import Shape, grounded, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.traverse import substituted
+from assay.logic.variants import Boundary, boundary_of
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,11 @@ class Knowledge:
         return conjunction(*(rule for rule in rules if rule != Const(True)))
 
     @cached_property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """The boundary of each label: in which ways it holds, and in which a world just misses it."""
+        return tuple(boundary_of(label.formula, self.space, self.possible) for label in self.labels)
+
+    @cached_property
     def diagram(self) -> Diagram:
         """The decision diagram of all labels together; every concept vector counts, possible or not."""
         return compile_diagram([label.formula for label in self.labels], self.space)
@@ -180,7 +186,7 @@ class Knowledge:
         """Return the knowledge as plain data, formulas as text."""
         space = self.space
         return {
-            "concepts": [{"name": c.name, "values": list(c.values)} for c in space.concepts],
+            "concepts": [_concept_to_dict(concept) for concept in space.concepts],
             "slots": [{"name": s.name, "group": s.group, "attributes": list(s.attributes)} for s in space.slots],
             "encoders": [{"name": g.name, "concepts": list(g.concepts)} for g in space.encoders],
             "labels": [_label_to_dict(label) for label in self.labels],
@@ -194,7 +200,7 @@ class Knowledge:
         """Return the knowledge that `to_dict` wrote."""
         try:
             space = ConceptSpace(
-                tuple(Concept(c["name"], tuple(c["values"])) for c in data["concepts"]),
+                tuple(Concept(c["name"], tuple(c["values"]), c.get("counts", False)) for c in data["concepts"]),
                 tuple(Slot(s["name"], s["group"], tuple(s["attributes"])) for s in data["slots"]),
                 tuple(EncoderGroup(g["name"], tuple(g["concepts"])) for g in data["encoders"]),
             )
@@ -207,6 +213,11 @@ class Knowledge:
 
 def _formula(text: Formula | str) -> Formula:
     return parse(text) if isinstance(text, str) else text
+
+
+def _concept_to_dict(concept: Concept) -> dict[str, Any]:
+    plain = {"name": concept.name, "values": list(concept.values)}
+    return {**plain, "counts": True} if concept.counts else plain
 
 
 def _label_to_dict(label: Label) -> dict[str, Any]:

@@ -1,0 +1,243 @@
+"""What a rule tells apart: each concept's values in classes that it treats alike, and relations between concepts.
+
+A rule that asks for `cup == 3` tells apart counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
+that counts things). One that asks for `car > truck` tells apart less, equal and more. The rule is a function of these.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, Value
+from assay.errors import FormulaError
+from assay.logic import formula as f
+from assay.logic.evaluate import Evaluator
+from assay.logic.formula import Formula, Var, conjunction, disjunction
+from assay.logic.ground import shape_of
+from assay.logic.traverse import children, names_in
+
+CONNECTIVES = (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Classes of worlds, exactly one of which a world is in; each has a formula and, in words, a name."""
+
+    names: tuple[str, ...]
+    formulas: tuple[Formula, ...]
+    words: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return len(self.formulas)
+
+    def classes(self, space: ConceptSpace, codes: Codes) -> Array:
+        """Return the class of each world."""
+        truths = [Evaluator(space, formula)(codes) for formula in self.formulas[:-1]]
+        return np.asarray(np.select(truths, range(self.size - 1), self.size - 1) if truths else np.zeros(len(codes)))
+
+    def formula(self, allowed: frozenset[int]) -> Formula:
+        """Return "in one of these classes"."""
+        return disjunction(*(self.formulas[number] for number in sorted(allowed)))
+
+    def text(self, allowed: frozenset[int]) -> str:
+        """Return "in one of these classes" in words."""
+        words = [self.words[number] for number in sorted(allowed)]
+        return words[0] if len(words) == 1 else f"({' or '.join(words)})"
+
+
+@dataclass(frozen=True)
+class Grouped(Feature):
+    """One concept, its values in classes: `of[code]` is the class of a value."""
+
+    concept: Concept
+    of: tuple[int, ...]
+
+    def classes(self, space: ConceptSpace, codes: Codes) -> Array:
+        """Return the class of each world."""
+        found: Array = np.array(self.of)[codes[:, space.place(self.concept.name)]]
+        return found
+
+    def formula(self, allowed: frozenset[int]) -> Formula:
+        """Return "has one of these values"."""
+        return self.said(allowed)[0]
+
+    def text(self, allowed: frozenset[int]) -> str:
+        """Return "has one of these values" in words."""
+        return self.said(allowed)[1]
+
+    def said(self, allowed: frozenset[int]) -> tuple[Formula, str]:
+        """Return "has one of these values" as a formula and in words."""
+        values = [v for v, number in zip(self.concept.values, self.of, strict=True) if number in allowed]
+        return described(self.concept, values)
+
+    @cached_property
+    def steps(self) -> Array | None:
+        """For concepts that count: whether a step leads from one code to another; None where every change is one."""
+        if not self.concept.counts:
+            return None
+        classes = np.array(self.of)
+        return np.asarray(np.abs(classes[:, None] - classes[None, :]) <= 1)
+
+
+WAYS: dict[frozenset[int], f.Operator] = {
+    frozenset([0]): "==", frozenset([1]): "<", frozenset([2]): ">",
+    frozenset([0, 1]): "<=", frozenset([0, 2]): ">=", frozenset([1, 2]): "!=",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ordered(Feature):
+    """Two numbers compared: equal, less, more."""
+
+    left: Formula
+    right: Formula
+
+    def formula(self, allowed: frozenset[int]) -> Formula:
+        """Return "compares in one of these ways"."""
+        return f.Compare(WAYS[allowed], self.left, self.right)
+
+    def text(self, allowed: frozenset[int]) -> str:
+        """Return "compares in one of these ways" in words."""
+        return str(self.formula(allowed))
+
+
+def described(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
+    """Return "the concept has one of these values", as a formula and in words.
+
+    >>> described(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
+    '1-2 cup'
+    """
+    variable, name = Var(concept.name), concept.name
+    missing = [value for value in concept.values if value not in values]
+    if concept.kind == "bool" and not concept.optional:
+        return (variable, name) if values == [True] else (f.Not(variable), f"not {name}")
+    if len(values) == 1:
+        same = variable.eq(values[0])
+        return same, (f"not {name}" if concept.counts and values[0] == 0 else f"{name} == {values[0]}")
+    if len(missing) == 1 and not (concept.counts and missing[0] in (min(concept.values), max(concept.values))):
+        return variable.ne(missing[0]), f"{name} != {missing[0]}"
+    if concept.kind == "int" and not concept.optional:
+        run = _run(concept, values)
+        if run is not None:
+            return run
+    rows = tuple((value,) for value in values)
+    return f.Member((variable,), rows), f"{name} in {{{', '.join(map(str, values))}}}"
+
+
+def _run(concept: Concept, values: list[Value]) -> tuple[Formula, str] | None:
+    """Describe values that follow one another among those of a concept, such as 1 to 2, or 4 and more."""
+    numbers, ordered = sorted(map(int, values)), sorted(map(int, concept.values))
+    low, high = numbers[0], numbers[-1]
+    if numbers != [number for number in ordered if low <= number <= high]:
+        return None
+    variable, name = Var(concept.name), concept.name
+    if high == ordered[-1]:
+        return variable >= low, (name if concept.counts and low == 1 else f"{name} >= {low}")
+    if low == ordered[0]:
+        return variable <= high, f"{name} <= {high}"
+    text = f"{low}-{high} {name}" if concept.counts else f"{low} <= {name} <= {high}"
+    return conjunction(variable >= low, variable <= high), text
+
+
+def atoms(formula: Formula) -> Iterator[Formula]:
+    """Yield the truths that a grounded formula combines: concepts, comparisons and the like, not connectives.
+
+    A count of truths is a connective as well: `exactly(2, a, b, c)` combines a, b and c.
+    """
+    if isinstance(formula, f.Const):
+        return
+    inside = list(_truths_inside(formula))
+    if isinstance(formula, (*CONNECTIVES, f.If)):
+        inside = list(children(formula))
+    elif not inside or _has_plain_numbers(formula):
+        yield formula
+        return
+    for part in inside:
+        yield from atoms(part)
+
+
+def _truths_inside(formula: Formula) -> Iterator[Formula]:
+    """Yield the truths that are counted or asked for inside numbers."""
+    for part in children(formula):
+        if isinstance(part, f.Count):
+            yield from part.parts
+        elif isinstance(part, f.If):
+            yield part.condition
+            yield from _truths_inside(part)
+        else:
+            yield from _truths_inside(part)
+
+
+def _has_plain_numbers(formula: Formula) -> bool:
+    """Return whether a concept's own value enters, not only counts of truths."""
+    if isinstance(formula, Var):
+        return True
+    if isinstance(formula, f.Count):
+        return False
+    skipped = {formula.condition} if isinstance(formula, f.If) else set()
+    return any(_has_plain_numbers(part) for part in children(formula) if part not in skipped)
+
+
+def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
+    """Return what a grounded formula tells apart, in the order in which it does."""
+    single: dict[str, list[Formula]] = {}
+    order: dict[str | Formula, None] = {}
+    relations: dict[Formula, Feature] = {}
+    for atom in dict.fromkeys(guarded(atom, space) for atom in atoms(formula)):
+        names = names_in(atom)
+        if len(names) == 1:
+            single.setdefault(names[0], []).append(atom)
+            order[names[0]] = None
+        elif names:
+            relation = _relation(atom, space)
+            relations.setdefault(relation.formulas[0], relation)
+            order[relation.formulas[0]] = None
+    return tuple(_grouped(key, single[key], space) if isinstance(key, str) else relations[key] for key in order)
+
+
+def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> Grouped:
+    concept, place = space.concept(name), space.place(name)
+    codes = np.zeros((len(concept.values), len(space)), dtype=np.int64)
+    codes[:, place] = np.arange(len(concept.values))
+    truths = np.stack([Evaluator(space, atom)(codes) for atom in asked], axis=1)
+    keys = [tuple(row) for row in truths.tolist()]
+    if concept.counts:  # neighbouring counts that are told apart are classes; so is none at all
+        keys = [(0,), *((1 + sum(keys[i] != keys[i - 1] for i in range(2, code + 1)),) for code in range(1, len(keys)))]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    of = tuple(numbers[key] for key in keys)
+    members = [[v for v, number in zip(concept.values, of, strict=True) if number == one] for one in numbers.values()]
+    said = [described(concept, values) for values in members]
+    return Grouped((name,), tuple(one[0] for one in said), tuple(one[1] for one in said), concept, of)
+
+
+def _relation(atom: Formula, space: ConceptSpace) -> Feature:
+    """Return whether a relation of several concepts holds; for a comparison of numbers, which way it goes."""
+    names = names_in(atom)
+    if not isinstance(atom, f.Compare):
+        return Feature(names, (atom, f.Not(atom)), (str(atom), str(f.Not(atom))))
+    left, right = sorted((atom.left, atom.right), key=str)
+    kinds, exact = {shape_of(left, space).kind, shape_of(right, space).kind}, atom.operator in ("==", "!=")
+    if "symbol" in kinds or (exact and (kinds == {"bool"} or _may_be_absent(names, space))):
+        made: tuple[Formula, ...] = (left.eq(right), left.ne(right))
+        return Feature(names, made, tuple(str(one) for one in made))
+    made = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
+    return Ordered(names, made, tuple(str(one) for one in made), left, right)
+
+
+def guarded(atom: Formula, space: ConceptSpace) -> Formula:
+    """Return an atom that can stand alone: one that only has a meaning where objects are there says that they are."""
+    try:
+        shape_of(atom, space)
+    except FormulaError:
+        there = [Var(name).ne(ABSENT) for name in names_in(atom) if space.concept(name).optional]
+        return f.And((*there, atom))
+    return atom
+
+
+def _may_be_absent(names: tuple[str, ...], space: ConceptSpace) -> bool:
+    return any(space.concept(name).optional for name in names)

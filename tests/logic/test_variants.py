@@ -1,0 +1,162 @@
+"""The boundary against brute force: 200 random rules on all worlds of their spaces, and some on larger spaces."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from assay.concepts import Concept, ConceptSpace, bits, digits
+from assay.logic import formula as f
+from assay.logic.distance import distances
+from assay.logic.evaluate import evaluate
+from assay.logic.features import Grouped, features_of
+from assay.logic.formula import TRUE, Formula
+from assay.logic.ground import grounded, shape_of, well_formed
+from assay.logic.parse import parse
+from assay.logic.variants import boundary_of
+from assay.seeds import rng_for
+from tests.logic.formulas import CASES, Scope, random_space, truth
+
+
+def rule(number: int) -> tuple[ConceptSpace, Formula]:
+    """Return a random true-or-false rule that is not constant; some of its numbers count things."""
+    for attempt in itertools.count():
+        rng = rng_for(12, "boundaries", number, attempt)
+        space = random_space(rng)
+        if number % 3 == 0:
+            counted = tuple(Concept(name, tuple(range(int(rng.integers(3, 7)))), counts=True) for name in ("h", "k"))
+            space = ConceptSpace((*space.concepts[:3], *counted))
+        scope = Scope(space, {concept.name: concept for concept in space.concepts})
+        made = truth(rng, scope, int(rng.integers(2, 5)))
+        if len(set(evaluate(made, space, space.all_codes()).tolist())) == 2:
+            return space, made
+    raise AssertionError
+
+
+def allowed(space: ConceptSpace, made: Formula, place: int, before: int, after: int) -> bool:
+    """Return whether a change is one: any for most concepts, to a neighbouring class for those that count."""
+    concept = space.concepts[place]
+    if not concept.counts:
+        return True
+    own = [x for x in features_of(grounded(made, space), space) if isinstance(x, Grouped) and x.concept == concept]
+    return not own or abs(own[0].of[before] - own[0].of[after]) <= 1
+
+
+def near_by_force(space: ConceptSpace, made: Formula, within: Formula = TRUE) -> np.ndarray:
+    """Look at every change of every world, one after the other."""
+    worlds = [tuple(row) for row in space.all_codes().tolist()]
+    holds = dict(zip(worlds, evaluate(made, space, space.all_codes()).tolist(), strict=True))
+    possible = dict(zip(worlds, evaluate(within, space, space.all_codes()).tolist(), strict=True))
+    found = []
+    for world in worlds:
+        changes = (
+            (*world[:place], code, *world[place + 1 :])
+            for place, concept in enumerate(space.concepts)
+            for code in range(len(concept.values))
+            if code != world[place] and allowed(space, made, place, world[place], code)
+        )
+        found.append(not holds[world] and any(holds[other] and possible[other] for other in changes))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_random_rules_agree_with_brute_force(number):
+    space, made = rule(number)
+    codes = space.all_codes()
+    boundary = boundary_of(made, space)
+    expected = near_by_force(space, made)
+    assert boundary.explicit
+    assert np.array_equal(boundary.in_variants(codes).any(axis=1), evaluate(made, space, codes))
+    assert np.array_equal(boundary.near(codes), expected)
+    types = boundary.in_types(codes)
+    assert np.array_equal(types.any(axis=1), expected)
+    assert boundary.in_variants(codes).any(axis=0).all() and types.any(axis=0).all(), "a region is empty"
+    names = [region.name for region in (*boundary.variants, *boundary.types)]
+    assert len(set(names)) == len(names)
+    for region in (*boundary.variants, *boundary.types):
+        assert shape_of(parse(str(region.formula)), space).kind == "bool"
+
+
+@pytest.mark.parametrize("number", range(0, CASES, 5))
+def test_only_possible_worlds_count(number):
+    space, made = rule(number)
+    within = f.conjunction(well_formed(space), f.Var(space.names[0]).ne(space.concepts[0].values[0]))
+    codes = space.all_codes()
+    inside = evaluate(within, space, codes)
+    boundary = boundary_of(made, space, within)
+    assert np.array_equal(boundary.near(codes)[inside], near_by_force(space, made, within)[inside])
+    assert np.array_equal(boundary.in_variants(codes).any(axis=1)[inside], evaluate(made, space, codes)[inside])
+    assert np.array_equal(boundary.in_types(codes).any(axis=1)[inside], boundary.near(codes)[inside])
+
+
+def distance_by_force(space: ConceptSpace, made: Formula) -> np.ndarray:
+    codes = space.all_codes()
+    values = evaluate(made, space, codes)
+    apart = (codes[:, None, :] != codes[None, :, :]).sum(axis=2)
+    other = values[:, None] != values[None, :]
+    return np.where(other, apart, len(space) + 1).min(axis=1)
+
+
+@pytest.mark.parametrize("number", range(0, CASES, 2))
+def test_distances_agree_with_brute_force(number):
+    space, made = rule(number)
+    found = distances(made, space, space.all_codes())
+    assert found.exact.all() and np.array_equal(found.least, distance_by_force(space, made))
+
+
+@pytest.mark.parametrize("number", range(0, CASES, 4))
+def test_bounds_without_a_diagram_are_right(number, monkeypatch):
+    monkeypatch.setattr("assay.logic.distance.NODES", 0)
+    space, made = rule(number)
+    found, true = distances(made, space, space.all_codes()), distance_by_force(space, made)
+    assert (found.least <= true).all() and np.array_equal(found.least[found.exact], true[found.exact])
+    assert np.array_equal(found.exact, true == 1)
+
+
+LARGE = {
+    "a + b == c + d and e > 5": digits(["a", "b", "c", "d", "e", "g"]),
+    "at_least(7, *bits)": bits([f"b{i}" for i in range(18)]),
+    "n >= 4 and (m == 2 or k < 3) and not b": ConceptSpace(
+        (*(Concept(x, tuple(range(40)), counts=True) for x in ("n", "m", "k")), Concept("b", (False, True)))
+    ),
+}
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_spaces_of_up_to_a_million_worlds(text):
+    space = LARGE[text]
+    made = f.at_least(7, *map(f.Var, space.names)) if "bits" in text else parse(text)
+    codes = space.all_codes()
+    assert 100_000 <= len(codes) <= 1_000_000
+    truths = evaluate(made, space, codes)
+    boundary = boundary_of(made, space)
+    strides = np.cumprod([1, *space.sizes[:0:-1]])[::-1]
+    expected = np.zeros(len(codes), dtype=bool)
+    for place, concept in enumerate(space.concepts):
+        own = [x for x in features_of(made, space) if isinstance(x, Grouped) and x.concept == concept]
+        classes = np.array(own[0].of) if own and concept.counts else np.zeros(len(concept.values))
+        for code in range(len(concept.values)):
+            there = np.arange(len(codes)) + (code - codes[:, place]) * strides[place]
+            expected |= truths[there] & (np.abs(classes[codes[:, place]] - classes[code]) <= 1)
+    near = expected & ~truths if boundary.explicit else boundary.near(codes) & ~truths
+    assert np.array_equal(boundary.near(codes) & ~truths, near) and np.array_equal(near, expected & ~truths)
+    if boundary.explicit:
+        assert np.array_equal(boundary.in_variants(codes).any(axis=1), truths)
+        assert np.array_equal(boundary.in_types(codes).any(axis=1), near)
+
+
+def test_a_rule_of_too_many_ways_still_knows_near_from_far():
+    space = bits([f"b{i}" for i in range(18)])
+    boundary = boundary_of(f.exactly(9, *map(f.Var, space.names)), space)
+    assert not boundary.explicit and boundary.variants == ()
+    codes = np.array([[1] * 9 + [0] * 9, [1] * 8 + [0] * 10, [0] * 18])
+    assert boundary.near(codes).tolist() == [True, True, False]
+    assert boundary.tags(codes)[2] == "far" and boundary.tags(codes)[1].startswith("change b8; change b9")
+
+
+def test_numbers_and_symbols_are_near_where_one_change_changes_them():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1))))
+    boundary = boundary_of(parse("max(a, b)"), space)
+    assert boundary.tags(np.array([[0, 0], [2, 1]])) == ["change a; change b", "change a"]
+    far = boundary_of(parse("(a >= 1) + (b >= 5)"), ConceptSpace((Concept("a", (0, 1)), Concept("b", (0, 9, 8)))))
+    assert far.near(np.array([[0, 0]])).tolist() == [True]
