@@ -40,6 +40,10 @@ class RunFolder:
         """Return where the predictions for a split are."""
         return self.folder / "predictions" / f"{split}.parquet"
 
+    def pairs(self, split: str) -> Path:
+        """Return where the predictions for the counterfactual pairs of a split are."""
+        return self.folder / "predictions" / "pairs" / f"{split}.parquet"
+
     def about(self) -> dict[str, Any]:
         """Return what was trained on what."""
         try:

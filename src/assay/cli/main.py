@@ -12,6 +12,7 @@ from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
 from assay.cli.list import list_things
 from assay.cli.make import make
+from assay.cli.pairs import pairs
 from assay.cli.predict import predict
 from assay.cli.report import report
 from assay.cli.run import run
@@ -48,7 +49,7 @@ def options(
 
 
 app.command("list")(list_things)
-for verb in (show, make, train, predict, score, diagnose, report, run, check, count, demo):
+for verb in (show, make, train, predict, score, diagnose, report, run, check, count, pairs, demo):
     app.command()(verb)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}

@@ -38,6 +38,9 @@ def make(
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     digits: Annotated[Path | None, typer.Option("--digits", help="A folder with the idx files of MNIST.")] = None,
+    coco: Annotated[
+        Path | None, typer.Option("--coco", help="A folder with COCO's images and annotations, or an annotation file.")
+    ] = None,
     archive: Annotated[str | None, typer.Option("--archive", help="Also pack it: zip, tar.gz or tar.bz2.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -48,7 +51,8 @@ def make(
     from assay.data.recipe import recipe_from
 
     base = settings_from(settings, config).renamed(RSBENCH)
-    options = {"n": train, "seed": seed, "digits": digits, "output_dir": output, "archive": archive, "workers": workers}
+    outside = {"digits": digits, "coco": coco}
+    options = {"n": train, "seed": seed, **outside, "output_dir": output, "archive": archive, "workers": workers}
     given = base.merged(_flags(options)).merged(_sizes(split, base))
     own = checked(Output, given.only(Output.model_fields))
     if not own.output_dir:

@@ -10,6 +10,9 @@ from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, pri
 
 if TYPE_CHECKING:
     from assay.config import Settings
+    from assay.logic.knowledge import Knowledge
+
+LOOK = 20_000
 
 
 def show(
@@ -38,7 +41,7 @@ def show(
         "about": (sys.modules[type(shown).__module__].__doc__ or "").strip(),
         "knowledge": shown.knowledge.to_dict(),
         "worlds": shown.space.worlds,
-        "diagram_nodes": shown.knowledge.diagram.size,
+        "diagram_nodes": _diagram_nodes(shown.knowledge),
         "shortcuts": _shortcuts(task, settings_from(settings, config)),
         "layout": shown.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
@@ -76,8 +79,20 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
     print_table(
         ["label", "rule", "values"], [[x["name"], x["formula"], listed(x["values"])] for x in knowledge["labels"]]
     )
-    print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {facts['diagram_nodes']:,} nodes")
+    nodes = f"more than {LOOK:,}" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
+    print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {nodes} nodes")
     print_text(f"{facts['shortcuts']}\n")
+
+
+def _diagram_nodes(knowledge: "Knowledge") -> int | None:
+    """Return the size of the rule's decision diagram, None if it is too large to compile for a look."""
+    from assay.errors import TooLarge
+    from assay.logic.circuit import compile_diagram
+
+    try:
+        return compile_diagram([label.formula for label in knowledge.labels], knowledge.space, budget=LOOK).size
+    except TooLarge:
+        return None
 
 
 def _shortcuts(task: str, settings: "Settings") -> str:

@@ -70,11 +70,24 @@ def card(manifest: Mapping[str, Any]) -> str:
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
         sources=_sources(manifest["sources"]),
-        people="Handwriting only; writers are not named." if "digits" in manifest["sources"] else "No.",
+        people=_people(manifest["sources"]),
         balance="label values" if manifest["splits"][0]["balance"] == "label" else "worlds",
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _people(sources: Mapping[str, Any]) -> str:
+    if "coco" in sources:
+        return "Yes: photographs of people, who are not named."
+    return "Handwriting only; writers are not named." if "digits" in sources else "No."
+
+
+def _licence(sources: Mapping[str, Any]) -> str:
+    """Return the licence; photographs of COCO are each under a licence of its own, that its annotations name."""
+    if "coco" in sources:
+        return "other"
+    return "cc-by-sa-3.0" if "digits" in sources else "cc-by-4.0"
 
 
 def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
@@ -105,7 +118,7 @@ def _front(manifest: Mapping[str, Any]) -> str:
     category = next((name for bound, name in bounds if size < bound), "n>1M")
     head = {
         "pretty_name": f"assay {manifest['task']['name']}",
-        "license": "cc-by-sa-3.0" if "digits" in manifest["sources"] else "cc-by-4.0",
+        "license": _licence(manifest["sources"]),
         "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
         "size_categories": [category],
         "configs": [{"config_name": "default", "data_files": files}],

@@ -10,7 +10,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value, kind_of_value, listed
 from assay.errors import DataError
 
-CONCEPT, LABEL = "concept_", "label_"
+CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 

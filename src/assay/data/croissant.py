@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assay.data.columns import CONCEPT, LABEL, kind_of_values
+from assay.data.columns import BOUNDARY, CONCEPT, LABEL, kind_of_values
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -49,14 +49,17 @@ TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
 def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Croissant JSON-LD of a dataset: a set of files and a record set for each split."""
     task = manifest["task"]["name"]
-    licence = "by-sa/3.0" if "digits" in manifest["sources"] else "by/4.0"
+    common = "https://creativecommons.org/licenses/"
+    licence = f"{common}by-sa/3.0/" if "digits" in manifest["sources"] else f"{common}by/4.0/"
+    if "coco" in manifest["sources"]:
+        licence = "https://cocodataset.org/#termsofuse"  # each photograph has its own
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"assay-{task}",
         "description": f"{manifest['summary']} (task {task}, seed {manifest['seed']}, made by assay).",
-        "license": f"https://creativecommons.org/licenses/{licence}/",
+        "license": licence,
         "version": f"{manifest['task']['version']}.0.0",
         "url": f"https://assay.invalid/{manifest['fingerprint']}",
         "citeAs": "Assay: is it the concept, the rule, or a shortcut?",
@@ -97,6 +100,7 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns = [("index", "sc:Integer"), ("style", "sc:Text")]
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
+    columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -20,7 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from assay.data.card import card
-from assay.data.columns import LABEL, from_column
+from assay.data.columns import BOUNDARY, LABEL, from_column
 from assay.data.croissant import croissant
 from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
 from assay.data.recipe import Recipe
@@ -82,7 +83,8 @@ def _says(path: Path, plan: dict[str, Any]) -> bool:
 
 def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
     kept = ("task", "seed", "shard_rows", "sources")
-    splits = [{k: v for k, v in split.items() if k not in ("labels", "shards")} for split in manifest["splits"]]
+    made = ("labels", "boundary", "shards")
+    splits = [{k: v for k, v in split.items() if k not in made} for split in manifest["splits"]]
     return {**{key: manifest[key] for key in kept}, "splits": splits}
 
 
@@ -152,8 +154,9 @@ def default_workers(rows: int) -> int:
 def _finish(recipe: Recipe, folder: Path, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
     """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
     shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
-    counts = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
-    manifest = manifest_of(recipe, shards, counts)
+    labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
+    places = {name: _boundary_counts(recipe, folder, records) for name, records in shards.items()}
+    manifest = manifest_of(recipe, shards, labels, places)
     write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
     write_atomically(folder / "README.md", card(manifest).encode())
     write_atomically(folder / NAME, to_json(manifest))
@@ -175,3 +178,14 @@ def _label_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> d
         label.name: {str(v): int(n) for v, n in zip(label.values, counts[label.name], strict=True) if n}
         for label in labels
     }
+
+
+def _boundary_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
+    """Return how many examples of a split are of each variant and each near-boundary type, and how many are far."""
+    names = recipe.task.knowledge.label_names
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for shard in records:
+        table = pq.ParquetFile(folder / shard.file).read(columns=[BOUNDARY + name for name in names])
+        for name in names:
+            counts[name].update(tag for text in table[BOUNDARY + name].to_pylist() for tag in text.split("; "))
+    return {name: dict(sorted(found.items())) for name, found in counts.items()}

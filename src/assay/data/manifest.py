@@ -31,12 +31,20 @@ def versions() -> dict[str, str]:
 
 
 def manifest_of(
-    recipe: Recipe, shards: Mapping[str, Sequence[ShardRecord]], counts: Mapping[str, Any]
+    recipe: Recipe,
+    shards: Mapping[str, Sequence[ShardRecord]],
+    labels: Mapping[str, Any],
+    boundary: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the manifest of a dataset whose shards are all written."""
     task, plan = recipe.task, recipe.to_dict()
     splits = [
-        {**split, "labels": counts[split["name"]], "shards": [shard.to_dict() for shard in shards[split["name"]]]}
+        {
+            **split,
+            "labels": labels[split["name"]],
+            "boundary": boundary[split["name"]],
+            "shards": [shard.to_dict() for shard in shards[split["name"]]],
+        }
         for split in plan["splits"]
     ]
     made = {split.name for split in recipe.splits}
@@ -51,6 +59,7 @@ def manifest_of(
         "columns": list(task.columns),
         "backbones": task.backbones(),
         "sources": plan["sources"],
+        "local": recipe.local,
         "splits": splits,
         "left_out": [split.name for split in task.splits() if split.name not in made],
         "versions": versions(),

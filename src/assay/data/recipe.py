@@ -1,7 +1,7 @@
 """A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,13 @@ class Recipe:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
         return Recipe, (self.task_name, self.settings, self.seed, self.train, self.sizes)
 
+    @property
+    def local(self) -> dict[str, Any]:
+        """The settings that say where data lies on this machine, and are no part of what the dataset is."""
+        config = self.task.config
+        names = [name for name, field in type(config).model_fields.items() if field.exclude]
+        return {name: getattr(config, name) for name in names if getattr(config, name) is not None}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
         task = self.task
@@ -69,6 +76,7 @@ def split_to_dict(split: Split) -> dict[str, Any]:
         "balance": split.balance,
         "pool": split.pool,
         "disjoint_from": list(split.disjoint_from),
+        "quota": None if split.quota is None else asdict(split.quota),
     }
 
 

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
 from assay.data.recipe import SHARD_ROWS, Recipe
 from assay.errors import DataError, KnowledgeError
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Picture, Thing
 from assay.render.png import png
-from assay.tasks.base import Column
+from assay.tasks.base import Column, Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import LUCK, World
@@ -84,12 +84,11 @@ class Writer:
         start = job.number * SHARD_ROWS
         return np.arange(start, min(start + SHARD_ROWS, self.splits[job.split].size))
 
-    def worlds(self, split: Split, places: Array) -> tuple[Codes, list[World]]:
+    def worlds(self, split: Split, places: Array) -> list[World]:
         """Return the worlds at these places, with their styles drawn."""
         made = self.sources[split.name].worlds(places)
-        codes = np.array([world.codes for world in made], dtype=np.int64)
-        self._check_held_out(split, codes)
-        return codes, made
+        self._check_held_out(split, np.array([world.codes for world in made], dtype=np.int64))
+        return made
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
         for other in split.disjoint_from:
@@ -99,15 +98,9 @@ class Writer:
     def table(self, job: ShardJob) -> pa.Table:
         """Return the rows of a shard."""
         split, places = self.splits[job.split], self.places(job)
-        codes, worlds = self.worlds(split, places)
+        worlds = self.worlds(split, places)
         names = [f"{split.name}-{place}.png" for place in places.tolist()]
-        columns = {"index": numbers(places), **seen(self.task.columns, self.task.pictures(worlds), names)}
-        columns |= columns_of(self.task.knowledge, codes, worlds)
-        styles = [COMPACT.encode(dict(world.style)) for world in worlds]
-        columns["style"] = strings(styles, pa.string())
-        held = features(self.task.knowledge, self.task.columns)
-        metadata = {"huggingface": json.dumps({"info": {"features": held}})}
-        return pa.table(columns).replace_schema_metadata(metadata)
+        return table_of(self.task, worlds, names, places)
 
     def write(self, job: ShardJob, folder: Path) -> ShardRecord:
         """Make a shard, write it under a temporary name, and rename it."""
@@ -116,6 +109,19 @@ class Writer:
         path = folder / job.file
         write_atomically(path, buffer.getvalue())
         return record(folder, job)
+
+
+def table_of(
+    task: Task, worlds: Sequence[World], names: Sequence[str], places: Array, pictures: bool = True
+) -> pa.Table:
+    """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
+    codes = np.array([world.codes for world in worlds], dtype=np.int64)
+    shown = seen(task.columns, task.pictures(worlds), names) if pictures else {}
+    styles = [COMPACT.encode(dict(world.style)) for world in worlds]
+    columns = {"index": numbers(places), **shown, **columns_of(task.knowledge, codes, worlds)}
+    columns["style"] = strings(styles, pa.string())
+    metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
+    return pa.table(columns).replace_schema_metadata(metadata)
 
 
 def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]) -> dict[str, pa.Array]:
@@ -139,7 +145,7 @@ def _thing(thing: Thing) -> dict[str, Any]:
 
 
 def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:
-    """Return the concept columns and the label columns of worlds."""
+    """Return the concept columns and the label columns of worlds, and where each world lies in each label's rule."""
     if knowledge.stochastic:
         labels = knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
     else:
@@ -148,7 +154,9 @@ def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> d
         raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")
     concepts = {CONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(knowledge.space.concepts)}
     named = {LABEL + label.name: to_column(labels[:, i], label.values) for i, label in enumerate(knowledge.labels)}
-    return {**concepts, **named}
+    pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
+    tags = {BOUNDARY + name: strings(boundary.tags(codes), pa.string()) for name, boundary in pairs}
+    return {**concepts, **named, **tags}
 
 
 def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
@@ -171,7 +179,8 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
         "things": [{"name": value("string"), **corners}],
     }
     shown = {column: kinds[column] for column in columns}
-    return {"index": value("int64"), **shown, **concepts, **labels, "style": value("string")}
+    tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
+    return {"index": value("int64"), **shown, **concepts, **labels, **tags, "style": value("string")}
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -7,9 +7,13 @@ import numpy as np
 from assay.arrays import Codes
 from assay.counting.count import count_readings
 from assay.data.dataset import Dataset
+from assay.data.pairs import pairs_of
+from assay.data.rebuild import task_of
+from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.reading import enumerated
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.metrics.evidence import Evidence, gather_from
+from assay.predictions import read_predictions
 from assay.runs import RunFolder
 
 MOST_WORLDS = 500
@@ -27,7 +31,17 @@ def diagnose_run(run: RunFolder, dataset: Dataset) -> Diagnosis:
     predictions = run.all_predictions(dataset.knowledge)
     evidence = {split: gather_from(dataset, found) for split, found in predictions.items()}
     about = {**provenance(dataset), **next(iter(predictions.values())).about}
-    return diagnose(evidence, training_worlds(dataset), about)
+    return diagnose(evidence, training_worlds(dataset), about, effects=effects_of(run, dataset))
+
+
+def effects_of(run: RunFolder, dataset: Dataset) -> Counterfactuals | None:
+    """Return what changes of single concepts did to a run's predictions, if it answered for such pairs."""
+    for split in dataset.split_names:
+        path = run.pairs(split)
+        if not run.folder.is_file() and path.exists():
+            answers = read_predictions(path, dataset.knowledge)
+            return counterfactuals(pairs_of(dataset, split, task_of(dataset), pictures=False), answers)
+    return None
 
 
 def provenance(dataset: Dataset) -> dict[str, Any]:

@@ -7,11 +7,16 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.arrays import Codes
+from assay.diagnosis.boundary import RegionScore, boundary_finding, region_scores
+from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.reading import Reading, enumerated, fitted_readings, label_agreement
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import Score, score
 
 Verdict = Literal["sound", "shortcut", "opaque", "inconsistent", "underfit"]
+
+HARD = "hard"
+"""The split that is made to show the boundary of the rule."""
 
 MEANINGS: dict[Verdict, str] = {
     "sound": "The labels are right, and they follow from concepts that are right.",
@@ -43,6 +48,9 @@ class Diagnosis:
     agreement: float | None
     """The share of training worlds whose labels stay right under the fitted reading."""
     about: Mapping[str, Any] = field(default_factory=dict)
+    regions: Mapping[str, tuple[RegionScore, ...]] = field(default_factory=dict)
+    """For each split, the accuracy on each variant and near-boundary type of each label, and far from the boundary."""
+    counterfactuals: Counterfactuals | None = None
 
     @property
     def text(self) -> str:
@@ -58,6 +66,8 @@ class Diagnosis:
             "scores": {s: {n: x.to_dict() for n, x in scores.items()} for s, scores in self.scores.items()},
             "readings": [reading.to_dict() for reading in self.readings],
             "training_labels_kept_by_reading": self.agreement,
+            "regions": {split: [score.to_dict() for score in found] for split, found in self.regions.items()},
+            "counterfactuals": None if self.counterfactuals is None else self.counterfactuals.to_dict(),
             "about": dict(self.about),
         }
 
@@ -67,13 +77,15 @@ def diagnose(
     training: Codes | None = None,
     about: Mapping[str, Any] | None = None,
     thresholds: Thresholds | None = None,
+    effects: Counterfactuals | None = None,
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
     Whether the labels are learned is judged on the first; a model is sound only if on every split its concepts are
     right and its labels follow from them.
 
-    `training` holds the concept codes that training showed, to tell whether a wrong reading could have been noticed.
+    `training` holds the concept codes that training showed, to tell whether a wrong reading could have been noticed;
+    `effects` what changes of single concepts did to the model.
     """
     limits = thresholds or Thresholds()
     scores = {name: score(held) for name, held in evidence.items()}
@@ -86,7 +98,11 @@ def diagnose(
     verdict = _verdict(first, scores, limits)
     reasons = [*_reasons(verdict, first, scores[name], limits), *_reading_reasons(verdict, readings, agreement)]
     reasons += _other_splits(scores, name)
-    return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {})
+    regions = {split: region_scores(held) for split, held in evidence.items()}
+    at_boundary = HARD if HARD in regions else name
+    found = boundary_finding(regions[at_boundary], at_boundary)
+    reasons += [text for text in (found, effects.text if effects else None) if text]
+    return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {}, regions, effects)
 
 
 def majority_rate(evidence: Evidence) -> float:

@@ -195,6 +195,8 @@ def compile_part(formulas: Sequence[Formula], space: ConceptSpace, budget: int =
     try:
         diagram = _compiled(formulas, space, by_use, budget)
     except TooLarge:
+        if by_use == by_space:
+            raise
         return _compiled(formulas, space, by_space, budget)
     if diagram.width <= WIDE or by_use == by_space:
         return diagram

@@ -9,7 +9,35 @@ from assay.arrays import Array, Codes
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
+from assay.logic.variants import Boundary
 from assay.predictions import Answer, Predictions
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where examples lie in the rule of one label: of which variants and near-boundary types they are, or far."""
+
+    variants: tuple[str, ...]
+    types: tuple[str, ...]
+    in_variants: Array
+    in_types: Array
+
+    @property
+    def far(self) -> Array:
+        """Which examples are neither of a variant nor of a type."""
+        return np.asarray(~self.in_variants.any(axis=1) & ~self.in_types.any(axis=1))
+
+    def take(self, rows: Array) -> "Side":
+        """Return some rows."""
+        return replace(self, in_variants=self.in_variants[rows], in_types=self.in_types[rows])
+
+
+def _side(boundary: Boundary, codes: Codes) -> Side:
+    if boundary.explicit:
+        names = [tuple(region.name for region in regions) for regions in (boundary.variants, boundary.types)]
+        return Side(names[0], names[1], boundary.in_variants(codes), boundary.in_types(codes))
+    named = tuple(f"change {name}" for name in boundary.space.names)
+    return Side((), named, np.zeros((len(codes), 0), dtype=bool), boundary.flips(codes))
 
 
 @dataclass(frozen=True)
@@ -30,7 +58,7 @@ class Evidence:
 
     def take(self, rows: Array) -> "Evidence":
         """Return the evidence of some rows, repeated rows allowed."""
-        return replace(
+        taken = replace(
             self,
             labels=self.labels[rows],
             concepts=self.concepts[rows],
@@ -39,6 +67,14 @@ class Evidence:
             label_probabilities=tuple(None if p is None else p[rows] for p in self.label_probabilities),
             concept_probabilities=tuple(None if p is None else p[rows] for p in self.concept_probabilities),
         )
+        if "sides" in self.__dict__:  # computed once, not for every resample
+            taken.__dict__["sides"] = tuple(side.take(rows) for side in self.sides)
+        return taken
+
+    @cached_property
+    def sides(self) -> tuple["Side", ...]:
+        """Where each example lies in the rule of each label."""
+        return tuple(_side(boundary, self.concepts) for boundary in self.knowledge.boundaries)
 
     @cached_property
     def answered(self) -> tuple[int, ...]:

@@ -14,6 +14,8 @@ from safetensors.torch import load, save
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json
+from assay.data.pairs import pairs_of
+from assay.data.rebuild import task_of
 from assay.data.shard import write_atomically
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
@@ -54,7 +56,9 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     for name in dataset.split_names:
         if not name.startswith("train"):
             _predict(model, dataset, name, run)
-    _save(model, dataset, run)  # last, since its `run.json` says that the run is finished
+    _save(
+        model, dataset, run, predict_pairs(model, dataset, run)
+    )  # last, since its `run.json` says that the run is finished
     return model
 
 
@@ -76,7 +80,20 @@ def _predict(model: NeuralModel, dataset: Dataset, split: str, run: RunFolder) -
     return path
 
 
-def _save(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
+def predict_pairs(model: NeuralModel, dataset: Dataset, run: RunFolder) -> str:
+    """Write the predictions for the counterfactual pairs of the test split, and say how many, or why there are none."""
+    split = split_for(dataset, "test")
+    if split not in dataset:
+        return "none: the dataset has no test split"
+    try:
+        pairs = pairs_of(dataset, split, task_of(dataset))
+    except DataError as error:
+        return f"none: {error}"
+    model.predict(pairs.data).write(run.pairs(split), dataset.knowledge)
+    return f"{len(pairs)} of split {split}"
+
+
+def _save(model: NeuralModel, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     weights = {name: tensor.contiguous().cpu() for name, tensor in model.state_dict().items()}
     write_atomically(run.folder / WEIGHTS, save(weights))
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
@@ -94,6 +111,7 @@ def _save(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
         },
         "knowledge": model.knowledge.to_dict(),
         "layout": model.layout.to_dict(),
+        "pairs": pairs,
         "machine": platform.machine(),
     }
     write_atomically(run.folder / RUN, to_json(about))

@@ -11,7 +11,7 @@ import numpy as np
 from assay.concepts import Value
 from assay.data.dataset import Dataset
 from assay.diagnosis.runs import diagnose_run
-from assay.diagnosis.verdict import Diagnosis
+from assay.diagnosis.verdict import HARD, Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
@@ -53,6 +53,11 @@ class Case:
     def model(self) -> str:
         """The name of the model."""
         return str(self.about.get("model", "unknown"))
+
+    @property
+    def at_boundary(self) -> str:
+        """The split that shows the boundary of the rule best."""
+        return HARD if HARD in self.diagnosis.scores else self.split
 
     def applies(self, metric: str) -> bool:
         """Return whether a metric applies on any split."""

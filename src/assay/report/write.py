@@ -17,6 +17,9 @@ from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
+BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
+KINDS = {"variant": "holds", "type": "just misses", "far": "far"}
+MOST_REGIONS = 40
 
 
 def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report") -> Path:
@@ -29,6 +32,9 @@ def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report"
         "title": title,
         "cases": cases,
         "summary": SUMMARY,
+        "boundary": BOUNDARY,
+        "kinds": KINDS,
+        "most_regions": MOST_REGIONS,
         "metrics": METRICS,
         "versions": versions(),
     }
@@ -75,9 +81,9 @@ def _environment(html: bool) -> jinja2.Environment:
     return made
 
 
-def shown(score: Score | None, interval: bool = True) -> str:
+def shown(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
     """Return a score as text, with its interval."""
-    if score is None or not score.applies:
+    if not isinstance(score, Score) or not score.applies:
         return "–"
     return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
 

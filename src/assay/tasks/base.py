@@ -17,8 +17,9 @@ from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
+from assay.worlds.hard import HardSource
 from assay.worlds.source import Source, WorldSource
-from assay.worlds.split import Balance, Split
+from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
 
 Column = Literal["image", "things", "instances", "depth", "text"]
@@ -33,6 +34,10 @@ class TaskConfig(Config):
     """The worlds that train, valid and test hold, each a list of values or a text of digits; the rest is `ood`."""
     stages: list[str] = []
     """Continual learning: a formula for each stage, with splits `train_1`, `valid_1`, `test_1`, `train_2`, ..."""
+    per_variant: int | None = Field(None, ge=1)
+    """The split `hard`: up to so many worlds of each variant of the rule; by default all variants and types in turn."""
+    per_type: int | None = Field(None, ge=1)
+    """The split `hard`: at least so many worlds of each near-boundary type, if not given `per_variant`; far ones follow."""
     balance: Balance | None = None
     """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
 
@@ -88,7 +93,8 @@ class Task(ABC):
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
-        return WorldSource(self.knowledge, split, seed, self.name, self.version, style=self.style)
+        source = WorldSource(self.knowledge, split, seed, self.name, self.version, style=self.style)
+        return source if split.quota is None else HardSource(source, split.quota)
 
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same world but for these concepts and what must follow, or None where that cannot be."""
@@ -136,17 +142,30 @@ class Task(ABC):
         """Return the splits with their default sizes."""
         inside = self.in_distribution()
         share = self.config.prop_in_distribution if inside == TRUE else 1.0
-        made = [self._split(name, inside, (0.0, share)) for name in self.sizes if name != "ood"]
+        made = [self._split(name, inside, (0.0, share)) for name in self.sizes if name not in ("ood", "hard")]
         if self.config.stages:
             made = [part for split in made for part in self._staged(split)]
+        hard = self._hard(inside, (0.0, share))
         if "ood" in self.sizes and (inside != TRUE or share < 1):
             ood = self._split("ood", self.held_out(), (share, 1.0) if share < 1 else (0.0, 1.0))
-            made.append(replace(ood, disjoint_from=tuple(split.name for split in made)))
-        return tuple(made)
+            made.append(replace(ood, disjoint_from=tuple(split.name for split in (*made, *hard))))
+        return (*made, *hard)
+
+    def _hard(self, where: Formula, share: tuple[float, float]) -> tuple[Split, ...]:
+        """Return the split of worlds at the boundary, like `test` if not said otherwise; none if there is neither."""
+        size = self.sizes.get("hard", self.sizes.get("test"))
+        if size is None:
+            return ()
+        pool = self.pools.get("hard", self.pools.get("test", "test"))
+        quota = Quota(self.config.per_variant, self.config.per_type)
+        return (Split("hard", size, where, share, self.balance, pool, stages=self._stages, quota=quota),)
+
+    @property
+    def _stages(self) -> tuple[Formula, ...]:
+        return tuple(parse(text, self.space.names) for text in self.config.stages)
 
     def _split(self, name: str, where: Formula, share: tuple[float, float]) -> Split:
-        stages = tuple(parse(text, self.space.names) for text in self.config.stages)
-        return Split(name, self.sizes[name], where, share, self.balance, self.pools[name], stages=stages)
+        return Split(name, self.sizes[name], where, share, self.balance, self.pools[name], stages=self._stages)
 
     def _staged(self, split: Split) -> list[Split]:
         size = max(1, split.size // len(split.stages))

@@ -175,9 +175,13 @@ class WorldSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places of the split, each with a style of its own."""
+        return self.styled(places, self.codes(places))
+
+    def styled(self, places: Array, codes: Codes) -> list[World]:
+        """Return worlds of these concepts, each with the style that is drawn for its place."""
         streams = Streams(self.seed, *self.purpose, self.split.name)
         space, pool, made = self.knowledge.space, self.split.pool, []
-        for place, row in zip(places.tolist(), self.codes(places).tolist(), strict=True):
+        for place, row in zip(places.tolist(), codes.tolist(), strict=True):
             rng = streams[place]
             style = self.style(rng, row, pool)
             if self.knowledge.stochastic:

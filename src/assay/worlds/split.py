@@ -10,6 +10,29 @@ Balance = Literal["label", "world"]
 
 
 @dataclass(frozen=True)
+class Quota:
+    """How many worlds of each variant and of each near-boundary type, one number for both; by default all in turn."""
+
+    per_variant: int | None = None
+    per_type: int | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether a number was asked for."""
+        return self.per_variant is not None or self.per_type is not None
+
+    @property
+    def of_variants(self) -> int:
+        """How many worlds of each variant."""
+        return self.per_variant or self.per_type or 0
+
+    @property
+    def of_types(self) -> int:
+        """How many worlds of each near-boundary type."""
+        return self.per_type or self.per_variant or 0
+
+
+@dataclass(frozen=True)
 class Split:
     """Which worlds, how many, and how they are spread.
 
@@ -19,6 +42,7 @@ class Split:
     `share`           of the worlds of each label, those between these two fractions of a shuffled list
     `balance`         `label`: every combination of label values equally often; `world`: every world equally often
     `pool`            which of the task's sources (such as handwritten digits) the style draws from
+    `quota`           chosen by variant and near-boundary type of the rule; by default not
     `disjoint_from`   names of splits that hold none of these worlds; checked as the data is made
     """
 
@@ -31,6 +55,7 @@ class Split:
     disjoint_from: tuple[str, ...] = ()
     stages: tuple[Formula, ...] = ()
     stage: int | None = None
+    quota: Quota | None = None
 
     def __post_init__(self) -> None:
         if not self.name.replace("-", "_").isidentifier():

@@ -1,0 +1,95 @@
+"""Counterfactual pairs: a world of a split, and the same world with one concept changed, the style kept.
+
+Half of the changes, where there are such, lead across the boundary of the rule, half along it. The pairs of a split are
+a function of the dataset, so that a model of any make can answer for them (`assay pairs`) and be held to the truth.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from assay.arrays import Array, Codes
+from assay.concepts import Value
+from assay.data.columns import numbers
+from assay.data.dataset import Dataset, SplitData
+from assay.data.shard import table_of
+from assay.errors import DataError
+from assay.logic.evaluate import evaluate
+from assay.logic.knowledge import Knowledge
+from assay.seeds import Deck, rng_for
+from assay.tasks.base import Task
+from assay.worlds.world import World
+
+PAIRS = 400
+SUFFIX = "-pairs"
+MOST_CHANGES = 400
+TRIES = 6
+
+
+@dataclass(frozen=True)
+class Change:
+    """Which example, which concept, and its new value."""
+
+    row: int
+    concept: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Worlds before and after a change: row `i` of `data` and row `i + len(changes)`."""
+
+    data: SplitData
+    changes: tuple[Change, ...]
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+
+def pairs_of(dataset: Dataset, split: str, task: Task, count: int = PAIRS, pictures: bool = True) -> Pairs:
+    """Return the pairs of a split; without pictures where only the symbols are wanted."""
+    data = dataset[split] if pictures else dataset.symbols(split)
+    rng = rng_for(dataset.manifest["seed"], "pairs", dataset.fingerprint, split)
+    rows = Deck(len(data), dataset.manifest["seed"], "pairs", split).deal(np.arange(min(count, len(data))))
+    changes, after = list[Change](), list[World]()
+    for place, row in enumerate(rows.tolist()):
+        found = _changed(task, data.world(row), rng, across=place % 2 == 0)
+        if found is not None:
+            concept, world = found
+            changes.append(Change(row, concept, world[concept]))
+            after.append(world)
+    if not changes:
+        raise DataError(f"no world of split {split!r} can be drawn again with one concept changed")
+    before = data.table.take(pa.array([change.row for change in changes]))
+    names = [f"{split}{SUFFIX}-{place}.png" for place in range(len(after))]
+    changed = table_of(task, after, names, np.arange(len(after)), pictures)
+    table = pa.concat_tables([before, changed.select(before.column_names)])
+    table = table.set_column(table.column_names.index("index"), "index", numbers(np.arange(2 * len(after))))
+    made = SplitData(split + SUFFIX, data.fingerprint, data.knowledge, data.layout, table, data.where)
+    return Pairs(made, tuple(changes))
+
+
+def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -> tuple[str, World] | None:
+    """Return a concept and the world with it changed, if possible across the boundary, or along it."""
+    places, codes = _options(task.knowledge, np.array(world.codes, dtype=np.int64), rng)
+    labels = task.knowledge.labels_of(np.concatenate([codes, [world.codes]]))
+    crosses = (labels[:-1] != labels[-1]).any(axis=1)
+    order = np.argsort(crosses != across, kind="stable")
+    for option in order[:TRIES].tolist():
+        concept = task.space.concepts[places[option]]
+        made = task.changed(world, {concept.name: concept.values[codes[option, places[option]]]})
+        if made is not None and made.codes != world.codes:
+            return concept.name, made
+    return None
+
+
+def _options(knowledge: Knowledge, world: Array, rng: np.random.Generator) -> tuple[Array, Codes]:
+    """Return single changes that leave a world possible, in random order: the concept's place, and the new world."""
+    pairs = [(place, code) for place, size in enumerate(knowledge.space.sizes) for code in range(size)]
+    chosen = np.array([pair for pair in pairs if world[pair[0]] != pair[1]])
+    chosen = chosen[rng.permutation(len(chosen))[:MOST_CHANGES]]
+    codes = np.repeat(world[None, :], len(chosen), axis=0)
+    codes[np.arange(len(chosen)), chosen[:, 0]] = chosen[:, 1]
+    possible = evaluate(knowledge.possible, knowledge.space, codes)
+    return chosen[possible, 0], codes[possible]

@@ -1,0 +1,115 @@
+"""Counterfactual pairs: when one concept changes, does the label follow where the rule says so, and only then?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.data.pairs import Pairs
+from assay.metrics.evidence import gather
+from assay.metrics.metric import mean
+from assay.metrics.score import RESAMPLES, Score
+from assay.predictions import Predictions
+from assay.seeds import rng_for
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What changes of a concept, or of all, do to a model; a score is NaN where there was nothing to see.
+
+    `follows`    of the labels that change, how many are predicted right before and after
+    `stays`      of the labels that do not change, of how many the prediction does not either
+    `noticed`    in how many pairs the changed concept is predicted to have its new value
+    `untouched`  of the other concepts that stay, of how many the prediction does
+    """
+
+    follows: Score
+    stays: Score
+    noticed: Score
+    untouched: Score
+
+    @property
+    def consistency(self) -> float:
+        """The mean of `follows` and `stays`, or the one that there is."""
+        return mean(np.array([self.follows.value, self.stays.value]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the effects as plain data."""
+        parts = {"follows": self.follows, "stays": self.stays, "noticed": self.noticed, "untouched": self.untouched}
+        return {name: score.to_dict() for name, score in parts.items()}
+
+
+@dataclass(frozen=True)
+class Counterfactuals:
+    """The effects of all changes on a split, and of the changes of each concept."""
+
+    split: str
+    pairs: int
+    all: Effects
+    by_concept: Mapping[str, Effects]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain data."""
+        concepts = {name: effects.to_dict() for name, effects in self.by_concept.items()}
+        return {"split": self.split, "pairs": self.pairs, "all": self.all.to_dict(), "by_concept": concepts}
+
+    @property
+    def text(self) -> str:
+        """The findings in a sentence."""
+        said = []
+        if self.all.follows.applies:
+            said.append(f"the label follows in {100 * self.all.follows.value:.0f} % of the changes that should move it")
+        if self.all.stays.applies:
+            said.append(f"stays in {100 * self.all.stays.value:.0f} % of those that should not")
+        return f"When one concept is changed, {' and '.join(said)}."
+
+
+def counterfactuals(pairs: Pairs, predictions: Predictions) -> Counterfactuals:
+    """Compare what a model says before and after each change with what is true."""
+    evidence = gather(pairs.data, predictions)
+    order = np.argsort(predictions.index)
+    count, held = len(pairs), evidence.take(order)
+    before, after = held.take(np.arange(count)), held.take(np.arange(count, 2 * count))
+    moved = before.labels != after.labels
+    right = (before.labels == before.predicted_labels) & (after.labels == after.predicted_labels)
+    same = before.predicted_labels == after.predicted_labels
+    changed = before.concepts != after.concepts
+    spoken = (before.predicted_concepts >= 0) & (after.predicted_concepts >= 0)
+    columns = np.array([pairs.data.knowledge.space.place(change.concept) for change in pairs.changes])
+    own = np.arange(changed.shape[1])[None, :] == columns[:, None]
+    kept = before.predicted_concepts == after.predicted_concepts
+    values = {
+        "follows": _rows(right, moved),
+        "stays": _rows(same, ~moved),
+        "noticed": _rows(after.predicted_concepts == after.concepts, own & spoken),
+        "untouched": _rows(kept, ~changed & spoken),
+    }
+    names = [change.concept for change in pairs.changes]
+    by_concept = {
+        name: _effects({key: found[[n == name for n in names]] for key, found in values.items()})
+        for name in dict.fromkeys(sorted(names, key=pairs.data.knowledge.space.place))
+    }
+    return Counterfactuals(pairs.data.name, count, _effects(values), by_concept)
+
+
+def _rows(true: Array, counted: Array) -> Array:
+    """Return for each row the share of the counted cells that are true, NaN where none is counted."""
+    sizes = counted.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((true & counted).sum(axis=1) / sizes)
+
+
+def _effects(values: Mapping[str, Array]) -> Effects:
+    return Effects(**{name: _score(name, found) for name, found in values.items()})
+
+
+def _score(name: str, found: Array) -> Score:
+    known = found[~np.isnan(found)]
+    if not len(known):
+        return Score(name, float("nan"), float("nan"), float("nan"), 0)
+    rows = rng_for(0, "bootstrap", len(known)).integers(len(known), size=(RESAMPLES, len(known)))
+    low, high = np.quantile(known[rows].mean(axis=1), [0.025, 0.975]).tolist()
+    value = float(known.mean())
+    return Score(name, value, min(low, value), max(high, value), len(known))
