@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.count import count
 from assay.cli.demo import demo
@@ -49,7 +50,7 @@ def options(
 
 
 app.command("list")(list_things)
-for verb in (show, make, train, predict, score, diagnose, report, run, check, count, pairs, demo):
+for verb in (show, make, train, predict, score, diagnose, report, run, check, audit, count, pairs, demo):
     app.command()(verb)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}

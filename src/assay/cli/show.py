@@ -55,11 +55,15 @@ def show(
         return
     print_text(f"{facts['name']} (version {facts['version']})\n\n{facts['about']}\n")
     _print_knowledge(facts)
-    rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), s["balance"]] for s in facts["splits"]]
+    rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
     print_table(["split", "examples", "worlds where", "share", "even over"], rows)
     print_text()
     held = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]
     print_table(["setting", "default", ""], held)
+
+
+def _even(split: dict[str, Any]) -> str:
+    return "variant and type" if split["quota"] else split["balance"]
 
 
 def _share(share: list[float]) -> str:
@@ -115,6 +119,7 @@ def _settings(model: Any) -> dict[str, dict[str, Any]]:
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
     from assay.data.dataset import Dataset
+    from assay.data.regions import cells, region_rows
 
     dataset = Dataset.open(folder)
     if as_json:
@@ -125,6 +130,10 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
     print_text(f"fingerprint {dataset.fingerprint}\n")
     rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
     print_table(["split", "examples", "worlds where", "labels"], rows)
+    names = [split["name"] for split in manifest["splits"]]
+    for label, found in region_rows(manifest).items():
+        print_text()
+        print_table([label, "worlds where", *names], cells(found))
 
 
 def _show_model(name: str, as_json: bool) -> None:

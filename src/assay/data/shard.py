@@ -141,7 +141,8 @@ def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence
 
 
 def _thing(thing: Thing) -> dict[str, Any]:
-    return {"name": thing.name, **asdict(thing.box)}
+    box = thing.box
+    return {"name": thing.name, "left": box.left, "top": box.top, "right": box.right, "bottom": box.bottom}
 
 
 def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:

@@ -1,0 +1,54 @@
+"""All checks of the audit, in the order in which they are told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.audit import nuisance, pictures, symbols
+from assay.audit.examined import Examined
+from assay.audit.finding import Finding
+from assay.errors import UnknownName, suggestion
+
+CHECKS: dict[str, Callable[[Examined], Finding]] = {
+    "labels": symbols.labels,
+    "classes": symbols.classes,
+    "splits": symbols.splits,
+    "disjoint": symbols.disjoint,
+    "free": symbols.free,
+    "sources": pictures.sources,
+    "duplicates": pictures.duplicates,
+    "visible": pictures.visible,
+    "texts": pictures.texts,
+    "nuisances": nuisance.nuisances,
+    "ceilings": nuisance.ceilings,
+}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the audit of a dataset found."""
+
+    dataset: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> tuple[Finding, ...]:
+        """The checks that failed."""
+        return tuple(finding for finding in self.findings if finding.status == "fail")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain data."""
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
+
+
+def audit(data: Examined, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
+    """Try all checks, or those named."""
+    for name in names:
+        if name not in CHECKS:
+            raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")
+    found = []
+    for name in names or CHECKS:
+        watch(name)
+        found.append(CHECKS[name](data))
+    return Audit(data.name, tuple(found))

@@ -1,0 +1,135 @@
+"""A dataset as the audit sees it: ours with its task at hand, or anyone's folder of pictures with a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace, Value
+from assay.config import Settings
+from assay.data.dataset import Dataset, SplitData, decode
+from assay.data.rebuild import task_of
+from assay.errors import DataError
+from assay.logic.formula import TRUE, Formula
+from assay.logic.knowledge import Knowledge
+from assay.tasks.base import Task
+from assay.worlds.world import CONTENT, LUCK
+
+MOST_PICTURES = 3000
+MOST_NUISANCES = 400
+
+
+@dataclass(frozen=True)
+class Part:
+    """One split: concepts and labels as codes, the pictures as files, nuisances as numbers, and what it claims."""
+
+    name: str
+    concepts: Codes
+    labels: Codes
+    lawful: Array | None = None
+    pictures: Sequence[bytes] = ()
+    texts: Sequence[str] = ()
+    nuisances: Mapping[str, Array] = field(default_factory=dict)
+    ingredients: Sequence[tuple[str, ...]] = ()
+    where: Formula = TRUE
+    disjoint_from: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def trains(self) -> bool:
+        """Whether models learn from it."""
+        return self.name.startswith("train")
+
+    @cached_property
+    def images(self) -> list[Array]:
+        """The pictures, decoded: height x width x channels."""
+        return [decode(data) for data in self.pictures]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A dataset under audit. Without a rule or a task, what needs them is left out, and said to be."""
+
+    name: str
+    space: ConceptSpace
+    labels: Mapping[str, tuple[Value, ...]]
+    parts: Mapping[str, Part]
+    knowledge: Knowledge | None = None
+    task: Task | None = None
+    no_task: str = "there is no task that could draw its worlds again"
+    splits: Mapping[str, SplitData] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What one check found and another needs."""
+
+    @property
+    def training(self) -> list[Part]:
+        """The splits that models learn from."""
+        return [part for part in self.parts.values() if part.trains]
+
+    @property
+    def held_out(self) -> list[Part]:
+        """The other splits."""
+        return [part for part in self.parts.values() if not part.trains]
+
+
+def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
+    """Return a dataset that `assay make` wrote, ready for the audit."""
+    try:
+        task, why = task_of(dataset, settings), ""
+    except DataError as error:
+        task, why = None, str(error)
+    claims = {split["name"]: tuple(split["disjoint_from"]) for split in dataset.manifest["splits"]}
+    splits = {name: dataset[name] for name in dataset.split_names}
+    parts = {name: _part(data, task, claims[name]) for name, data in splits.items()}
+    knowledge = dataset.knowledge
+    values = {label.name: label.values for label in knowledge.labels}
+    return Examined(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
+
+
+def _part(data: SplitData, task: Task | None, claims: tuple[str, ...]) -> Part:
+    columns = data.table.column_names
+    some = range(min(len(data), MOST_PICTURES))
+    worlds = [data.world(row) for row in some]
+    return Part(
+        data.name,
+        data.concepts,
+        data.labels,
+        data.lawful,
+        data.pngs[: len(some)] if "image" in columns else (),
+        data.texts if "text" in columns else (),
+        nuisances_of([dict(world.style) for world in worlds], data.index[: len(some)]),
+        [task.ingredients(world) for world in worlds] if task is not None else (),
+        data.where,
+        claims,
+    )
+
+
+def nuisances_of(styles: Sequence[Mapping[str, Any]], index: Array) -> dict[str, Array]:
+    """Return the numbers in styles as columns, texts as numbers, lists of varying length by their length and start."""
+    rows = [_flat({key: value for key, value in style.items() if key not in (CONTENT, LUCK)}) for style in styles]
+    names = list(dict.fromkeys(name for row in rows for name in row))[:MOST_NUISANCES]
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    return {"index": np.asarray(index, dtype=np.float64), **columns}
+
+
+def _flat(value: Any, name: str = "") -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {key: one for part in value for key, one in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
+    if isinstance(value, (list, tuple)):
+        inside = {key: one for place, part in enumerate(value) for key, one in _flat(part, f"{name}.{place}").items()}
+        return {f"{name}.length": len(value), **inside}
+    return {name: value}
+
+
+def _column(values: Sequence[Any]) -> Array:
+    numbers: dict[str, int] = {}
+    found = [
+        numbers.setdefault(value, len(numbers)) if isinstance(value, str) else np.nan if value is None else float(value)
+        for value in values
+    ]
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,140 @@
+"""Checks of concepts, labels and splits: nothing is drawn, nothing is learned."""
+
+from itertools import permutations
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.audit.examined import Examined, Part
+from assay.audit.finding import Finding, first_few
+from assay.errors import TooLarge
+from assay.logic.circuit import compile_diagram
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import TRUE, Formula, Var, conjunction, disjunction
+
+RARE = 0.1
+LEAST = 0.02
+FEWEST_ROWS = 100
+
+
+def labels(data: Examined) -> Finding:
+    """Every label is one that the rule gives."""
+    if data.knowledge is None:
+        return Finding("labels", "skip", "no rule is given")
+    wrong = []
+    for part in data.parts.values():
+        lawful = part.lawful if part.lawful is not None else part.labels == data.knowledge.labels_of(part.concepts)
+        for place, name in enumerate(data.labels):
+            rows = np.flatnonzero(~lawful[:, place])
+            if len(rows):
+                wrong.append(f"{part.name}: {len(rows):,} of {len(part):,} labels {name!r}, first at row {rows[0]}")
+    if wrong:
+        return Finding("labels", "fail", f"labels that the rule does not give: {first_few(wrong)}")
+    return Finding("labels", "pass", "every label is one that the rule gives")
+
+
+def classes(data: Examined) -> Finding:
+    """No split has one label only, and no true-or-false label is very rare."""
+    single, rare, low = list[str](), list[str](), list[str]()
+    for part in data.parts.values():
+        for place, (name, values) in enumerate(data.labels.items()):
+            counts = np.bincount(part.labels[:, place], minlength=len(values))
+            share = counts.min() / len(part)
+            if (counts > 0).sum() < 2:
+                single.append(f"{part.name}: {name!r} is always {values[int(counts.argmax())]}")
+            elif len(values) == 2 and share < LEAST:
+                rare.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
+            elif len(values) == 2 and share < RARE:
+                low.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
+    if single or rare:
+        return Finding("classes", "fail", f"one-class or badly unbalanced: {first_few(single + rare)}")
+    if low:
+        return Finding("classes", "note", f"unbalanced: {first_few(low)}")
+    return Finding("classes", "pass", "every split has several labels, none of them rare")
+
+
+def splits(data: Examined) -> Finding:
+    """Every world lies where its split says that its worlds lie."""
+    outside = []
+    for part in data.parts.values():
+        if part.where != TRUE:
+            rows = np.flatnonzero(~evaluate(part.where, data.space, part.concepts))
+            if len(rows):
+                world = " ".join(f"{n}={v}" for n, v in data.space.decode(part.concepts[rows[0]]).items())
+                outside.append(f"{part.name}: {len(rows):,} of {len(part):,} worlds, such as {world}")
+    if outside:
+        return Finding("splits", "fail", f"worlds outside what their split says: {first_few(outside)}")
+    return Finding("splits", "pass", "every world lies where its split says")
+
+
+def disjoint(data: Examined) -> Finding:
+    """Splits that say that they share no world share none."""
+    shared, claims = [], 0
+    for part in data.parts.values():
+        for other in part.disjoint_from:
+            if other in data.parts:
+                claims += 1
+                both = _rows(part.concepts) & _rows(data.parts[other].concepts)
+                if both:
+                    world = " ".join(f"{n}={v}" for n, v in data.space.decode(np.array(min(both))).items())
+                    shared.append(f"{part.name} and {other} share {len(both):,} worlds, such as {world}")
+    if shared:
+        return Finding("disjoint", "fail", f"splits that say they share no world do: {first_few(shared)}")
+    said = f"{claims} claims to share no world hold" if claims else "no split claims to share no world"
+    return Finding("disjoint", "pass", said)
+
+
+def _rows(codes: Codes) -> set[tuple[int, ...]]:
+    return set(map(tuple, np.unique(codes, axis=0).tolist()))
+
+
+def free(data: Examined) -> Finding:
+    """Concepts that the space says are free vary, and none tells another."""
+    found = []
+    for part in data.training:
+        if len(part) >= FEWEST_ROWS:
+            found += _constant(part, data) + _tied(part, data)
+    if found:
+        return Finding("free", "fail", f"concepts are tied although the rule leaves them free: {first_few(found)}")
+    return Finding("free", "pass", "every concept varies, and none determines another that is free")
+
+
+def _constant(part: Part, data: Examined) -> list[str]:
+    found = []
+    for place, concept in enumerate(data.space.concepts):
+        codes = np.unique(part.concepts[:, place])
+        if len(codes) == 1 and len(concept.values) > 1:
+            other = Var(concept.name).ne(concept.values[codes[0]])
+            if _possible(conjunction(other), part, data):
+                found.append(f"{part.name}: {concept.name} is always {concept.values[codes[0]]}")
+    return found
+
+
+def _tied(part: Part, data: Examined) -> list[str]:
+    """Return the pairs of which one tells the other in the data, but not in the worlds that the split may hold."""
+    found, done = [], set[frozenset[int]]()
+    distinct = [len(np.unique(part.concepts[:, place])) for place in range(len(data.space))]
+    for one, other in permutations(range(len(data.space)), 2):
+        pair = frozenset((one, other))
+        if min(distinct[one], distinct[other]) < 2 or pair in done:
+            continue
+        seen = np.unique(part.concepts[:, [one, other]], axis=0)
+        if len(seen) == len(np.unique(seen[:, 0])) and len(part) >= 10 * len(seen):
+            first, second = data.space.concepts[one], data.space.concepts[other]
+            cases = [
+                Var(first.name).eq(first.values[a]) & Var(second.name).ne(second.values[b]) for a, b in seen.tolist()
+            ]
+            if _possible(disjunction(*cases), part, data):
+                done.add(pair)
+                found.append(f"{part.name}: {first.name} determines {second.name}")
+    return found
+
+
+def _possible(formula: Formula, part: Part, data: Examined) -> bool:
+    """Return whether some world of the split's own kind satisfies the formula."""
+    limits = [part.where] if data.knowledge is None else [part.where, data.knowledge.possible]
+    try:
+        diagram = compile_diagram([conjunction(formula, *(x for x in limits if x != TRUE))], data.space)
+    except TooLarge:
+        return True
+    return (True,) in diagram.outcomes
