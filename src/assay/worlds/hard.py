@@ -66,7 +66,7 @@ class HardSource:
     def pool(self) -> Codes:
         """The worlds to choose from: those dealt first, and what changing one concept makes of them."""
         base, knowledge = self.base, self.base.knowledge
-        dealt = base.codes(np.arange(min(base.total, POOL)))
+        dealt = base.codes(np.arange(POOL))
         moved = [dealt]
         rng = rng_for(base.seed, *base.purpose, "hard")
         each = min(CHANGED, MOST_CHANGED // len(knowledge.space))
