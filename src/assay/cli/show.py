@@ -81,7 +81,7 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
     )
     print_text()
     print_table(
-        ["label", "rule", "values"], [[x["name"], x["formula"], listed(x["values"])] for x in knowledge["labels"]]
+        ["label", "values", "rule"], [[x["name"], listed(x["values"]), x["formula"]] for x in knowledge["labels"]]
     )
     nodes = f"more than {LOOK:,}" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
     print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {nodes} nodes")

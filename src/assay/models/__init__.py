@@ -16,6 +16,16 @@ MODELS.add(
     "concepts first, labels from them by the rule, exactly (DeepProbLog style)",
     "assay.models.probabilistic:Probabilistic",
 )
+MODELS.add(
+    "ltn",
+    "concepts first, labels from them by the rule read as fuzzy logic (Logic Tensor Networks)",
+    "assay.models.fuzzy:Fuzzy",
+)
+MODELS.add(
+    "bears",
+    "an ensemble of dpl whose members read concepts as differently as the labels allow",
+    "assay.models.ensemble:Ensemble",
+)
 
 BACKBONES = Registry("backbone")
 BACKBONES.add(

@@ -11,6 +11,10 @@ from assay.errors import DataError, KnowledgeError
 from assay.logic.circuit import Diagram, Outcome
 from assay.logic.knowledge import Knowledge
 
+LEAST_LOG = -1e30
+SMALLEST = 1e-30
+"""So that what is impossible has a very low probability and not a gradient that is no number."""
+
 
 class DiagramLayer(nn.Module):
     """One sweep over the layers of a diagram for a whole batch; nothing in it is learned."""
@@ -32,6 +36,23 @@ class DiagramLayer(nn.Module):
             targets: Tensor = getattr(self, f"targets_{number}")
             mass = shares.new_zeros(len(shares), width).index_add(1, targets, shares)
         return mass
+
+    def logs(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return the log probability of each outcome from those of the concepts, however improbable they are."""
+        mass = torch.zeros_like(concepts[0][:, :1])
+        for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
+            shares = (mass[:, :, None] + concepts[place][:, None, :]).flatten(1)
+            mass = _added_logs(shares, getattr(self, f"targets_{number}"), width)
+        return mass
+
+
+def _added_logs(shares: Tensor, targets: Tensor, width: int) -> Tensor:
+    """Add up probabilities that lead to the same node, given and returned as logs."""
+    with torch.no_grad():
+        largest = shares.new_full((len(shares), width), -torch.inf)
+        largest = largest.scatter_reduce(1, targets.expand_as(shares), shares, "amax").clamp(min=LEAST_LOG)
+    added = torch.zeros_like(largest).index_add(1, targets, (shares - largest[:, targets]).exp())
+    return largest + added.clamp(min=SMALLEST).log()
 
 
 class RuleLayer(nn.Module):
@@ -66,6 +87,10 @@ class RuleLayer(nn.Module):
         """Return the probability of each joint outcome."""
         found: Tensor = self.diagram(concepts)
         return found
+
+    def logs(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return the log probability of each joint outcome from the log probabilities of the concepts."""
+        return self.diagram.logs(concepts)
 
     def marginals(self, outcomes: Tensor) -> list[Tensor]:
         """Return the probabilities of each label's values."""

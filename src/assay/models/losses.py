@@ -68,11 +68,6 @@ def label_loss(logits: list[Tensor], labels: Tensor) -> Tensor:
     return torch.stack([F.cross_entropy(one, labels[:, i]) for i, one in enumerate(logits)]).mean()
 
 
-def outcome_loss(outcomes: Tensor, numbers: Tensor) -> Tensor:
-    """Return the negative log-likelihood of the joint labels."""
-    return -outcomes.gather(1, numbers[:, None]).clamp(min=SMALLEST).log().mean()
-
-
 def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
     """Return 1 - the entropy of the average concept distribution of each encoder group, as a share of its greatest."""
     found = []

@@ -1,0 +1,204 @@
+"""Formulas as differentiable fuzzy truth: connectives of choice, and p-mean quantifiers as in Logic Tensor Networks.
+
+A boolean concept is as true as it is probable. A comparison of numbers or symbols is "some values of its concepts fit,
+and the concepts have them": an existential over the fitting combinations. At certain concepts every connective gives
+the truth of ordinary logic. LTNtorch has no counting, no exclusive or and no comparison of numbers, and grounds each
+formula over named variables anew at every step; the formula is read here directly, and its operators are tested
+against LTNtorch's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from math import prod
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.concepts import ConceptSpace, Value
+from assay.errors import ConfigError
+from assay.logic import formula as f
+from assay.logic.evaluate import Evaluator
+from assay.logic.features import guarded
+from assay.logic.formula import Formula
+from assay.logic.ground import grounded
+from assay.logic.traverse import names_in
+from assay.logic.write import quoted
+
+Tnorm = Literal["goedel", "product", "lukasiewicz"]
+Implication = Literal["goedel", "product", "lukasiewicz", "goguen", "kleene-dienes"]
+Exists = Literal["p-mean", "or"]
+Operator = Callable[[Tensor, Tensor], Tensor]
+
+EPSILON = 1e-4
+MOST_CASES = 20_000
+
+
+def _either(a: Tensor, b: Tensor) -> Tensor:
+    return a + b - a * b
+
+
+AND: Mapping[str, Operator] = {
+    "goedel": torch.minimum,
+    "product": lambda a, b: a * b,
+    "lukasiewicz": lambda a, b: (a + b - 1).clamp(min=0),
+}
+OR: Mapping[str, Operator] = {
+    "goedel": torch.maximum,
+    "product": _either,
+    "lukasiewicz": lambda a, b: (a + b).clamp(max=1),
+}
+IMPLIES: Mapping[str, Operator] = {
+    "goedel": lambda a, b: torch.where(a <= b, torch.ones_like(b), b),
+    "product": lambda a, b: 1 - a + a * b,
+    "lukasiewicz": lambda a, b: (1 - a + b).clamp(max=1),
+    "goguen": lambda a, b: torch.where(a <= b, torch.ones_like(b), b / a.clamp(min=EPSILON)),
+    "kleene-dienes": lambda a, b: torch.maximum(1 - a, b),
+}
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """Which connectives, how "some" is read, and how much the largest truths count (p of the p-mean)."""
+
+    conjunction: Tnorm = "product"
+    disjunction: Tnorm = "product"
+    implication: Implication = "product"
+    exists: Exists = "p-mean"
+    p: float = 2.0
+
+    def both(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return "a and b"."""
+        return AND[self.conjunction](a, b)
+
+    def either(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return "a or b"."""
+        return OR[self.disjunction](a, b)
+
+    def follows(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return "if a then b"."""
+        return IMPLIES[self.implication](a, b)
+
+    def some(self, cases: Tensor) -> Tensor:
+        """Return "one of these", over the last dimension."""
+        if cases.shape[-1] == 0:
+            return cases.new_zeros(cases.shape[:-1])
+        if self.exists == "or":
+            return reduce(self.either, cases.unbind(-1))
+        return p_mean(cases, self.p)
+
+
+def p_mean(truths: Tensor, p: float) -> Tensor:
+    """Return the p-mean over the last dimension: the mean for p = 1, towards the largest for large p."""
+    stable = EPSILON + (1 - EPSILON) * truths
+    return stable.pow(p).mean(dim=-1).pow(1 / p)
+
+
+def p_mean_error(truths: Tensor, p: float) -> Tensor:
+    """Return "all of these" over the last dimension: 1 less the p-mean of what each lacks; strict for large p."""
+    lacking = 1 - (1 - EPSILON) * truths
+    return 1 - lacking.pow(p).mean(dim=-1).pow(1 / p)
+
+
+class FuzzyRule:
+    """A formula read as fuzzy truth, made ready for batches of concept probabilities."""
+
+    def __init__(self, formula: Formula, space: ConceptSpace) -> None:
+        self.space = space
+        self.formula = grounded(formula, space)
+        self.cases: dict[Formula, tuple[tuple[int, ...], Tensor]] = {}
+        self._prepare(self.formula)
+
+    def _prepare(self, formula: Formula) -> None:
+        """List the combinations of values that make each atom true."""
+        if isinstance(formula, f.Const):
+            return
+        inside = _parts(formula)
+        if inside is None:
+            self.cases[formula] = fitting(guarded(formula, self.space), self.space, [True])
+            return
+        for part in inside:
+            self._prepare(part)
+
+    def __call__(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
+        """Return how true the formula is for each example."""
+        return self._truth(self.formula, concepts, semantics)
+
+    def _truth(self, formula: Formula, concepts: Sequence[Tensor], s: Semantics) -> Tensor:
+        def truth(part: Formula) -> Tensor:
+            return self._truth(part, concepts, s)
+
+        match formula:
+            case f.Const(value):
+                return concepts[0].new_full(concepts[0].shape[:1], float(bool(value)))
+            case f.Not(body):
+                return 1 - truth(body)
+            case f.And(parts):
+                return reduce(s.both, map(truth, parts))
+            case f.Or(parts):
+                return reduce(s.either, map(truth, parts))
+            case f.Xor(parts):
+                return reduce(lambda a, b: s.either(s.both(a, 1 - b), s.both(1 - a, b)), map(truth, parts))
+            case f.Implies(premise, conclusion):
+                return s.follows(truth(premise), truth(conclusion))
+            case f.Iff(left, right):
+                one, other = truth(left), truth(right)
+                return s.both(s.follows(one, other), s.follows(other, one))
+            case f.Compare(operator, f.Count(parts), f.Const(number)):
+                return _counted([truth(part) for part in parts], operator, int(number), s)
+        return cases_hold(*self.cases[formula], concepts, s)
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...] | None:
+    """Return the parts of a formula that are read by themselves, or None for an atom."""
+    match formula:
+        case f.Not(body):
+            return (body,)
+        case f.And(parts) | f.Or(parts) | f.Xor(parts):
+            return parts
+        case f.Implies(one, other) | f.Iff(one, other):
+            return (one, other)
+        case f.Compare(_, f.Count(parts), f.Const()) if parts:
+            return parts
+    return None
+
+
+COMPARED: Mapping[str, Callable[[int, int], bool]] = {
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def _counted(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
+    """Return "so many of these are true", adding one after the other to the counts so far."""
+    none = truths[0].new_zeros(truths[0].shape)
+    exact = [1 - none]
+    for one in truths:
+        grown = [s.both(count, 1 - one) for count in exact] + [none]
+        exact = [s.either(now, s.both(before, one)) for now, before in zip(grown, [none, *exact], strict=True)]
+    wanted = [count for held, count in enumerate(exact) if COMPARED[operator](held, number)]
+    return reduce(s.either, wanted) if wanted else none
+
+
+def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> tuple[tuple[int, ...], Tensor]:
+    """Return the concepts that a formula asks for, and the combinations of their codes that give one of the values."""
+    places = tuple(space.place(name) for name in names_in(formula))
+    sizes = [space.sizes[place] for place in places]
+    if prod(sizes) > MOST_CASES:
+        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quoted(formula)}; use the model 'dpl'")
+    combinations = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(prod(sizes), len(sizes))
+    codes = np.zeros((len(combinations), len(space)), dtype=np.int64)
+    codes[:, places] = combinations
+    found = np.array([value in values for value in Evaluator(space, formula)(codes).tolist()], dtype=bool)
+    return places, torch.from_numpy(combinations[found])
+
+
+def cases_hold(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor], s: Semantics) -> Tensor:
+    """Return "the concepts have the values of one of the cases"; what asks for no concept is true or false at once."""
+    if not places:
+        return concepts[0].new_full(concepts[0].shape[:1], float(len(cases) > 0))
+    columns = [concepts[place][:, cases[:, number].to(concepts[place].device)] for number, place in enumerate(places)]
+    return s.some(reduce(s.both, columns))
