@@ -2,10 +2,20 @@
 
 import sys
 
-from benchmarks import circuits, counting, formulas, generation
+from benchmarks import circuits, cocologic, consistency, counting, formulas, generation, kandinsky, robots, sudoku
 from benchmarks.timing import Result, table
 
-ALL = {"formulas": formulas.run, "generation": generation.run, "circuits": circuits.run, "counting": counting.run}
+ALL = {
+    "formulas": formulas.run,
+    "generation": generation.run,
+    "circuits": circuits.run,
+    "consistency": consistency.run,
+    "counting": counting.run,
+    "cocologic": cocologic.run,
+    "kandinsky": kandinsky.run,
+    "robots": robots.run,
+    "sudoku": sudoku.run,
+}
 
 
 def main() -> None:

@@ -22,14 +22,14 @@ def write(folder: Path, task: str, **settings: Any) -> Dataset:
 @pytest.fixture(scope="session")
 def evenodd(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Each of the 16 training pairs ten times, each of the 84 others twice."""
-    sizes = {"train": 160, "valid": 32, "test": 160, "ood": 168}
+    sizes = {"train": 160, "valid": 32, "test": 160, "ood": 168, "hard": 32}
     return write(tmp_path_factory.mktemp("evenodd") / "data", "mnadd-evenodd", splits=sizes)
 
 
 @pytest.fixture(scope="session")
 def mnlogic(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """The XOR of three bits."""
-    sizes = {"train": 64, "valid": 16, "test": 32, "ood": 16}
+    sizes = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
     return write(tmp_path_factory.mktemp("mnlogic") / "data", "mnlogic", k=3, splits=sizes)
 
 

@@ -16,7 +16,7 @@ from assay.models.runs import Order, train_run
 torch.set_num_threads(1)  # where tests run side by side, threads that wait for a core make a step 50 times as long
 
 TASK = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
-SIZES = {"train": 256, "valid": 64, "test": 64}
+SIZES = {"train": 256, "valid": 64, "test": 64, "hard": 32}
 QUICK = {"learning_rate": 0.01, "batch_size": 32, "epochs": 12, "device": "cpu"}
 LEARNS = {
     "blackbox": ("blackbox", {}),

@@ -26,6 +26,8 @@ ABSENT_NUMBER = -(2**31)
 class Concept:
     """A name and a finite tuple of values; `counts` says that the values 0, 1, 2, ... count things in the world.
 
+    `nothing` names the value that says that nothing is there, such as the empty square of a board.
+
     >>> Concept("digit", tuple(range(10))).kind
     'int'
     """
@@ -33,6 +35,7 @@ class Concept:
     name: str
     values: tuple[Value, ...]
     counts: bool = False
+    nothing: Value | None = None
 
     def __post_init__(self) -> None:
         if not all(_can_be_read(part) for part in self.name.split(".")):
@@ -51,6 +54,8 @@ class Concept:
             )
         if len({kind_of_value(v) for v in self.present}) > 1:
             raise ConfigError(f"concept {self.name!r} mixes kinds of values: {self.values!r}")
+        if self.nothing is not None and (type(self.nothing), self.nothing) not in self.codes:
+            raise ConfigError(f"concept {self.name!r} says nothing by {self.nothing!r}, which is none of its values")
 
     @property
     def present(self) -> tuple[Value, ...]:
@@ -66,6 +71,19 @@ class Concept:
     def optional(self) -> bool:
         """Whether `absent` is among its values."""
         return ABSENT in self.values and len(self.values) > 1
+
+    @cached_property
+    def nothing_code(self) -> int:
+        """The code of the value that says that nothing is there, -1 if every value says that something is.
+
+        It is the one declared, or else `absent`, or else false, or 0 of things that are counted.
+
+        >>> Concept("square", ("empty", "king"), nothing="empty").nothing_code, Concept("a", (False, True)).nothing_code
+        (0, 0)
+        """
+        usual: list[Value] = [ABSENT, *([False] if self.kind == "bool" else []), *([0] if self.counts else [])]
+        meant = usual if self.nothing is None else [self.nothing]
+        return next((self.codes[type(value), value] for value in meant if (type(value), value) in self.codes), -1)
 
     @cached_property
     def codes(self) -> Mapping[tuple[type, Value], int]:

@@ -8,7 +8,7 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from assay.data.columns import CONCEPT, LABEL, from_column, numbers, to_column
 from assay.data.dataset import SplitData
 from assay.data.shard import write_atomically
 from assay.errors import DataError, suggestion
+from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 
 PROBABILITIES = "_probabilities"
@@ -180,6 +181,39 @@ def _about(table: pa.Table) -> dict[str, Any]:
     except ValueError:
         return {}
     return about if isinstance(about, dict) else {}
+
+
+def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: bool = False) -> Predictions:
+    """Return the predictions with the concepts of the most probable world that keeps every constraint.
+
+    The probabilities stay those of the model. Labels stay too, or are those that the rule gives for the new concepts.
+    """
+    decoder = Decoder(knowledge)
+    if not decoder.limits.names:
+        raise DataError("the rule has no constraints, so every answer is possible: there is nothing to decode")
+    spreads = []
+    for name in knowledge.space.names:
+        answer = predictions.concepts.get(name)
+        if answer is None or answer.probabilities is None:
+            raise DataError(
+                f"decoding needs the probabilities of every concept; add a column '{CONCEPT}{name}{PROBABILITIES}'"
+            )
+        spreads.append(answer.probabilities)
+    found = decoder(spreads)
+    both = zip(knowledge.space.names, found.codes.T, spreads, strict=True)
+    concepts = {name: Answer(codes, spread) for name, codes, spread in both}
+    labels = dict(predictions.labels)
+    if labels_by_rule:
+        given = np.full((len(found.codes), len(knowledge.labels)), -1)
+        given[found.found] = knowledge.labels_of(found.codes[found.found])
+        labels = {name: Answer(given[:, place]) for place, name in enumerate(knowledge.label_names)}
+    told = {
+        "changed": int((found.changed > 0).sum()),
+        "not_proven": int((~found.proven).sum()),
+        "not_found": int((~found.found).sum()),
+        "labels_by_rule": labels_by_rule,
+    }
+    return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": told})
 
 
 class Model(Protocol):

@@ -84,5 +84,5 @@ class RunFolder:
 
 
 def _test_first(path: Path) -> tuple[int, str]:
-    order = ["test", "test_1", "ood", "valid"]
-    return (order.index(path.stem) if path.stem in order else len(order), path.stem)
+    order, kind = ["test", "ood", "hard", "valid"], path.stem.partition("_")[0]
+    return (order.index(kind) if kind in order else len(order), path.stem)

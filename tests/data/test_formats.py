@@ -30,7 +30,9 @@ def test_datasets_decodes_pictures_and_finds_all_splits(
     assert (np.stack([np.asarray(image) for image in loaded["image"]]) == data.images[:, :, :, 0]).all()
     assert loaded["label_sum"][:] == data.labels[:, 0].tolist()
     whole = datasets.load_dataset(str(evenodd.folder), cache_dir=str(tmp_path))
-    assert {name: len(split) for name, split in whole.items()} == {"train": 160, "valid": 32, "test": 160, "ood": 168}
+    assert {name: len(split) for name, split in whole.items()} == {
+        **{"train": 160, "valid": 32, "test": 160, "ood": 168, "hard": 32}
+    }
 
 
 def test_mlcroissant_validates_and_reads_every_record(mnlogic: Dataset) -> None:
@@ -53,7 +55,7 @@ def test_mlcroissant_validates_and_reads_every_record(mnlogic: Dataset) -> None:
 
 def test_pandas_reads_a_shard(evenodd: Dataset) -> None:
     frame = pq.read_table(evenodd.folder / "ood" / "part-00000.parquet").to_pandas()
-    assert list(frame) == ["index", "image", "concept_a", "concept_b", "label_sum", "style"]
+    assert list(frame) == ["index", "image", "concept_a", "concept_b", "label_sum", "boundary_sum", "style"]
     assert (frame.label_sum == frame.concept_a + frame.concept_b).all()
 
 

@@ -20,7 +20,7 @@ from assay.data.shard import Writer
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 
-SETTINGS = {"splits": {"train": 9500, "valid": 1000, "test": 1}, "seed": 3}
+SETTINGS = {"splits": {"train": 9500, "valid": 1000, "test": 1, "hard": 1001}, "seed": 3}
 SCRIPT = f"""
 import sys, time
 from pathlib import Path
@@ -33,11 +33,20 @@ if __name__ == "__main__":
     make(made, Path(sys.argv[1]), workers=2, progress=lambda rows: time.sleep(1))  # so that it cannot end unseen
 """
 GOLDEN = {  # of the first 20 training worlds and pictures at seed 0; where one changes, the task's version must rise
+    ("cocologic", 1): "4704331ce8dd01b7d145da0c83d349ea",
+    ("cocologic-fs", 1): "6d76ded784d3091f23e64e8f2fee8419",
+    ("kand-logic", 1): "4b4022ba7cd51b408385b0bc6a85266e",
+    ("kand-logic-and", 1): "91d24f35e36f83b0c2cbd0dd2f132244",
+    ("kand-logic-pairs", 1): "6c3dbd4a0b6bc5042618396665a3c96f",
     ("mnadd", 1): "39554bbb282355293d4b5f754806281c",
     ("mnadd-evenodd", 1): "f98df7f2fb848d46a3e0ac475df4febb",
     ("mnadd-half", 1): "ab191632e051ad92dcfba6fe319c72f2",
     ("mnlogic", 1): "1e5778723bc4ff9a56914454f32446b8",
     ("mnmath", 1): "4b27b8ca71cee7b758bc0cba1a8ad5b2",
+    ("robots", 1): "83ed1389827f95730fb5976bd1e39dcd",
+    ("sudoku", 1): "1e77770b83cecdb9c5df8be8e36442d2",
+    ("sudoku-mini", 1): "967d1f3ee312bcf1e72e2bb6bfe1e00d",
+    ("sudoku-paper", 1): "929e33260a371f8d6be01f33501aa345",
 }
 
 
@@ -60,7 +69,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
     writer = Writer(Recipe(name, Settings()))
-    codes, worlds = writer.worlds(writer.recipe.splits[0], np.arange(20))
+    worlds = writer.worlds(writer.recipe.splits[0], np.arange(20))
+    codes = np.array([world.codes for world in worlds])
     pixels = b"".join(writer.task.render(world).image.tobytes() for world in worlds)
     found = hashlib.sha256(codes.astype(np.int64).tobytes() + pixels).hexdigest()
     assert found[:32] == GOLDEN[name, writer.task.version]
@@ -69,8 +79,9 @@ def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
 def test_files_of_a_dataset(undisturbed: Path) -> None:
     shards = [f"train/part-{number:05d}.parquet" for number in range(10)] + ["valid/part-00000.parquet"]
     ood = [f"ood/part-{number:05d}.parquet" for number in range(6)]
+    hard = [f"hard/part-{number:05d}.parquet" for number in range(2)]
     about = ["README.md", "croissant.json", "manifest.json"]
-    assert sorted(contents(undisturbed)) == sorted([*shards, *ood, "test/part-00000.parquet", *about])
+    assert sorted(contents(undisturbed)) == sorted([*shards, *ood, *hard, "test/part-00000.parquet", *about])
     assert len(Dataset.open(undisturbed)["train"]) == 9500
 
 
@@ -78,7 +89,7 @@ def test_four_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) ->
     seen: list[int] = []
     make(recipe(), tmp_path / "data", workers=4, progress=seen.append)
     assert contents(tmp_path / "data") == contents(undisturbed)
-    assert sum(seen) == 9500 + 1000 + 1 + 5040
+    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001
 
 
 def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
@@ -109,7 +120,7 @@ def test_a_worker_that_dies_fails_the_run_and_the_next_one_goes_on(tmp_path: Pat
         "        if TRAP.exists() and world.style and world.style['pool'] == 'valid':\n            os._exit(9)\n"
         "        return super().render(world)\n"
     )
-    mortal = recipe(str(file), splits={"train": 1500, "valid": 10, "test": 10, "ood": 0})
+    mortal = recipe(str(file), splits={"train": 1500, "valid": 10, "test": 10, "ood": 0, "hard": 10})
     with pytest.raises(RunFailed, match="a worker died .* run the same command again to go on"):
         make(mortal, tmp_path / "data", workers=2)
     with pytest.raises(DataError, match="half made"):
@@ -129,7 +140,7 @@ def test_making_again_changes_nothing(evenodd: Dataset) -> None:
 
 
 def test_making_again_mends_damaged_shards(tmp_path: Path) -> None:
-    small = recipe(splits={"train": 1200, "valid": 10, "test": 10, "ood": 10})
+    small = recipe(splits={"train": 1200, "valid": 10, "test": 10, "ood": 10, "hard": 10})
     make(small, tmp_path)
     before = contents(tmp_path)
     shard = tmp_path / "train" / "part-00000.parquet"
@@ -143,7 +154,7 @@ def test_making_again_mends_damaged_shards(tmp_path: Path) -> None:
 
 def test_a_run_killed_before_its_plan_was_written_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
     (tmp_path / ".plan.json.77.tmp").write_text("{")
-    make(recipe(splits={"train": 16, "valid": 2, "test": 2, "ood": 2}), tmp_path)
+    make(recipe(splits={"train": 16, "valid": 2, "test": 2, "ood": 2, "hard": 2}), tmp_path)
     assert not list(tmp_path.glob(".*"))
 
 
@@ -181,7 +192,8 @@ def test_half_of_another_dataset_is_left_alone(tmp_path: Path) -> None:
         ("mnlogic", {"combinations_in_distribution": ["00", "01"]}),
         ("mnlogic", {"combinations_in_distribution": ["0000", "0007"]}),
         ("mnlogic", {"splits": {"trian": 10}}),
-        ("mnlogic", {"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0}}),
+        ("mnlogic", {"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0, "hard": 0}}),
+        ("mnlogic", {"per_variant": 100, "k": 5, "formula": "a & b | c", "splits": {"hard": 10}}),
         ("mnlogic", {"splits": {"train": -1}}),
         ("mnlogic", {"splits": {3: 4}}),
         ("mnlogic", {"n": 0}),

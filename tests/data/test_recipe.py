@@ -57,23 +57,26 @@ def from_file(folder: Path, task: str, text: str) -> Recipe:
 
 def test_files_of_rsbench(tmp_path: Path) -> None:
     xor, math = from_file(tmp_path, "mnlogic", XOR), from_file(tmp_path, "mnmath", MATH)
-    assert sizes(xor) == {"train": 1000, "valid": 200, "test": 300, "ood": 300}
-    assert sizes(math) == {"train": 1000, "valid": 200, "test": 300}
+    assert sizes(xor) == {"train": 1000, "valid": 200, "test": 300, "ood": 300, "hard": 300}
+    assert sizes(math) == {"train": 1000, "valid": 200, "test": 300, "hard": 300}
     assert str(xor.task.knowledge.labels[0].formula) == "a and b or not c"
     assert [str(label.formula) for label in math.task.knowledge.labels] == ["2 * a_1 + b_1", "a_2 + b_2"]
     assert math.task.knowledge.labels[0].values == tuple(range(7))
 
 
 def test_sizes_by_default_in_proportion_and_as_given() -> None:
-    assert sizes(recipe()) == {"train": 1000, "valid": 200, "test": 300, "ood": 300}
-    assert sizes(recipe(n=50)) == {"train": 50, "valid": 10, "test": 15, "ood": 15}
-    assert sizes(recipe(n_samples=50, val_prop=1, ood_prop=0)) == {"train": 50, "valid": 50, "test": 15}
-    assert sizes(recipe(splits={"ood": 0, "test": 7})) == {"train": 1000, "valid": 200, "test": 7}
+    assert sizes(recipe()) == {"train": 1000, "valid": 200, "test": 300, "ood": 300, "hard": 300}
+    assert sizes(recipe(n=50)) == {"train": 50, "valid": 10, "test": 15, "ood": 15, "hard": 15}
+    assert sizes(recipe(n_samples=50, val_prop=1, ood_prop=0)) == {"train": 50, "valid": 50, "test": 15, "hard": 15}
+    assert sizes(recipe(splits={"ood": 0, "test": 7})) == {"train": 1000, "valid": 200, "test": 7, "hard": 300}
+    assert sizes(recipe(splits={"hard": 0, "test": 7})) == {"train": 1000, "valid": 200, "test": 7, "ood": 300}
     assert sizes(recipe("mnadd-evenodd", n=672, continual=True))["train_2"] == 336
 
 
 def test_a_split_left_out_is_not_kept_apart_from() -> None:
-    assert recipe(splits={"valid": 0}).splits[-1].disjoint_from == ("train", "test")
+    ood = {split.name: split for split in recipe(splits={"valid": 0}).splits}["ood"]
+    assert ood.disjoint_from == ("train", "test", "hard")
+    assert recipe(splits={"valid": 0, "hard": 0}).splits[-1].disjoint_from == ("train", "test")
 
 
 def test_the_plan_of_a_recipe_does_not_know_where_the_digits_lie() -> None:
@@ -100,7 +103,7 @@ def test_a_recipe_travels_light() -> None:
         ({"task": "mnadd"}, "the file is for task 'mnadd', not 'mnlogic'"),
         ({"splits": {"train": 1.5}}, "splits: expected 'name: size'"),
         ({"splits": [1]}, "splits: expected 'name: size'"),
-        ({"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0}}, "every split has size 0"),
+        ({"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0, "hard": 0}}, "every split has size 0"),
         ({"n_digit": 3}, "unknown key 'n_digit'"),
     ],
 )

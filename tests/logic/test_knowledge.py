@@ -11,8 +11,9 @@ from assay.errors import AssayError, FormulaError, KnowledgeError, UnknownName
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.knowledge import Constraint, Knowledge, Odds
 from assay.logic.parse import parse
+from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 
 CARS = ConceptSpace(
@@ -31,6 +32,12 @@ TRAIN = Knowledge.of(
         Constraint("loads", parse("all(x.load != y.load for x, y in pairs(cars))"), ("counting", "pairs")),
     ],
     {"limit": "1 + 1", "heavy": "count(x.load >= limit for x in cars) >= 1"},
+)
+COIN = Knowledge.of(
+    digits(["a", "b"]),
+    {"y": "lead > 0", "plain": "a == b", "sum": "a + b"},
+    definitions={"lead": "a - b"},
+    odds={"y": Odds(parse("2 * lead - 1"), 0.3)},
 )
 
 
@@ -145,3 +152,67 @@ def test_damaged_names_are_refused(name):
     data = Knowledge.of(bits(["a"]), {"y": "a"}).to_dict()
     with pytest.raises(AssayError):
         Knowledge.from_dict({**data, "concepts": [{"name": name, "values": [False, True]}]})
+
+
+# -- labels that are drawn ---------------------------------------------------------------------------------------------
+
+
+def test_odds_read_back():
+    again = Knowledge.from_dict(json.loads(json.dumps(COIN.to_dict())))
+    assert again == COIN and again.stochastic and not TRAIN.stochastic
+    assert again.label("y").odds == Odds(parse("2 * (a - b) - 1"), 0.3)  # what `lead` stands for
+    assert again.label("plain").odds is None and "odds" not in COIN.to_dict()["labels"][1]
+
+
+def test_chances_by_hand():
+    chances = COIN.chances(np.array([[5, 4], [4, 5], [9, 0], [3, 3]]))
+    assert chances[:, 0] == pytest.approx([1 / (1 + np.exp(-0.3 * score)) for score in (1, -3, 17, -1)])
+    assert chances[:, 1].tolist() == [0, 0, 0, 1] and np.isnan(chances[:, 2]).all()
+    certain = Knowledge.of(bits(["a"]), {"y": "a"}, odds={"y": Odds(parse("2 * a - 1"), 10_000)})
+    assert certain.chances(np.array([[0], [1]])).tolist() == [[0], [1]]
+
+
+def test_the_rule_says_where_true_is_the_likelier():
+    codes = COIN.space.all_codes()
+    assert ((COIN.chances(codes)[:, 0] > 0.5) == COIN.labels_of(codes)[:, 0]).all()
+
+
+def test_drawn_labels_are_true_where_luck_is_below_chance():
+    codes = COIN.space.all_codes()
+    chance, plain = COIN.chances(codes)[:, 0], COIN.labels_of(codes)
+    for luck in (0.0, 0.2, 0.5, 0.999999):
+        found = COIN.drawn_labels(codes, np.full((len(codes), 3), luck))
+        assert (found[:, 0] == (luck < chance)).all() and (found[:, 1:] == plain[:, 1:]).all()
+    assert (COIN.labels_of(codes) == plain).all()  # what is drawn does not change the rule
+
+
+def test_drawn_labels_are_true_as_often_as_their_chance():
+    rows = np.repeat([[5, 4], [2, 6]], 4000, axis=0)
+    found = COIN.drawn_labels(rows, rng_for(0, "luck").random((len(rows), 3)))[:, 0].reshape(2, -1).mean(axis=1)
+    assert found == pytest.approx([1 / (1 + np.exp(-0.3)), 1 / (1 + np.exp(2.7))], abs=0.025)
+
+
+@pytest.mark.parametrize(
+    ("odds", "kind", "says"),
+    [
+        ({"sum": Odds(parse("a"), 1.0)}, KnowledgeError, "label 'sum': odds are for true-or-false labels"),
+        ({"z": Odds(parse("a"), 1.0)}, UnknownName, "odds for no label: 'z'; there is: sum, y"),
+        ({"y": Odds(parse("c"), 1.0)}, AssayError, "no concept named 'c'"),
+    ],
+)
+def test_odds_that_cannot_serve_are_refused(odds, kind, says):
+    with pytest.raises(kind) as caught:
+        Knowledge.of(digits(["a", "b"]), {"y": "a > b", "sum": "a + b"}, odds=odds)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_symbol_is_no_score():
+    with pytest.raises(KnowledgeError, match="with a number as score"):
+        Knowledge.of(CARS, {"y": "car1.load == 2"}, odds={"y": Odds(parse("car1.hue"), 1.0)})
+
+
+@pytest.mark.parametrize("odds", [3, {}, {"score": "a"}, {"score": "a", "scale": None}])
+def test_damaged_odds_are_refused(odds):
+    data = Knowledge.of(bits(["a"]), {"y": "a"}).to_dict()
+    with pytest.raises(KnowledgeError, match="not in the form that assay writes"):
+        Knowledge.from_dict({**data, "labels": [{**data["labels"][0], "odds": odds}]})

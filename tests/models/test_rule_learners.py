@@ -11,7 +11,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.circuit import RuleLayer
-from assay.models.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, Semantics, p_mean, p_mean_error
+from assay.models.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean, p_mean_error
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import CASES, case
@@ -146,3 +146,15 @@ def test_numbers_are_some_values_that_fit():
     codes = space.all_codes()
     found = rule(certain(space, codes), Semantics(exists="or"))
     assert np.array_equal(found.numpy() == 1, evaluate(parse("a + b == 3"), space, codes))
+
+
+@pytest.mark.parametrize("exists", ["or", "p-mean"])
+@pytest.mark.parametrize("disjunction", list(OR))
+def test_all_values_at_once_are_each_value_by_itself(exists, disjunction):
+    space, semantics = digits(["a", "b"]), Semantics(disjunction=disjunction, exists=exists, p=3.0)
+    values = Knowledge.of(space, {"sum": "a + b"}).labels[0].values
+    concepts = [torch.rand(4, 10, dtype=torch.float64).softmax(1) for _ in range(2)]
+    found = FuzzyValues(parse("a + b"), space, values)(concepts, semantics)
+    for place, value in enumerate(values):
+        alone = FuzzyRule(parse(f"a + b == {value}"), space)(concepts, semantics)
+        assert torch.allclose(found[:, place], alone, atol=1e-9)

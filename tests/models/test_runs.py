@@ -27,7 +27,7 @@ def copy(run, tmp_path):
 
 def test_a_run_holds_weights_history_predictions_and_where_they_came_from(run):
     found = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
-    splits = {f"predictions/{split}.parquet" for split in ("valid", "test")}
+    splits = {f"predictions/{split}.parquet" for split in ("valid", "test", "hard", "pairs/test")}
     assert found == {"run.json", "history.json", "model.safetensors", *splits}
 
 
@@ -92,7 +92,8 @@ def test_a_run_is_finished_only_when_all_its_predictions_are_there(data, tmp_pat
 
 
 def test_what_cannot_be_trained_leaves_no_folder(data, mnlogic, tmp_path):
-    without = write(tmp_path / "data", "mnlogic", pixels=True, splits={"train": 8, "valid": 0, "test": 8, "ood": 0})
+    sizes = {"train": 8, "valid": 0, "test": 8, "ood": 0, "hard": 8}
+    without = write(tmp_path / "data", "mnlogic", pixels=True, splits=sizes)
     for settings, dataset in (({"mode": "x"}, data), ({"backbone": "conv-pool"}, data), ({}, without)):
         with pytest.raises(AssayError):
             trained("cbm", dataset, tmp_path / "run", settings)
@@ -147,7 +148,7 @@ def test_a_dataset_that_is_gone_or_another_is_told(tmp_path):
 def test_predictions_for_the_training_split_come_when_asked(copy, data):
     path = predict_run(copy, data, "train")
     assert path == copy / "predictions" / "train.parquet" and len(read_predictions(path, data.knowledge).index) == 256
-    assert list(RunFolder(copy).all_predictions(data.knowledge)) == ["test", "valid", "train"]
+    assert list(RunFolder(copy).all_predictions(data.knowledge)) == ["test", "hard", "valid", "train"]
     with pytest.raises(UnknownName, match="no split named 'tset'; did you mean 'test'"):
         predict_run(copy, data, "tset")
 
@@ -168,8 +169,8 @@ def test_a_run_without_predictions_is_told(copy, data):
 def test_continual_data_is_learned_stage_by_stage_from_the_first(tmp_path):
     stages = {"stages": ["a", "not a"], "formula": "a and b or not a and c"}
     sizes = {f"{name}_{stage}": 32 for name in ("train", "valid", "test") for stage in (1, 2)}
-    dataset = pixels(tmp_path / "data", **stages, splits=sizes)
+    dataset = pixels(tmp_path / "data", **stages, splits={**sizes, "hard": 32})
     trained("dpl", dataset, tmp_path / "run", QUICKEST)
     found = RunFolder(tmp_path / "run").all_predictions(dataset.knowledge)
-    assert list(found) == ["test_1", "test_2", "valid_1", "valid_2"]
+    assert list(found) == ["test_1", "test_2", "hard", "valid_1", "valid_2"]
     assert Dataset.open(tmp_path / "data")["train_1"].concepts[:, 0].all()

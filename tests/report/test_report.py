@@ -111,7 +111,7 @@ def test_the_page_needs_nothing_else(report):
 
 def test_links_lead_to_their_run(report):
     page = Page(report.read_text())
-    assert [value for key, value in page.links if key == "href"] == [f"#{name}" for name in page.ids]
+    assert [value for key, value in page.links if key == "href"] == 2 * [f"#{name}" for name in page.ids]
     assert len(set(page.ids)) == 3  # although two runs have one name
 
 
@@ -138,14 +138,14 @@ def test_numbers_can_be_traced(report, folder):
     assert data.fingerprint in page and record["versions"]["assay"] in page
     for seed, case in enumerate(record["cases"]):
         assert case["run"]["seed"] == seed and case["run"]["data"]["fingerprint"] == data.fingerprint
-        assert set(case["diagnosis"]["scores"]) == {"test", "valid"}
+        assert set(case["diagnosis"]["scores"]) == {"test", "hard", "valid"}
         assert set(case["diagnosis"]["scores"]["test"]) == set(METRICS)
 
 
 def test_tables_are_well_formed(report, strange):
     for path in (report, strange):
         found = tables((path.parent / "report.md").read_text())
-        assert len(found) == (4 if path == report else 2)
+        assert len(found) == (8 if path == report else 4)  # of all runs two, of each run two
         assert all(len(set(cells)) == 1 and len(cells) > 2 for cells in found)
 
 
@@ -172,3 +172,31 @@ def test_a_report_of_nothing_is_refused(tmp_path):
     with pytest.raises(DataError, match="holds no finished run"):
         write_report([tmp_path], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_boundary_and_the_changes_are_told(report):
+    record = json.loads((report.parent / "report.json").read_text())
+    page, markdown = Page(report.read_text()), (report.parent / "report.md").read_text()
+    assert (
+        "At the boundary of the rule" in page.text and "label follows" in page.text and "| label follows |" in markdown
+    )
+    for case in record["cases"]:
+        regions = case["diagnosis"]["regions"]["hard"]
+        assert {region["name"] for region in regions} >= {"a and b", "c", "a and not b", "not a and b", "not c"}
+        for region in regions:
+            told = f"{region['examples']} | {region['accuracy']:.2f} |"
+            assert region["name"] in page.text and f" | {region['name']} | {told}" in markdown
+        effects = case["diagnosis"]["counterfactuals"]
+        assert set(effects["by_concept"]) == {"a", "b", "c"} and effects["all"]["follows"]["value"] is not None
+    noticed = [case["diagnosis"]["counterfactuals"]["all"]["noticed"]["value"] for case in record["cases"]]
+    assert noticed[0] > 0.9 and noticed[2] is None  # a black box speaks of no concept
+    assert page.text.count("What changing one concept does (64 pairs)") == 3
+
+
+def test_names_at_the_boundary_are_not_taken_for_markup(strange):
+    record = json.loads((strange.parent / "report.json").read_text())
+    diagnosis = record["cases"][0]["diagnosis"]
+    names = [region["name"] for region in diagnosis["regions"]["hard"]]
+    assert "a == <u>|" in names and diagnosis["counterfactuals"] is None
+    page, markdown = Page(strange.read_text()), (strange.parent / "report.md").read_text()
+    assert "a == <u>|" in page.text and " | a == &lt;u>\\| | " in markdown and "<u>" not in strange.read_text()

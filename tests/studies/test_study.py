@@ -15,7 +15,7 @@ from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from
 from tests.pixels import TASK
 
-PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32}}
+PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard": 32}}
 QUICK = {"learning_rate": 0.02, "device": "cpu"}
 TINY = {
     "name": "tiny",

@@ -12,10 +12,11 @@ from assay.data.shard import Writer
 from assay.errors import AssayError
 from assay.tasks.digits import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
 from assay.worlds.world import World
+from tests.boundaries import in_turn
 
-PAPER = {  # sizes, then how many pairs: of training, held out
-    "mnadd-half": ((2940, 840, 420, 1080), 7, 18),
-    "mnadd-evenodd": ((6720, 1920, 960, 5040), 16, 84),
+PAPER = {  # sizes and, not in the paper, that of `hard`; then how many pairs: of training, held out
+    "mnadd-half": ((2940, 840, 420, 1080, 420), 7, 18),
+    "mnadd-evenodd": ((6720, 1920, 960, 5040, 960), 16, 84),
 }
 SMALL = {  # rsbench's own mnist.yml
     "num_digits": 2,
@@ -32,7 +33,8 @@ SMALL = {  # rsbench's own mnist.yml
 
 def drawn(recipe: Recipe) -> dict[str, tuple[Codes, list[World]]]:
     writer = Writer(recipe)
-    return {split.name: writer.worlds(split, np.arange(split.size)) for split in recipe.splits}
+    made = {split.name: writer.worlds(split, np.arange(split.size)) for split in recipe.splits}
+    return {name: (np.array([world.codes for world in worlds]), worlds) for name, worlds in made.items()}
 
 
 def recipe(task: str, **settings: object) -> Recipe:
@@ -52,10 +54,11 @@ def test_the_papers_sizes_and_pairs(name: str) -> None:
     sizes, training, others = PAPER[name]
     held = drawn(recipe(name))
     assert tuple(len(codes) for codes, _ in held.values()) == sizes
-    train, valid, test, ood = (pairs(codes) for codes, _ in held.values())
-    assert set(train) == set(valid) == set(test) and not set(ood) & set(train)
+    assert list(held) == ["train", "valid", "test", "ood", "hard"]
+    train, valid, test, ood, hard = (pairs(codes) for codes, _ in held.values())
+    assert set(train) == set(valid) == set(test) == set(hard) and not set(ood) & set(train)
     assert (len(train), len(ood)) == (training, others)
-    assert [set(split.values()) for split in (train, valid, test, ood)] == [{420}, {120}, {60}, {60}]
+    assert [set(split.values()) for split in (train, valid, test, ood, hard)] == [{420}, {120}, {60}, {60}, {60}]
 
 
 def test_the_pairs_of_training() -> None:
@@ -82,7 +85,7 @@ def test_no_handwriting_is_shared_between_pools(task: str) -> None:
         for name, (_, worlds) in drawn(held).items()
     }
     assert not shown["train"] & shown["valid"]
-    assert not (shown["train"] | shown["valid"]) & (shown["test"] | shown["ood"])
+    assert not (shown["train"] | shown["valid"]) & (shown["test"] | shown["ood"] | shown["hard"])
 
 
 @pytest.mark.parametrize("task", ["mnadd-evenodd", "mnmath", "mnlogic"])
@@ -101,7 +104,7 @@ def test_pictures_show_the_digits(task: str) -> None:
 
 def test_a_changed_digit_keeps_the_writer_of_the_others() -> None:
     held = recipe("mnadd-evenodd")
-    world = Writer(held).worlds(held.splits[0], np.arange(1))[1][0]
+    world = Writer(held).worlds(held.splits[0], np.arange(1))[0]
     before = held.task.render(world).image
     after = held.task.render(world.do(a=(int(world["a"]) + 1) % 10)).image
     assert (before[:, 28:] == after[:, 28:]).all() and (before[:, :28] != after[:, :28]).any()
@@ -124,18 +127,21 @@ def test_a_sum_of_twenty_digits() -> None:
 # -- equations ---------------------------------------------------------------------------------------------------------
 
 
-def test_mnmath_makes_1700_examples_in_joint_balance() -> None:
+def test_mnmath_makes_1700_examples_in_joint_balance_and_300_at_the_boundary() -> None:
     held = recipe("mnmath")
     assert held.task.space.worlds == 10**8
     found = drawn(held)
     assert {name: len(codes) for name, (codes, _) in found.items()} == {
-        **{"train": 1000, "valid": 200, "test": 300, "ood": 200}
+        **{"train": 1000, "valid": 200, "test": 300, "ood": 200, "hard": 300}
     }
-    for codes, _ in found.values():
+    for name, (codes, _) in found.items():
         x = codes.T
         truth = np.stack([x[0] + x[1] == x[2] + x[3], x[4] * x[5] == x[6] * x[7]], axis=1)
         assert (held.task.knowledge.labels_of(codes) == truth).all()
-        assert set(Counter(map(tuple, truth.tolist())).values()) == {len(codes) // 4}
+        if name == "hard":
+            assert in_turn(held.task.knowledge, codes) and not set(pairs(codes)) & set(pairs(found["ood"][0]))
+        else:
+            assert set(Counter(map(tuple, truth.tolist())).values()) == {len(codes) // 4}
 
 
 def test_other_seeds_share_no_worlds_beyond_chance() -> None:
@@ -148,9 +154,13 @@ def test_rsbench_keys() -> None:
     held = recipe("mnmath", n=300, **SMALL)
     assert held.task.space.names == ("a_1", "b_1", "a_2", "b_2")
     found = drawn(held)
-    assert {name: len(codes) for name, (codes, _) in found.items()} == {"train": 300, "valid": 60, "test": 90}
-    for codes, _ in found.values():
-        assert pairs(codes) == dict.fromkeys([(0, 1, 2, 0), (2, 1, 0, 1), (0, 0, 0, 2)], len(codes) // 3)
+    assert {name: len(codes) for name, (codes, _) in found.items()} == {
+        **{"train": 300, "valid": 60, "test": 90, "hard": 90}
+    }
+    asked = [(0, 1, 2, 0), (2, 1, 0, 1), (0, 0, 0, 2)]
+    for name, (codes, _) in found.items():
+        assert set(pairs(codes)) == set(asked) and in_turn(held.task.knowledge, codes)
+        assert name == "hard" or pairs(codes) == dict.fromkeys(asked, len(codes) // 3)
         named = held.task.knowledge.labels
         labels = np.array(
             [[named[i].values[code] for i, code in enumerate(row)] for row in held.task.knowledge.labels_of(codes)]
@@ -165,7 +175,8 @@ def test_the_world_asked_for_is_the_world_shown() -> None:
     )
     split = task.splits()[0]
     writer = Writer(Recipe("mnmath", Settings(task.config.model_dump())))
-    codes, worlds = writer.worlds(split, np.arange(3))
+    worlds = writer.worlds(split, np.arange(3))
+    codes = np.array([world.codes for world in worlds])
     row = codes.tolist().index([1, 2, 3, 4, 5, 6, 7, 8])
     assert task.source.classes[task.image_numbers(worlds[row])].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
     assert writer.task.knowledge.labels_of(codes)[row].tolist() == [1 + 2, 7 + 8]
@@ -185,20 +196,23 @@ def test_own_names_and_equations() -> None:
 def test_continual_shows_even_digits_then_odd_ones() -> None:
     found = drawn(recipe("mnadd-evenodd", continual=True))
     assert {name: len(codes) for name, (codes, _) in found.items()} == {
-        **{"train_1": 3360, "train_2": 3360, "valid_1": 960, "valid_2": 960, "test_1": 480, "test_2": 480, "ood": 5040}
+        **{"train_1": 3360, "train_2": 3360, "valid_1": 960, "valid_2": 960, "test_1": 480, "test_2": 480},
+        **{"ood": 5040, "hard": 960},
     }
     for name, (codes, _) in found.items():
-        if name != "ood":
+        if name not in ("ood", "hard"):
             assert (codes % 2 == (name[-1] == "2")).all() and len(pairs(codes)) == 8
     assert set(pairs(found["train_1"][0]).values()) == {420}
-    assert not set(pairs(found["ood"][0])) & set(pairs(found["train_2"][0]))
+    stages = [set(pairs(found[name][0])) for name in ("train_1", "train_2")]
+    assert not set(pairs(found["ood"][0])) & stages[1] and set(pairs(found["hard"][0])) == stages[0] | stages[1]
 
 
 def test_own_stages() -> None:
     held = recipe("mnadd", stages=["a + b < 7", "a + b >= 7", "a == b"], n=300, val_prop=0.2)
     sizes = {split.name: split.size for split in held.splits}
     assert sizes == {
-        f"{name}_{i}": size for name, size in (("train", 100), ("valid", 20), ("test", 14)) for i in (1, 2, 3)
+        **{f"{name}_{i}": size for name, size in (("train", 100), ("valid", 20), ("test", 14)) for i in (1, 2, 3)},
+        "hard": 43,  # of 300 training examples as 6,000 of 42,000
     }
     found = drawn(held)
     assert found["train_1"][0].sum(axis=1).max() == 6 and found["train_2"][0].sum(axis=1).min() == 7

@@ -60,8 +60,8 @@ def recipe(task: str = "kand-logic", **settings: object) -> Recipe:
 
 
 def drawn(held: Recipe) -> dict[str, tuple[np.ndarray, list[Any]]]:
-    writer = Writer(held)
-    return {split.name: writer.worlds(split, np.arange(split.size)) for split in held.splits}
+    worlds = {split.name: Writer(held).worlds(split, np.arange(split.size)) for split in held.splits}
+    return {name: (np.array([world.codes for world in found]), found) for name, found in worlds.items()}
 
 
 def kind(values: np.ndarray) -> int:

@@ -10,6 +10,7 @@ from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import Writer
 from assay.errors import AssayError
 from assay.tasks.logic import MNLogic
+from tests.boundaries import in_turn
 
 RSBENCH = {  # rsbench's own xor.yml
     "n_digits": 3,
@@ -31,7 +32,8 @@ def recipe(**settings: object) -> Recipe:
 
 def codes(held: Recipe) -> dict[str, np.ndarray]:
     writer = Writer(held)
-    return {split.name: writer.worlds(split, np.arange(split.size))[0] for split in held.splits}
+    made = {split.name: writer.worlds(split, np.arange(split.size)) for split in held.splits}
+    return {name: np.array([world.codes for world in worlds]) for name, worlds in made.items()}
 
 
 def worlds(found: np.ndarray) -> set[tuple[int, ...]]:
@@ -51,10 +53,12 @@ def worlds(found: np.ndarray) -> set[tuple[int, ...]]:
         {**RSBENCH, **COMBINATIONS, "n": 200},
     ],
 )
-def test_both_labels_occur_equally_often_in_every_split(settings: dict[str, object]) -> None:
+def test_both_labels_occur_equally_often_but_at_the_boundary(settings: dict[str, object]) -> None:
     held = recipe(**settings)
     found = codes(held)
-    assert set(found) == {"train", "valid", "test", "ood"}
+    assert list(found) == ["train", "valid", "test", "ood", "hard"]
+    hard = found.pop("hard")
+    assert in_turn(held.task.knowledge, hard) and not worlds(hard) & worlds(found["ood"])
     for split in found.values():
         assert np.bincount(held.task.knowledge.labels_of(split)[:, 0]).tolist() == [len(split) // 2] * 2
     assert not worlds(found["ood"]) & (worlds(found["train"]) | worlds(found["valid"]) | worlds(found["test"]))
@@ -63,7 +67,10 @@ def test_both_labels_occur_equally_often_in_every_split(settings: dict[str, obje
 def test_stages_are_balanced_too() -> None:
     held = recipe(k=5, stages=["a", "not a"], n=400)
     found = codes(held)
-    assert list(found) == ["train_1", "train_2", "valid_1", "valid_2", "test_1", "test_2", "ood"]
+    assert list(found) == ["train_1", "train_2", "valid_1", "valid_2", "test_1", "test_2", "ood", "hard"]
+    hard = found.pop("hard")
+    assert worlds(hard) == worlds(found["train_1"]) | worlds(found["train_2"]) and len(hard) == 120
+    assert in_turn(held.task.knowledge, hard)
     for name, split in found.items():
         assert np.bincount(held.task.knowledge.labels_of(split)[:, 0]).tolist() == [len(split) // 2] * 2
         assert name == "ood" or (split[:, 0] == (name[-1] == "1")).all()
@@ -87,12 +94,14 @@ def test_a_fifth_of_the_worlds_of_each_label_is_held_out() -> None:
 def test_rsbench_formula_and_combinations() -> None:
     held = recipe(**RSBENCH, **COMBINATIONS, n=100)
     found = codes(held)
-    assert {name: len(split) for name, split in found.items()} == {"train": 100, "valid": 20, "test": 30, "ood": 30}
+    assert {name: len(split) for name, split in found.items()} == {
+        **{"train": 100, "valid": 20, "test": 30, "ood": 30, "hard": 30}
+    }
     for split in found.values():
         a, b, c = split.T.astype(bool)
         assert (held.task.knowledge.labels_of(split)[:, 0] == (a & b | ~c)).all()
     inside = {(0, 0, 1), (0, 1, 0), (0, 0, 0)}
-    assert worlds(found["train"]) == worlds(found["test"]) == inside
+    assert worlds(found["train"]) == worlds(found["test"]) == worlds(found["hard"]) == inside
     assert not worlds(found["ood"]) & inside and len(worlds(found["ood"])) == 5
     assert Counter(map(tuple, found["train"].tolist())) == {(0, 0, 1): 50, (0, 1, 0): 25, (0, 0, 0): 25}
 
@@ -111,7 +120,8 @@ def test_bits_as_pixels() -> None:
     held = recipe(**{**RSBENCH, "use_mnist": False, "n": 20})
     assert (held.task.layout.width, held.task.layout.height) == (3, 1) and held.task.sources() == {}
     writer = Writer(held)
-    found, made = writer.worlds(held.splits[0], np.arange(20))
+    made = writer.worlds(held.splits[0], np.arange(20))
+    found = np.array([world.codes for world in made])
     images = np.stack([held.task.render(world).image for world in made])
     assert images.shape == (20, 1, 3) and (images[:, 0] == 255 * found).all()
     assert all(world.style == {} for world in made)

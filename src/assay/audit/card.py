@@ -12,9 +12,13 @@ SIGNS = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left 
 
 def section(audit: Audit) -> str:
     """Return the section."""
-    rows = [f"| {one.check} | {SIGNS[one.status]} | {one.text.replace('|', chr(92) + '|')} |" for one in audit.findings]
+    rows = [f"| {one.check} | {SIGNS[one.status]} | {_cell(one.text)} |" for one in audit.findings]
     head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
     return "\n".join([START, *head, *rows, END])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
 def write_into(folder: Path, audit: Audit) -> None:

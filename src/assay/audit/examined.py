@@ -1,5 +1,6 @@
 """A dataset as the audit sees it: ours with its task at hand, or anyone's folder of pictures with a table."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.audit.look import Look, look_of
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData, decode
@@ -20,6 +22,8 @@ from assay.worlds.world import CONTENT, LUCK
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
+HARD = "hard"
+"""The split whose worlds are chosen by where they lie in the rule, whatever source they come from."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Part:
     ingredients: Sequence[tuple[str, ...]] = ()
     where: Formula = TRUE
     disjoint_from: tuple[str, ...] = ()
+    by_quota: bool = False
+    """Whether its worlds were chosen by where they lie in the rule, so that some labels are rare in it."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -43,12 +49,19 @@ class Part:
     @property
     def trains(self) -> bool:
         """Whether models learn from it."""
-        return self.name.startswith("train")
+        return self.name.lower().startswith("train")
 
     @cached_property
-    def images(self) -> list[Array]:
-        """The pictures, decoded: height x width x channels."""
-        return [decode(data) for data in self.pictures]
+    def looks(self) -> list[Look]:
+        """The pictures in a few numbers each."""
+        return [look_of(self.image(row)) for row in range(len(self.pictures))]
+
+    def image(self, row: int) -> Array:
+        """Return a picture: height x width x channels."""
+        try:
+            return decode(self.pictures[row])
+        except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
+            raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -83,15 +96,15 @@ def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
         task, why = task_of(dataset, settings), ""
     except DataError as error:
         task, why = None, str(error)
-    claims = {split["name"]: tuple(split["disjoint_from"]) for split in dataset.manifest["splits"]}
+    about = {split["name"]: split for split in dataset.manifest["splits"]}
     splits = {name: dataset[name] for name in dataset.split_names}
-    parts = {name: _part(data, task, claims[name]) for name, data in splits.items()}
+    parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
     knowledge = dataset.knowledge
     values = {label.name: label.values for label in knowledge.labels}
     return Examined(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
 
 
-def _part(data: SplitData, task: Task | None, claims: tuple[str, ...]) -> Part:
+def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Part:
     columns = data.table.column_names
     some = range(min(len(data), MOST_PICTURES))
     worlds = [data.world(row) for row in some]
@@ -102,19 +115,25 @@ def _part(data: SplitData, task: Task | None, claims: tuple[str, ...]) -> Part:
         data.lawful,
         data.pngs[: len(some)] if "image" in columns else (),
         data.texts if "text" in columns else (),
-        nuisances_of([dict(world.style) for world in worlds], data.index[: len(some)]),
+        nuisances_of([dict(world.style) for world in worlds], len(data)),
         [task.ingredients(world) for world in worlds] if task is not None else (),
         data.where,
-        claims,
+        tuple(about["disjoint_from"]),
+        about["quota"] is not None or data.name == HARD,
     )
 
 
-def nuisances_of(styles: Sequence[Mapping[str, Any]], index: Array) -> dict[str, Array]:
-    """Return the numbers in styles as columns, texts as numbers, lists of varying length by their length and start."""
+def nuisances_of(styles: Sequence[Mapping[str, Any]], total: int) -> dict[str, Array]:
+    """Return the numbers in styles as columns, lists of varying length by their length and start."""
     rows = [_flat({key: value for key, value in style.items() if key not in (CONTENT, LUCK)}) for style in styles]
     names = list(dict.fromkeys(name for row in rows for name in row))[:MOST_NUISANCES]
-    columns = {name: _column([row.get(name) for row in rows]) for name in names}
-    return {"index": np.asarray(index, dtype=np.float64), **columns}
+    columns = {name: np.array([as_number(row.get(name)) for row in rows]) for name in names}
+    return {"index": place_in_split(len(rows), total), **columns}
+
+
+def place_in_split(rows: int, total: int) -> Array:
+    """Return how far into its split each example comes, from 0 to 1: the same for a sorted split of any size."""
+    return np.arange(rows) / max(1, total)
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
@@ -126,10 +145,11 @@ def _flat(value: Any, name: str = "") -> dict[str, Any]:
     return {name: value}
 
 
-def _column(values: Sequence[Any]) -> Array:
-    numbers: dict[str, int] = {}
-    found = [
-        numbers.setdefault(value, len(numbers)) if isinstance(value, str) else np.nan if value is None else float(value)
-        for value in values
-    ]
-    return np.array(found, dtype=np.float64)
+def as_number(value: Any) -> float:
+    """Return a nuisance as a number, a text by its hash, which is the same in every split; NaN where there is none."""
+    if value is None or value == "":
+        return float("nan")
+    try:
+        return float(value)
+    except ValueError:
+        return float(zlib.crc32(str(value).encode()))

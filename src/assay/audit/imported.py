@@ -7,21 +7,23 @@ splits that share no world).
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Codes
-from assay.audit.examined import Examined, Part
+from assay.audit.examined import Examined, Part, as_number, place_in_split
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.config import Settings, load_yaml
+from assay.config import Config, Settings, checked, load_yaml
 from assay.data.columns import CONCEPT, LABEL
-from assay.errors import ConfigError, DataError
-from assay.logic.formula import TRUE
+from assay.errors import ConfigError, DataError, suggestion
+from assay.logic.formula import TRUE, Formula
+from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 
@@ -33,6 +35,53 @@ TRUTHS = {"true": True, "false": False}
 Table = Mapping[str, list[Any]]
 
 
+class RuleConfig(Config):
+    """What `rule.yaml` may say."""
+
+    labels: dict[str, str] = {}
+    """The formula of each label."""
+    splits: dict[str, str] = {}
+    """What holds of every world of a split."""
+    disjoint: list[list[str]] = []
+    """Lists of splits that share no world."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a folder claims: the knowledge if its labels have formulas, where splits lie, and which share no world."""
+
+    knowledge: Knowledge | None
+    where: Mapping[str, Formula]
+    disjoint: tuple[frozenset[str], ...]
+
+    def apart_from(self, split: str) -> tuple[str, ...]:
+        """Return the splits that share no world with one."""
+        return tuple(sorted({other for group in self.disjoint if split in group for other in group} - {split}))
+
+
+@dataclass(frozen=True)
+class Files(Sequence[bytes]):
+    """Pictures in a folder, read when asked for."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Files": ...
+    def __getitem__(self, place: int | slice) -> "bytes | Files":
+        if isinstance(place, slice):
+            return Files(self.folder, self.names[place])
+        try:
+            return (self.folder / self.names[place]).read_bytes()
+        except OSError as error:
+            raise DataError(f"picture {self.names[place]!r} cannot be read: {error.strerror}") from None
+
+
 def is_imported(folder: Path) -> bool:
     """Return whether a folder holds a table of concepts."""
     return any((folder / name).is_file() for name in TABLES)
@@ -41,38 +90,40 @@ def is_imported(folder: Path) -> bool:
 def open_imported(folder: Path) -> Examined:
     """Return a folder of pictures with a table, ready for the audit."""
     table = _table(folder)
-    if "split" not in table:
-        raise DataError(f"{str(folder)!r}: the table has no column 'split'")
     names = [column.removeprefix(CONCEPT) for column in table if column.startswith(CONCEPT)]
     said = [column.removeprefix(LABEL) for column in table if column.startswith(LABEL)]
+    if "split" not in table:
+        raise DataError(f"{str(folder)!r}: the table has no column 'split'")
     if not names or not said:
         raise DataError(f"{str(folder)!r}: the table needs columns 'concept_NAME' and 'label_NAME'")
-    space = ConceptSpace(tuple(Concept(name, _values(table[CONCEPT + name])) for name in names))
-    rule = load_yaml(folder / RULE) if (folder / RULE).is_file() else Settings()
-    knowledge = _knowledge(rule, space, said)
-    labels = {name: _values(table[LABEL + name]) for name in said}
-    if knowledge is not None:
-        labels = {label.name: label.values for label in knowledge.labels}
+    _refuse_gaps(folder, table)
     splits = list(dict.fromkeys(map(str, table["split"])))
+    space = ConceptSpace(tuple(Concept(name, _values(table[CONCEPT + name])) for name in names))
+    rule = _rule(folder, space, said, splits)
+    labels = {name: _values(table[LABEL + name]) for name in said}
+    if rule.knowledge is not None:
+        labels = {label.name: label.values for label in rule.knowledge.labels}
     parts = {name: _part(name, folder, table, space, labels, rule) for name in splits}
-    return Examined(folder.name, space, labels, parts, knowledge)
+    return Examined(folder.resolve().name, space, labels, parts, rule.knowledge)
 
 
 def _table(folder: Path) -> Table:
     path = next(folder / name for name in TABLES if (folder / name).is_file())
-    if path.suffix == ".parquet":
-        try:
-            found: Table = pq.read_table(path).to_pydict()
-        except pa.ArrowException as error:
-            raise DataError(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
-        return found
-    with path.open(newline="", encoding="utf-8") as handle:
-        rows = list(csv.DictReader(handle))
-    if not rows:
+    try:
+        found = pq.read_table(path).to_pydict() if path.suffix == ".parquet" else _csv(path)
+    except (pa.ArrowException, csv.Error, UnicodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
+    if not any(found.values()):
         raise DataError(f"{str(path)!r} holds no example")
+    return found
+
+
+def _csv(path: Path) -> Table:
+    with path.open(newline="", encoding="utf-8-sig") as handle:
+        rows = list(csv.DictReader(handle, strict=True))
     if any(None in row or None in row.values() for row in rows):
         raise DataError(f"{str(path)!r} has rows that are longer or shorter than its first line")
-    return {name: [_value(row[name]) for row in rows] for name in rows[0]}
+    return {name: [_value(row[name]) for row in rows] for name in rows[0]} if rows else {}
 
 
 def _value(text: str) -> Value:
@@ -84,6 +135,14 @@ def _value(text: str) -> Value:
         return text
 
 
+def _refuse_gaps(folder: Path, table: Table) -> None:
+    for name, column in table.items():
+        if name in ("split", "file") or name.startswith((CONCEPT, LABEL)):
+            gap = next((row for row, value in enumerate(column) if value is None or value == ""), None)
+            if gap is not None:
+                raise DataError(f"{str(folder)!r}: column {name!r} is empty in row {gap}")
+
+
 def _values(column: list[Any]) -> tuple[Value, ...]:
     """Return the values of a column in order; 0 and 1 alone are truth values."""
     distinct = set(column)
@@ -92,13 +151,25 @@ def _values(column: list[Any]) -> tuple[Value, ...]:
     return tuple(sorted(distinct, key=lambda value: (isinstance(value, str), value)))
 
 
-def _knowledge(rule: Settings, space: ConceptSpace, said: list[str]) -> Knowledge | None:
-    given = rule.values.get("labels")
-    if given is None:
-        return None
-    if not isinstance(given, Mapping) or set(given) != set(said):
-        raise ConfigError(f"{rule.place('labels')}labels: expected a formula for each of {', '.join(said)}")
-    return Knowledge.of(space, {name: parse(str(given[name]), space.names) for name in said})
+def _rule(folder: Path, space: ConceptSpace, said: list[str], splits: list[str]) -> Rule:
+    settings = load_yaml(folder / RULE) if (folder / RULE).is_file() else Settings()
+    given = checked(RuleConfig, settings)
+    if given.labels and set(given.labels) != set(said):
+        raise ConfigError(f"{settings.place('labels')}labels: expected a formula for each of {', '.join(said)}")
+    for key, named in (
+        ("splits", list(given.splits)),
+        ("disjoint", [one for group in given.disjoint for one in group]),
+    ):
+        for name in named:
+            if name not in splits:
+                raise ConfigError(f"{settings.place(key)}{key}: no split named {name!r}{suggestion(name, splits)}")
+    where = {name: parse(text, space.names) for name, text in given.splits.items()}
+    for name, formula in where.items():
+        if shape_of(formula, space).kind != "bool":
+            raise ConfigError(f"{settings.place('splits')}splits: {formula} of {name!r} must be true or false")
+    formulas = {name: parse(given.labels[name], space.names) for name in said if given.labels}
+    knowledge = Knowledge.of(space, formulas) if formulas else None
+    return Rule(knowledge, where, tuple(frozenset(group) for group in given.disjoint))
 
 
 def _codes(column: list[Any], values: tuple[Value, ...], what: str) -> Codes:
@@ -110,7 +181,7 @@ def _codes(column: list[Any], values: tuple[Value, ...], what: str) -> Codes:
 
 
 def _part(
-    name: str, folder: Path, table: Table, space: ConceptSpace, labels: Mapping[str, tuple[Value, ...]], rule: Settings
+    name: str, folder: Path, table: Table, space: ConceptSpace, labels: Mapping[str, tuple[Value, ...]], rule: Rule
 ) -> Part:
     rows = [row for row, split in enumerate(table["split"]) if str(split) == name]
 
@@ -119,37 +190,33 @@ def _part(
 
     concepts = [_codes(column(CONCEPT + c.name), c.values, f"concept {c.name!r}") for c in space.concepts]
     told = [_codes(column(LABEL + key), values, f"label {key!r}") for key, values in labels.items()]
-    claims = [set(map(str, group)) for group in rule.values.get("disjoint", [])]
-    others = tuple(sorted(set().union(*(group for group in claims if name in group)) - {name}))
-    where = rule.values.get("splits", {}).get(name)
-    nuisances = {key: column(key) for key in table if key.startswith(NUISANCE)}
+    nuisances = {key: np.array([as_number(one) for one in column(key)]) for key in table if key.startswith(NUISANCE)}
     return Part(
         name,
         np.stack(concepts, axis=1),
         np.stack(told, axis=1),
-        pictures=[_picture(folder, str(file)) for file in column("file")] if "file" in table else (),
-        texts=[str(text) for text in column("text")] if "text" in table else (),
+        pictures=_pictures(folder, column("file")) if "file" in table else (),
+        texts=["" if text is None else str(text) for text in column("text")] if "text" in table else (),
         nuisances={
-            "index": np.arange(len(rows), dtype=np.float64),
-            **{key.removeprefix(NUISANCE): _numbers(values) for key, values in nuisances.items()},
+            "index": place_in_split(len(rows), len(rows)),
+            **{key.removeprefix(NUISANCE): values for key, values in nuisances.items()},
         },
-        ingredients=[tuple(str(one).split(";")) for one in column("source")] if "source" in table else (),
-        where=TRUE if where is None else parse(str(where), space.names),
-        disjoint_from=others,
+        ingredients=[_sources(one) for one in column("source")] if "source" in table else (),
+        where=rule.where.get(name, TRUE),
+        disjoint_from=rule.apart_from(name),
     )
 
 
-def _numbers(values: list[Any]) -> Codes:
-    words: dict[str, int] = {}
-    found = [words.setdefault(value, len(words)) if isinstance(value, str) else float(value) for value in values]
-    return np.array(found, dtype=np.float64)
+def _sources(text: Any) -> tuple[str, ...]:
+    return tuple(one.strip() for one in str(text).split(";") if one.strip()) if text is not None else ()
 
 
-def _picture(folder: Path, file: str) -> bytes:
-    path = (folder / file).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise DataError(f"picture {file!r} lies outside the folder")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"picture {file!r} cannot be read: {error.strerror}") from None
+def _pictures(folder: Path, names: list[Any]) -> Files:
+    """Return the pictures, refusing those that are missing or lie elsewhere."""
+    for name in names:
+        path = (folder / str(name)).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise DataError(f"picture {str(name)!r} lies outside the folder")
+        if not path.is_file():
+            raise DataError(f"picture {str(name)!r} is missing")
+    return Files(folder, tuple(map(str, names)))

@@ -1,18 +1,19 @@
 """Checks of pictures and texts: source images, duplicates, what a changed concept changes, unfilled places."""
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
 from assay.audit.examined import Examined, Part
 from assay.audit.finding import Finding, first_few
+from assay.audit.look import Look
 from assay.errors import AssayError
+from assay.render.picture import Picture
 from assay.seeds import rng_for
 from assay.tasks.base import Task
 from assay.worlds.world import World
 
-THUMB = 16
 MEAN_GAP = 1.5
 LARGEST_GAP = 24
 TOO_MANY = 0.01
@@ -26,6 +27,8 @@ def sources(data: Examined) -> Finding:
     if not any(any(part.ingredients) for part in data.parts.values()):
         why = "no source images are used" if data.task is not None else f"not known: {data.no_task}"
         return Finding("sources", "pass" if data.task is not None else "skip", why)
+    if not data.training:
+        return Finding("sources", "skip", "no training split")
     learned = {name for part in data.training for names in part.ingredients for name in names}
     shared = []
     for part in data.held_out:
@@ -39,42 +42,50 @@ def sources(data: Examined) -> Finding:
 
 def duplicates(data: Examined) -> Finding:
     """Hardly any picture of a held-out split is one of training, or nearly."""
-    training = [image for part in data.training for image in part.images]
-    if not training or not data.held_out:
+    training = [Shown(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
+    asked = {part.name: [Shown(part, row) for row in range(len(part.pictures))] for part in data.held_out}
+    if not training or not any(asked.values()):
         return Finding("duplicates", "skip", "no pictures to compare")
     found, worst = [], 0.0
-    for part in data.held_out:
-        rows = _seen_before(training[:COMPARED], part.images[:COMPARED]) if part.images else []
-        share = len(rows) / max(1, min(COMPARED, len(part.images)))
+    for name, pictures in asked.items():
+        rows = _seen_before(training, pictures[:COMPARED]) if pictures else []
+        share = len(rows) / max(1, min(COMPARED, len(pictures)))
         worst = max(worst, share)
         if share > TOO_MANY:
-            found.append(f"{part.name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
+            found.append(f"{name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
     if found:
         return Finding("duplicates", "fail", f"pictures that training shows: {first_few(found)}", {"share": worst})
-    return Finding("duplicates", "pass", f"at most {100 * worst:.1f} % of a held-out split is nearly in training")
+    text = f"at most {100 * worst:.1f} % of a held-out split is nearly in training"
+    return Finding("duplicates", "pass", text, {"share": worst})
 
 
-def _seen_before(training: list[Array], held_out: list[Array]) -> list[int]:
-    """Return the pictures whose nearest training picture is the same but for noise, by thumbnails and then pixels."""
-    small, asked = (np.stack([_thumbnail(image) for image in images]) for images in (training, held_out))
+@dataclass(frozen=True)
+class Shown:
+    """A picture of a split, by its row."""
+
+    part: Part
+    row: int
+
+    @property
+    def look(self) -> Look:
+        """The picture in a few numbers."""
+        return self.part.looks[self.row]
+
+    def like(self, other: "Shown") -> bool:
+        """Return whether two pictures are the same but for noise."""
+        if self.look.shape != other.look.shape or np.abs(self.look.small - other.look.small).mean() > MEAN_GAP:
+            return False
+        one, two = (shown.part.image(shown.row).astype(np.int16) for shown in (self, other))
+        apart = np.abs(one - two)
+        return bool(apart.mean() <= MEAN_GAP and apart.max() <= LARGEST_GAP)
+
+
+def _seen_before(training: list[Shown], held_out: list[Shown]) -> list[int]:
+    """Return the pictures that are like the training picture nearest by small copies."""
+    small, asked = (np.stack([shown.look.small for shown in group]) for group in (training, held_out))
     gaps = (small**2).sum(axis=1)[None, :] - 2 * asked @ small.T
-    found = []
-    for row, (image, nearest) in enumerate(zip(held_out, gaps.argmin(axis=1).tolist(), strict=True)):
-        if training[nearest].shape == image.shape:
-            apart = np.abs(training[nearest].astype(np.int16) - image.astype(np.int16))
-            if apart.mean() <= MEAN_GAP and apart.max() <= LARGEST_GAP:
-                found.append(row)
-    return found
-
-
-def _thumbnail(image: Array) -> Array:
-    """Return a picture as a few grey numbers."""
-    grey = image.mean(axis=2)
-    rows = np.linspace(0, grey.shape[0], min(THUMB, grey.shape[0]) + 1).astype(int)[:-1]
-    columns = np.linspace(0, grey.shape[1], min(THUMB, grey.shape[1]) + 1).astype(int)[:-1]
-    added = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
-    sizes = np.outer(np.diff([*rows, grey.shape[0]]), np.diff([*columns, grey.shape[1]]))
-    return np.asarray((added / sizes).ravel(), dtype=np.float32)
+    pairs = zip(held_out, gaps.argmin(axis=1).tolist(), strict=True)
+    return [shown.row for shown, nearest in pairs if shown.like(training[nearest])]
 
 
 def invisible_concepts(data: Examined) -> list[str] | None:
@@ -112,11 +123,16 @@ def _is_hidden(task: Task, worlds: list[World], name: str) -> bool:
                     other = None
                 if other is None:
                     continue
-                before, after = task.render(world), task.render(other)
-                if not np.array_equal(before.image, after.image) or before.text != after.text:
+                if _differ(task.render(world), task.render(other), task):
                     return False
                 tried = True
     return tried
+
+
+def _differ(before: Picture, after: Picture, task: Task) -> bool:
+    """Return whether two pictures differ in what is written to disk and a model may see."""
+    shown = [name for name in task.columns if name in ("image", "depth", "text")]
+    return any(not np.array_equal(getattr(before, name), getattr(after, name)) for name in shown)
 
 
 def visible(data: Examined) -> Finding:
@@ -125,9 +141,9 @@ def visible(data: Examined) -> Finding:
     if hidden is None:
         return Finding("visible", "skip", f"cannot be tried: {data.no_task}")
     if hidden:
-        text = f"changing {', '.join(hidden)} alters no pixel in {WORLDS} worlds"
+        text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
         return Finding("visible", "fail", text, {"hidden": hidden})
-    return Finding("visible", "pass", "changing any concept changes the picture")
+    return Finding("visible", "pass", "changing any concept changes what is shown")
 
 
 def texts(data: Examined) -> Finding:

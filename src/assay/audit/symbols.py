@@ -42,7 +42,7 @@ def classes(data: Examined) -> Finding:
             share = counts.min() / len(part)
             if (counts > 0).sum() < 2:
                 single.append(f"{part.name}: {name!r} is always {values[int(counts.argmax())]}")
-            elif len(values) == 2 and share < LEAST:
+            elif len(values) == 2 and share < LEAST and not part.by_quota:
                 rare.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
             elif len(values) == 2 and share < RARE:
                 low.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
@@ -55,6 +55,8 @@ def classes(data: Examined) -> Finding:
 
 def splits(data: Examined) -> Finding:
     """Every world lies where its split says that its worlds lie."""
+    if all(part.where == TRUE for part in data.parts.values()):
+        return Finding("splits", "pass", "every split may hold any world")
     outside = []
     for part in data.parts.values():
         if part.where != TRUE:
@@ -90,10 +92,10 @@ def _rows(codes: Codes) -> set[tuple[int, ...]]:
 
 def free(data: Examined) -> Finding:
     """Concepts that the space says are free vary, and none tells another."""
-    found = []
-    for part in data.training:
-        if len(part) >= FEWEST_ROWS:
-            found += _constant(part, data) + _tied(part, data)
+    parts = [part for part in data.training if len(part) >= FEWEST_ROWS]
+    if not parts:
+        return Finding("free", "skip", f"no training split of {FEWEST_ROWS} examples or more")
+    found = [text for part in parts for text in (*_constant(part, data), *_tied(part, data))]
     if found:
         return Finding("free", "fail", f"concepts are tied although the rule leaves them free: {first_few(found)}")
     return Finding("free", "pass", "every concept varies, and none determines another that is free")

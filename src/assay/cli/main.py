@@ -9,12 +9,14 @@ import typer
 from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.count import count
+from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
 from assay.cli.list import list_things
 from assay.cli.make import make
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
+from assay.cli.probe import probe
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.score import score
@@ -50,7 +52,7 @@ def options(
 
 
 app.command("list")(list_things)
-for verb in (show, make, train, predict, score, diagnose, report, run, check, audit, count, pairs, demo):
+for verb in (show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo):
     app.command()(verb)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}

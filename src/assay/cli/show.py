@@ -16,14 +16,14 @@ LOOK = 20_000
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A task's or model's name, a file my_task.py, or a dataset folder.")],
+    task: Annotated[str, typer.Argument(help="A task's, model's or backbone's name, my_task.py, or a dataset folder.")],
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show a task: its concepts, its rule, its splits and its settings."""
     from assay.data.recipe import recipe_from, split_to_dict
-    from assay.models import MODELS
+    from assay.models import BACKBONES, MODELS
     from assay.tasks import TASKS
 
     if (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
@@ -31,6 +31,9 @@ def show(
         return
     if task in MODELS:
         _show_model(task, as_json)
+        return
+    if task in BACKBONES:
+        _show_backbone(task, as_json)
         return
     recipe = recipe_from(task, settings_from(settings, config))
     shown = recipe.task
@@ -147,3 +150,17 @@ def _show_model(name: str, as_json: bool) -> None:
         return
     print_text(f"{name}: {facts['summary']}\n")
     print_table(["setting", "default", ""], [[key, str(x["default"]), x["help"]] for key, x in settings.items()])
+
+
+def _show_backbone(name: str, as_json: bool) -> None:
+    from assay.models import BACKBONES
+
+    plan = BACKBONES[name]
+    facts = {"name": name, "summary": BACKBONES.entry(name).summary, "smallest": plan.smallest, "weights": plan.weights}
+    if as_json:
+        print_json(facts)
+        return
+    asked = {"no": name, "may": f"{name} or {name}@FILE.safetensors", "must": f"{name}@FOLDER"}[plan.weights]
+    print_text(f"{name}: {facts['summary']}\n")
+    print_text(f"reads pictures of {plan.smallest} x {plan.smallest} pixels or more")
+    print_text(f"use it by --set backbone={asked}")

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from assay.concepts import listed
+from assay.data.regions import cells, region_rows
 
 SHEET = """\
 # {title}
@@ -32,16 +33,22 @@ random draw that decided its look).
 
 {splits}
 
-**Is anything missing, noisy or redundant?** No value is missing and no noise was added. Examples of one split can share
-concepts; which of them share a picture is up to chance. {sources}
+**How hard are the examples?** Where each lies in the rule of each label is in the columns `boundary_...`: in which of
+the ways in which the rule holds, in which of those in which a world just misses it by one concept, or far from both. An
+example can be in several.
+
+{regions}
+
+**Is anything missing, noisy or redundant?** {noise} Examples of one split can share concepts; which of them share a
+picture is up to chance. {sources}
 
 **Does it relate to people, or hold anything confidential or offensive?** {people}
 
 ## Collection and preprocessing
 
-Worlds were drawn from the rule's decision diagram, evenly over {balance}; pictures were rendered from them. Item `i` of
-a split depends on the task, its version, the seed, the split and `i` alone, so that the data can be made again to the
-byte: {remake}.
+Worlds were drawn from the rule's decision diagram, evenly over {balance};
+pictures were rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
+alone, so that the data can be made again to the byte: {remake}.
 
 ## Uses
 
@@ -69,12 +76,20 @@ def card(manifest: Mapping[str, Any]) -> str:
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
+        regions=_regions(manifest),
+        noise=_noise(knowledge),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
-        balance="label values" if manifest["splits"][0]["balance"] == "label" else "worlds",
+        balance=_balance(manifest["splits"]),
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _balance(splits: Sequence[Mapping[str, Any]]) -> str:
+    spread = "label values" if splits[0]["balance"] == "label" else "worlds"
+    hard = [split["name"] for split in splits if split["quota"]]
+    return f"{spread} ({listed(hard)}: over the ways to keep and to just miss the rule)" if hard else spread
 
 
 def _people(sources: Mapping[str, Any]) -> str:
@@ -138,8 +153,21 @@ def _concepts(knowledge: Mapping[str, Any]) -> str:
 
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
-    rows = [[x["name"], f"`{x['formula']}`", listed(x["values"])] for x in knowledge["labels"]]
+    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listed(x["values"])] for x in knowledge["labels"]]
     return _table(["label", "rule", "values"], rows)
+
+
+def _odds(label: Mapping[str, Any]) -> str:
+    if "odds" not in label:
+        return ""
+    return f", drawn: True with probability 1 / (1 + exp(-{label['odds']['scale']} x)), x = `{label['odds']['score']}`"
+
+
+def _noise(knowledge: Mapping[str, Any]) -> str:
+    drawn = [label["name"] for label in knowledge["labels"] if "odds" in label]
+    if not drawn:
+        return "No value is missing and no noise was added."
+    return f"No value is missing. Drawn by chance: {listed(drawn)}; examples with the same concepts can differ in it."
 
 
 def _constraints(knowledge: Mapping[str, Any]) -> str:
@@ -150,6 +178,13 @@ def _constraints(knowledge: Mapping[str, Any]) -> str:
 def _splits(manifest: Mapping[str, Any]) -> str:
     rows = [[s["name"], str(s["size"]), f"`{s['where']}`", _share(s), _counts(s["labels"])] for s in manifest["splits"]]
     return _table(["split", "examples", "worlds where", "share", "labels"], rows)
+
+
+def _regions(manifest: Mapping[str, Any]) -> str:
+    names = [split["name"] for split in manifest["splits"]]
+    return "\n\n".join(
+        _table([label, "worlds where", *names], cells(rows, "`")) for label, rows in region_rows(manifest).items()
+    )
 
 
 def _share(split: Mapping[str, Any]) -> str:

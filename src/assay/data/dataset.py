@@ -73,6 +73,11 @@ class SplitData:
         return np.stack([decode(data)[:, :, 0] for data in self._files("instances")])
 
     @cached_property
+    def depths(self) -> Array:
+        """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest."""
+        return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])
+
+    @cached_property
     def things(self) -> list[tuple[Thing, ...]]:
         """The objects in each picture, with their boxes."""
         rows = self._column("things").to_pylist()

@@ -71,25 +71,34 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int = PAIRS, pictu
 
 
 def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -> tuple[str, World] | None:
-    """Return a concept and the world with it changed, if possible across the boundary, or along it."""
-    places, codes = _options(task.knowledge, np.array(world.codes, dtype=np.int64), rng)
-    labels = task.knowledge.labels_of(np.concatenate([codes, [world.codes]]))
+    """Return a concept and the world with it changed, if possible across the boundary, or along it.
+
+    Changes that are possible by themselves come first; of others, such as one of several values of which exactly one
+    must hold, the task knows what must follow.
+    """
+    knowledge = task.knowledge
+    places, codes = _options(knowledge, np.array(world.codes, dtype=np.int64), rng)
+    possible = evaluate(knowledge.possible, knowledge.space, codes)
+    labels = knowledge.labels_of(np.concatenate([codes, [world.codes]]))
     crosses = (labels[:-1] != labels[-1]).any(axis=1)
-    order = np.argsort(crosses != across, kind="stable")
+    order = np.lexsort((crosses != across, ~possible))
     for option in order[:TRIES].tolist():
         concept = task.space.concepts[places[option]]
         made = task.changed(world, {concept.name: concept.values[codes[option, places[option]]]})
-        if made is not None and made.codes != world.codes:
+        if made is not None and made.codes != world.codes and _can_be(knowledge, made):
             return concept.name, made
     return None
 
 
+def _can_be(knowledge: Knowledge, world: World) -> bool:
+    return bool(evaluate(knowledge.possible, knowledge.space, np.array([world.codes], dtype=np.int64))[0])
+
+
 def _options(knowledge: Knowledge, world: Array, rng: np.random.Generator) -> tuple[Array, Codes]:
-    """Return single changes that leave a world possible, in random order: the concept's place, and the new world."""
+    """Return single changes of a world in random order: the concept's place, and the concepts after it."""
     pairs = [(place, code) for place, size in enumerate(knowledge.space.sizes) for code in range(size)]
     chosen = np.array([pair for pair in pairs if world[pair[0]] != pair[1]])
     chosen = chosen[rng.permutation(len(chosen))[:MOST_CHANGES]]
     codes = np.repeat(world[None, :], len(chosen), axis=0)
     codes[np.arange(len(chosen)), chosen[:, 0]] = chosen[:, 1]
-    possible = evaluate(knowledge.possible, knowledge.space, codes)
-    return chosen[possible, 0], codes[possible]
+    return chosen[:, 0], codes

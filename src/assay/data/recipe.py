@@ -47,7 +47,8 @@ class Recipe:
         """The settings that say where data lies on this machine, and are no part of what the dataset is."""
         config = self.task.config
         names = [name for name, field in type(config).model_fields.items() if field.exclude]
-        return {name: getattr(config, name) for name in names if getattr(config, name) is not None}
+        given = {name: getattr(config, name) for name in names if getattr(config, name) is not None}
+        return {name: str(Path(value).resolve()) if isinstance(value, str) else value for name, value in given.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.data.pairs import Pairs
+from assay.errors import DataError
 from assay.metrics.evidence import gather
 from assay.metrics.metric import mean
 from assay.metrics.score import RESAMPLES, Score
@@ -69,6 +70,11 @@ class Counterfactuals:
 def counterfactuals(pairs: Pairs, predictions: Predictions) -> Counterfactuals:
     """Compare what a model says before and after each change with what is true."""
     evidence = gather(pairs.data, predictions)
+    if len(evidence) < 2 * len(pairs):
+        raise DataError(
+            f"the predictions hold {len(evidence)} of the {2 * len(pairs)} rows of split {pairs.data.name!r}; "
+            "answer for all, since each is half of a pair"
+        )
     order = np.argsort(predictions.index)
     count, held = len(pairs), evidence.take(order)
     before, after = held.take(np.arange(count)), held.take(np.arange(count, 2 * count))

@@ -1,5 +1,6 @@
 """The diagnosis of a run, or of a predictions file that anyone wrote."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from assay.data.rebuild import task_of
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.reading import enumerated
 from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.errors import AssayError
 from assay.metrics.evidence import Evidence, gather_from
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
@@ -31,17 +33,22 @@ def diagnose_run(run: RunFolder, dataset: Dataset) -> Diagnosis:
     predictions = run.all_predictions(dataset.knowledge)
     evidence = {split: gather_from(dataset, found) for split, found in predictions.items()}
     about = {**provenance(dataset), **next(iter(predictions.values())).about}
-    return diagnose(evidence, training_worlds(dataset), about, effects=effects_of(run, dataset))
+    effects, why_not = effects_of(run, dataset)
+    found = diagnose(evidence, training_worlds(dataset), about, effects=effects)
+    return replace(found, reasons=(*found.reasons, why_not)) if why_not else found
 
 
-def effects_of(run: RunFolder, dataset: Dataset) -> Counterfactuals | None:
-    """Return what changes of single concepts did to a run's predictions, if it answered for such pairs."""
-    for split in dataset.split_names:
-        path = run.pairs(split)
-        if not run.folder.is_file() and path.exists():
-            answers = read_predictions(path, dataset.knowledge)
-            return counterfactuals(pairs_of(dataset, split, task_of(dataset), pictures=False), answers)
-    return None
+def effects_of(run: RunFolder, dataset: Dataset) -> tuple[Counterfactuals | None, str]:
+    """Return what changes of single concepts did to a run, if it answered for such pairs; or why that is not known."""
+    answered = [split for split in dataset.split_names if run.folder.is_dir() and run.pairs(split).exists()]
+    if not answered:
+        return None, ""
+    try:
+        task = task_of(dataset)
+    except AssayError as error:  # the sources may be elsewhere by now; what was found without them stands
+        return None, f"What changing one concept does is left out: {error}."
+    answers = read_predictions(run.pairs(answered[0]), dataset.knowledge)
+    return counterfactuals(pairs_of(dataset, answered[0], task, pictures=False), answers), ""
 
 
 def provenance(dataset: Dataset) -> dict[str, Any]:

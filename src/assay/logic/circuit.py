@@ -241,7 +241,7 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
         layers.append(rows)
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
-    return _reduced(space, order, layers, outcomes)
+    return reduced(space, order, layers, outcomes)
 
 
 def _decided(value: Value | None) -> Value:
@@ -250,14 +250,34 @@ def _decided(value: Value | None) -> Value:
     return value
 
 
-def _reduced(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
+def reduced(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
     """Merge, from the last layer up, nodes that lead to the same places; number outcomes in sorted order."""
     ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
     numbers = {outcome: number for number, outcome in enumerate(ranked)}
     renumber: Array = np.array([numbers[outcome] for outcome in outcomes], dtype=np.int32)
     made = []
     for layer in reversed(layers):
-        distinct, renumber = np.unique(renumber[layer], axis=0, return_inverse=True)
-        renumber = renumber.ravel().astype(np.int32)
-        made.append(distinct.astype(np.int32))
+        led = renumber[layer]
+        numbers_of, first = _numbered(led)
+        renumber = numbers_of.astype(np.int32)
+        made.append(led[first])
     return Diagram(space, order, tuple(reversed(made)), tuple(ranked))
+
+
+def _numbered(rows: Array) -> tuple[Array, Array]:
+    """Return the number of each row among the distinct rows in order, and where each first occurs."""
+    numbers = np.zeros(len(rows), dtype=np.int64)
+    for place in letters(rows)[0].tolist():  # a column that comes again tells nothing
+        numbers = np.unique(numbers * (int(rows.max()) + 1) + rows[:, place], return_inverse=True)[1]
+    return numbers, np.unique(numbers, return_index=True)[1]
+
+
+def letters(layer: Array) -> tuple[Array, Array]:
+    """Return a code for each letter, and the letter of each code: codes that lead alike everywhere are one letter.
+
+    >>> [found.tolist() for found in letters(np.array([[0, 1, 0], [2, 2, 2]]))]
+    [[0, 1], [0, 1, 0]]
+    """
+    seen: dict[bytes, int] = {}
+    of_code = [seen.setdefault(column.tobytes(), len(seen)) for column in np.ascontiguousarray(layer.T)]
+    return np.unique(of_code, return_index=True)[1], np.array(of_code, dtype=np.int64)

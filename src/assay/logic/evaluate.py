@@ -1,6 +1,6 @@
 """Formulas as numbers: evaluation over arrays of concept codes, a million rows at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import combinations, pairwise
 from typing import Any
@@ -13,6 +13,13 @@ from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import Shape, grounded, largest_number, shape_of
 from assay.logic.traverse import children, names_in, walk
+
+ROWS = 16_384
+"""How many rows are computed at a time: few enough to stay near the processor."""
+BYTE = 255
+"""The largest number in one byte."""
+NARROW = 127
+"""Concepts with more values than this do not fit the narrow columns."""
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal,
@@ -43,6 +50,7 @@ class Evaluator:
         self.big = largest_number(formula, space) >= 2**62
         self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
+        self.tests: dict[tuple[f.Operator, str, Value], Array] = {}
 
     def _vocabulary(self, parts: list[Formula]) -> dict[str, int]:
         words = [v for c in self.space.concepts if c.kind == "symbol" for v in c.values]
@@ -68,43 +76,89 @@ class Evaluator:
 
     def __call__(self, codes: Codes) -> Array:
         """Return the value of the formula in each row."""
-        found = np.asarray(self.run(self.formula, codes))
-        if self.shape.kind == "symbol":
-            words = {number: word for word, number in self.words.items()}
-            return np.array([words[int(number)] for number in np.broadcast_to(found, len(codes))], dtype=object)
-        kind: Any = bool if self.shape.kind == "bool" else object if self.big else np.int64
-        if found.shape == (len(codes),) and found.dtype == kind and found.base is None:
-            return found
-        return np.array(np.broadcast_to(found, len(codes)), dtype=kind)
+        return self.together([self.formula], codes)[0]
 
-    def run(self, formula: Formula, codes: Codes) -> Any:
-        """Return the array, or the one number, that a part of the formula gives."""
+    def together(self, formulas: Sequence[Formula], codes: Codes) -> list[Array]:
+        """Return what each of some parts of the formula gives in each row, what they share computed once."""
+        kind: Any = self.kind
+        made: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
+        for start in range(0, len(codes), ROWS):
+            rows = slice(start, start + ROWS)
+            narrow, known = self._narrow(codes[rows]), dict[Formula, Any]()
+            for formula, whole in zip(formulas, made, strict=True):
+                whole[rows] = self.run(formula, narrow, known)
+        return [self._said(whole) for whole in made]
+
+    @property
+    def kind(self) -> Any:
+        """The kind of array that holds the formula's values."""
+        return bool if self.shape.kind == "bool" else object if self.big else np.int64
+
+    def _narrow(self, codes: Codes) -> Codes:
+        """Return the codes with each column in one piece, in as few bytes as hold them."""
+        kind = np.int8 if max(self.space.sizes) <= NARROW else codes.dtype
+        return np.ascontiguousarray(codes.T, dtype=kind).T
+
+    def _said(self, found: Array) -> Array:
+        if self.shape.kind != "symbol":
+            return found
+        words = {number: word for word, number in self.words.items()}
+        return np.array([words[int(number)] for number in found], dtype=object)
+
+    def run(self, formula: Formula, codes: Codes, known: dict[Formula, Any] | None = None) -> Any:
+        """Return the array, or the one number, that a part of the formula gives; `known` keeps what is found."""
+        if known is None:
+            return self._run(formula, codes, {})
+        if formula not in known:
+            known[formula] = self._run(formula, codes, known)
+        return known[formula]
+
+    def _run(self, formula: Formula, codes: Codes, known: dict[Formula, Any]) -> Any:
+        def truth(part: Formula) -> Any:
+            return np.asarray(self.run(part, codes, known), dtype=bool)
+
         match formula:
             case f.Const(value):
                 return self.number(value)
             case f.Var(name):
                 return self._values(name, codes)
             case f.Not(body):
-                return np.logical_not(self._truth(body, codes))
+                return np.logical_not(truth(body))
             case f.And(parts):
-                return reduce(np.logical_and, (self._truth(part, codes) for part in parts))
+                return reduce(np.logical_and, map(truth, parts))
             case f.Or(parts):
-                return reduce(np.logical_or, (self._truth(part, codes) for part in parts))
+                return reduce(np.logical_or, map(truth, parts))
             case f.Xor(parts):
-                return reduce(np.logical_xor, (self._truth(part, codes) for part in parts), False)
+                return reduce(np.logical_xor, map(truth, parts), False)
             case f.Implies(premise, conclusion):
-                return np.logical_or(np.logical_not(self._truth(premise, codes)), self._truth(conclusion, codes))
+                return np.logical_or(np.logical_not(truth(premise)), truth(conclusion))
             case f.Iff(left, right):
-                return np.equal(self._truth(left, codes), self._truth(right, codes))
+                return np.equal(truth(left), truth(right))
+            case f.Compare(operator, f.Var(name), f.Const(value)):
+                return self._tested(operator, name, value, codes)
             case f.Compare(operator, left, right):
-                return COMPARE[operator](self.run(left, codes), self.run(right, codes))
+                return COMPARE[operator](self.run(left, codes, known), self.run(right, codes, known))
             case f.If(condition, then, otherwise):
-                either = self._whole(self.run(then, codes)), self._whole(self.run(otherwise, codes))
-                return np.where(self._truth(condition, codes), *either)
-        return self.combined(formula, [self.run(part, codes) for part in children(formula)])
+                either = self._whole(self.run(then, codes, known)), self._whole(self.run(otherwise, codes, known))
+                return np.where(truth(condition), *either)
+        inside = [self.run(part, codes, known) for part in children(formula)]
+        return _counted(inside) if isinstance(formula, f.Count) else self.combined(formula, inside)
 
-    def _truth(self, formula: Formula, codes: Codes) -> Any:
-        return np.asarray(self.run(formula, codes), dtype=bool)
+    def _tested(self, operator: f.Operator, name: str, value: Value, codes: Codes) -> Any:
+        """Compare a concept with a value by its codes alone."""
+        column, truths = codes[:, self.columns[name][0]], self._truths(operator, name, value)
+        if truths.sum() == 1:
+            return column == truths.argmax()
+        return truths[column]
+
+    def _truths(self, operator: f.Operator, name: str, value: Value) -> Array:
+        """Return for each code of a concept whether its value stands in this relation to another."""
+        key = operator, name, value
+        if key not in self.tests:
+            numbers = [self.number(own) for own in self.space.concept(name).values]
+            wide: Any = object if self.big else np.int64
+            self.tests[key] = np.asarray(COMPARE[operator](np.array(numbers, wide), self.number(value)), dtype=bool)
+        return self.tests[key]
 
     def _values(self, name: str, codes: Codes) -> Array:
         place, table = self.columns[name]
@@ -158,3 +212,17 @@ class Evaluator:
             rows_found, which = np.unique(rows_found, axis=0, return_inverse=True)
         inside = np.array([tuple(row) in wanted for row in rows_found.tolist()], dtype=bool)
         return inside[which.ravel()].reshape(stacked.shape[:-1])
+
+
+def _counted(parts: list[Any]) -> Any:
+    """Return how many truth values are true, added up byte by byte."""
+    if not all(isinstance(part, np.ndarray) and part.dtype == bool for part in parts):
+        return sum((np.asarray(part).astype(np.int64) for part in parts), start=np.int64(0))
+    total: Any = 0
+    for start in range(0, len(parts), BYTE):
+        some = parts[start : start + BYTE]
+        found = np.zeros(np.broadcast_shapes(*(part.shape for part in some)), dtype=np.uint8)
+        for part in some:
+            found += part.view(np.uint8)
+        total = found if len(parts) <= BYTE else total + found.astype(np.int64)
+    return total

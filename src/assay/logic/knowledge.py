@@ -1,7 +1,7 @@
 """Knowledge: a space, the labels that its rule gives, and constraints. Everything else reads this object."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -91,7 +91,11 @@ class Knowledge:
         limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)
         for limit in limits:
             _must_be_truth(limit, space)
-        made = tuple(_label(name, formula, space, (odds or {}).get(name)) for name, formula in read.items())
+        drawn = {name: replace(one, score=substituted(one.score, meanings)) for name, one in (odds or {}).items()}
+        for name in drawn:
+            if name not in read:
+                raise UnknownName(f"odds for no label: {name!r}{suggestion(name, read)}")
+        made = tuple(_label(name, formula, space, drawn.get(name)) for name, formula in read.items())
         if not made:
             raise KnowledgeError("knowledge without a label: nothing to predict")
         return cls(space, made, limits)
@@ -144,7 +148,8 @@ class Knowledge:
         if label.odds is None:
             return self._label_codes(label, codes).astype(np.float64)
         score = self._values(f"odds {label.name}", label.odds.score, codes).astype(np.float64)
-        return np.asarray(1 / (1 + np.exp(-label.odds.scale * score)))
+        with np.errstate(over="ignore"):  # a chance of 0
+            return np.asarray(1 / (1 + np.exp(-label.odds.scale * score)))
 
     def drawn_labels(self, codes: Codes, luck: Array) -> Codes:
         """Return the label codes of each world where labels that have odds are drawn: true if luck is below chance."""
@@ -158,8 +163,14 @@ class Knowledge:
         """Return a flag for each world and constraint: true where the constraint is broken."""
         if not self.constraints:
             return np.zeros((len(codes), 0), dtype=bool)
-        columns = [~self._values(f"constraint {c.name}", c.formula, codes) for c in self.constraints]
-        return np.stack(columns, axis=1)
+        evaluator, formulas = self._limits
+        return ~np.stack(evaluator.together(formulas, codes), axis=1)
+
+    @cached_property
+    def _limits(self) -> tuple[Evaluator, list[Formula]]:
+        """All constraints made ready for arrays together, as they share much."""
+        formulas = [grounded(constraint.formula, self.space) for constraint in self.constraints]
+        return Evaluator(self.space, conjunction(*formulas)), formulas
 
     @cached_property
     def possible(self) -> Formula:
@@ -200,7 +211,7 @@ class Knowledge:
         """Return the knowledge that `to_dict` wrote."""
         try:
             space = ConceptSpace(
-                tuple(Concept(c["name"], tuple(c["values"]), c.get("counts", False)) for c in data["concepts"]),
+                tuple(_concept_from_dict(concept) for concept in data["concepts"]),
                 tuple(Slot(s["name"], s["group"], tuple(s["attributes"])) for s in data["slots"]),
                 tuple(EncoderGroup(g["name"], tuple(g["concepts"])) for g in data["encoders"]),
             )
@@ -217,7 +228,12 @@ def _formula(text: Formula | str) -> Formula:
 
 def _concept_to_dict(concept: Concept) -> dict[str, Any]:
     plain = {"name": concept.name, "values": list(concept.values)}
-    return {**plain, "counts": True} if concept.counts else plain
+    counts = {"counts": True} if concept.counts else {}
+    return {**plain, **counts, **({} if concept.nothing is None else {"nothing": concept.nothing})}
+
+
+def _concept_from_dict(data: Mapping[str, Any]) -> Concept:
+    return Concept(data["name"], tuple(data["values"]), data.get("counts", False), data.get("nothing"))
 
 
 def _label_to_dict(label: Label) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The boundary of a rule: the ways in which it holds, and the ways in which a world just misses it.
 
-A *variant* is a disjunct of the rule's shortest disjunctive form. A world is *near* the boundary if it is false and a
-change of one concept makes it true; concepts that count things change by one step, from one class of counts that the
-rule tells apart to the next. A near-boundary *type* is a variant with the features of one concept moved.
+A *variant* is a disjunct of the rule's disjunctive form, in which none can be left out or made more general. A world is
+*near* the boundary if it is false and a change of one concept makes it true; concepts that count things change by one
+step, from one class of counts that the rule tells apart to the next. A near-boundary *type* is a variant with the
+features of one concept moved.
 """
 
 from collections.abc import Iterable, Sequence

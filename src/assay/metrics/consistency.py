@@ -1,9 +1,15 @@
-"""Does the label follow from the concepts that the model itself predicts, and are those concepts possible?"""
+"""Does the label follow from the concepts that the model itself predicts, and are those concepts possible?
+
+The metrics of VALUED (3.2), for every rule with constraints. A world is read as the set of things that are there: every
+concept that has another value than the one that says "nothing" (`Concept.nothing_code`: an empty square, an absent
+object, false, a count of 0). Where no value says so, each concept is a thing, and the set F1 is the accuracy.
+"""
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
 from assay.metrics.evidence import Evidence
+from assay.metrics.guess import uniform_guesser
 from assay.metrics.metric import per_example
 
 
@@ -23,11 +29,69 @@ def rule_consistency(evidence: Evidence) -> Array:
     return found
 
 
+def set_f1_of(truth: Codes, predicted: Codes, nothing: Array) -> Array:
+    """Return for each example 2 (things said that are true) / (things true + things said), 1 if there are none.
+
+    >>> set_f1_of(np.array([[1, 2, 0]]), np.array([[1, 0, 2]]), np.array([0, 0, 0])).tolist()
+    [0.5]
+    """
+    there, said = truth != nothing, predicted != nothing
+    hits = ((truth == predicted) & there).sum(axis=1)
+    both = there.sum(axis=1) + said.sum(axis=1)
+    return np.where(both > 0, 2 * hits / np.maximum(both, 1), 1.0)
+
+
+def things_f1(evidence: Evidence) -> Array:
+    """Return the set F1 of each example; NaN where the model does not speak of every concept."""
+    nothing = np.array([concept.nothing_code for concept in evidence.knowledge.space.concepts])
+    found = set_f1_of(evidence.concepts, evidence.predicted_concepts, nothing)
+    return np.where(complete(evidence), found, np.nan)
+
+
+def sane_things_f1(evidence: Evidence) -> Array:
+    """Return the set F1 of each example, 0 where it breaks a constraint; NaN without constraints."""
+    found = evidence.broken
+    return np.where(np.isnan(found), np.nan, np.where(found > 0, 0.0, things_f1(evidence)))
+
+
 @per_example("violation_rate", "share of examples whose predicted concepts break a constraint", better="lower")
 def violation_rate(evidence: Evidence) -> Array:
-    """Return for each example whether its predicted concepts break any constraint; NaN where the rule has none."""
-    known = complete(evidence)
-    found = np.full(len(evidence), np.nan)
-    if known.any() and evidence.knowledge.constraints:
-        found[known] = evidence.knowledge.violations(evidence.predicted_concepts[known]).any(axis=1)
-    return found
+    """Return for each example whether its predicted concepts break any constraint (VALUED's C)."""
+    found = evidence.broken
+    return np.where(np.isnan(found), np.nan, found > 0)
+
+
+@per_example("mean_violations", "constraints that the predicted concepts of an example break", better="lower")
+def mean_violations(evidence: Evidence) -> Array:
+    """Return for each example how many constraints its predicted concepts break (VALUED's mu_C)."""
+    return evidence.broken
+
+
+@per_example("violations_vs_random", "constraints broken, as a share of what a random guesser breaks", better="lower")
+def violations_vs_random(evidence: Evidence) -> Array:
+    """Return for each example the constraints it breaks, over the number that uniform guesses break on average."""
+    found = evidence.broken
+    if np.isnan(found).all():
+        return found
+    usual = uniform_guesser(evidence.knowledge).mean_violations
+    return found / usual if usual > 0 else np.full(len(found), np.nan)
+
+
+@per_example("set_f1", "F1 of the set of things that are there, averaged over examples")
+def set_f1(evidence: Evidence) -> Array:
+    """Return for each example the F1 of its set of things (VALUED's F1)."""
+    return things_f1(evidence)
+
+
+@per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")
+def sane_f1(evidence: Evidence) -> Array:
+    """Return for each example its set F1, 0 if it breaks a constraint (VALUED's sF1)."""
+    return sane_things_f1(evidence)
+
+
+@per_example(
+    "f1_room", "set F1 less sane F1: what is lost if answers that break a constraint are useless", better="lower"
+)
+def f1_room(evidence: Evidence) -> Array:
+    """Return for each example its set F1 if it breaks a constraint, else 0."""
+    return things_f1(evidence) - sane_things_f1(evidence)

@@ -77,6 +77,15 @@ class Evidence:
         return tuple(_side(boundary, self.concepts) for boundary in self.knowledge.boundaries)
 
     @cached_property
+    def broken(self) -> Array:
+        """How many constraints each prediction breaks; NaN without constraints, or where a concept is not spoken of."""
+        known = (self.predicted_concepts >= 0).all(axis=1)
+        found = np.full(len(self), np.nan)
+        if known.any() and self.knowledge.constraints:
+            found[known] = self.knowledge.violations(self.predicted_concepts[known]).sum(axis=1)
+        return found
+
+    @cached_property
     def answered(self) -> tuple[int, ...]:
         """The columns of the concepts that the model speaks of at all."""
         return tuple(i for i in range(self.concepts.shape[1]) if (self.predicted_concepts[:, i] >= 0).any())

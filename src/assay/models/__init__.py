@@ -27,6 +27,17 @@ MODELS.add(
     "assay.models.ensemble:Ensemble",
 )
 
+MODELS.add(
+    "embedding",
+    "a small network on features that are not trained: CLIP or any other weights from a local folder",
+    "assay.models.embedding:Embedding",
+)
+MODELS.add(
+    "semantic",
+    "a concept bottleneck that is taught to keep the constraints (semantic loss)",
+    "assay.models.semantic:Semantic",
+)
+
 BACKBONES = Registry("backbone")
 BACKBONES.add(
     "conv-stride", "3 strided convolutions, dropout (rsbench Tables 12, 13)", "assay.models.backbones:conv_stride"
@@ -40,3 +51,32 @@ BACKBONES.add(
     "conv-wide", "2 convolutions with pooling, 1 layer (rsbench Table 21)", "assay.models.backbones:conv_wide"
 )
 BACKBONES.add("mlp", "2 layers on the pixels, for pictures too small to convolve", "assay.models.backbones:mlp")
+BACKBONES.add("mlp-wide", "2 wide layers on the pixels (rsbench Tables 16, 18)", "assay.models.backbones:mlp_wide")
+BACKBONES.add(
+    "mlp-embedding-small",
+    "2 smaller layers on an embedding (rsbench Table 11)",
+    "assay.models.backbones:mlp_embedding_small",
+)
+BACKBONES.add(
+    "conv-pool-5", "5 convolutions with pooling, 2 layers (rsbench Table 17)", "assay.models.backbones:conv_pool_5"
+)
+BACKBONES.add(
+    "conv-pool-6", "6 convolutions with pooling, 2 layers (rsbench Table 9)", "assay.models.backbones:conv_pool_6"
+)
+DEEP = "assay.models.backbones_deep"
+BACKBONES.add("resnet-18", "ResNet-18 (rsbench Tables 8, 10); may begin from weights", f"{DEEP}:resnet_18")
+BACKBONES.add("resnet-small", "a ResNet of 3 stages for small pictures", f"{DEEP}:resnet_small")
+BACKBONES.add("vgg-11", "VGG with 8 convolutions; may begin from weights", f"{DEEP}:vgg_11")
+BACKBONES.add("vgg-16", "VGG with 13 convolutions; may begin from weights", f"{DEEP}:vgg_16")
+BACKBONES.add(
+    "efficientnet-lite0", "EfficientNet-Lite0; @imagenet has weights from a package", f"{DEEP}:efficientnet_lite0"
+)
+VISION = "assay.models.backbones_vision"
+BACKBONES.add("vit", "a small vision transformer (needs assay[vision])", f"{VISION}:vit")
+BACKBONES.add("swin", "a small Swin transformer (needs assay[vision])", f"{VISION}:swin")
+BACKBONES.add("efficientnet-b0", "EfficientNet-B0 (needs assay[vision])", f"{VISION}:efficientnet_b0")
+BACKBONES.add(
+    "pretrained",
+    "pretrained@FOLDER: CLIP or any vision model of transformers (needs assay[vision])",
+    f"{VISION}:pretrained",
+)

@@ -15,11 +15,10 @@ from torch import Tensor
 from assay.models.fuzzy_logic import (
     Exists,
     FuzzyRule,
+    FuzzyValues,
     Implication,
     Semantics,
     Tnorm,
-    cases_hold,
-    fitting,
     p_mean_error,
 )
 from assay.models.neural import NeuralConfig, Outputs, intervened
@@ -55,12 +54,12 @@ class Fuzzy(RuleLearner):
         )
         self.readings = [self._reading(place) for place in range(len(self.taught.labels))]
 
-    def _reading(self, place: int) -> "FuzzyRule | list[tuple[tuple[int, ...], Tensor]]":
+    def _reading(self, place: int) -> FuzzyRule | FuzzyValues:
         """Return a rule for a label that is true or false, and for others the cases of each value."""
         label = self.taught.labels[place]
         if label.kind == "bool":
             return FuzzyRule(label.formula, self.space)
-        return [fitting(label.formula, self.space, [value]) for value in label.values]
+        return FuzzyValues(label.formula, self.space, label.values)
 
     def begin(self, epoch: int, epochs: int) -> None:
         """Set the p of this epoch."""
@@ -72,11 +71,8 @@ class Fuzzy(RuleLearner):
         """Return for each label how true each of its values is."""
         found = []
         for reading in self.readings:
-            if isinstance(reading, FuzzyRule):
-                truth = reading(concepts, self.semantics)
-                found.append(torch.stack([1 - truth, truth], dim=1))
-            else:
-                found.append(torch.stack([cases_hold(*cases, concepts, self.semantics) for cases in reading], dim=1))
+            truth = reading(concepts, self.semantics)
+            found.append(torch.stack([1 - truth, truth], dim=1) if isinstance(reading, FuzzyRule) else truth)
         return found
 
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ Exists = Literal["p-mean", "or"]
 Operator = Callable[[Tensor, Tensor], Tensor]
 
 EPSILON = 1e-4
+SMALLEST = 1e-12
 MOST_CASES = 20_000
 
 
@@ -86,9 +87,21 @@ class Semantics:
         """Return "one of these", over the last dimension."""
         if cases.shape[-1] == 0:
             return cases.new_zeros(cases.shape[:-1])
-        if self.exists == "or":
-            return reduce(self.either, cases.unbind(-1))
-        return p_mean(cases, self.p)
+        groups = torch.zeros(cases.shape[-1], dtype=torch.long, device=cases.device)
+        return self.some_of_each(cases, groups, 1)[..., 0]
+
+    def some_of_each(self, cases: Tensor, groups: Tensor, count: int) -> Tensor:
+        """Return for each group "one of its cases"; `groups` has the number of the group of each column of cases."""
+        empty = cases.new_zeros(len(cases), count)
+        if self.exists == "p-mean":
+            stable = EPSILON + (1 - EPSILON) * cases
+            sizes = torch.bincount(groups, minlength=count).clamp(min=1).to(cases.dtype)
+            return (empty.index_add(1, groups, stable.pow(self.p)) / sizes).clamp(min=SMALLEST).pow(1 / self.p)
+        if self.disjunction == "goedel":
+            return empty.scatter_reduce(1, groups.expand_as(cases), cases, "amax")
+        if self.disjunction == "lukasiewicz":
+            return empty.index_add(1, groups, cases).clamp(max=1)
+        return 1 - (empty + 1).scatter_reduce(1, groups.expand_as(cases), 1 - cases, "prod")
 
 
 def p_mean(truths: Tensor, p: float) -> Tensor:
@@ -200,5 +213,28 @@ def cases_hold(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor
     """Return "the concepts have the values of one of the cases"; what asks for no concept is true or false at once."""
     if not places:
         return concepts[0].new_full(concepts[0].shape[:1], float(len(cases) > 0))
-    columns = [concepts[place][:, cases[:, number].to(concepts[place].device)] for number, place in enumerate(places)]
-    return s.some(reduce(s.both, columns))
+    return s.some(each_holds(places, cases, concepts, s))
+
+
+def each_holds(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor], s: Semantics) -> Tensor:
+    """Return for each case "the concepts have its values"."""
+    codes = cases.to(concepts[0].device)
+    return reduce(s.both, [concepts[place][:, codes[:, number]] for number, place in enumerate(places)])
+
+
+class FuzzyValues:
+    """A label that is a number or a symbol: how true each of its values is, all cases of all values at once."""
+
+    def __init__(self, formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> None:
+        found = [fitting(formula, space, [value]) for value in values]
+        self.places, self.count = found[0][0], len(values)
+        self.cases = torch.cat([cases for _, cases in found])
+        sizes = torch.tensor([len(cases) for _, cases in found])
+        self.groups = torch.repeat_interleave(torch.arange(self.count), sizes)
+
+    def __call__(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
+        """Return the truth of each value for each example."""
+        device = concepts[0].device
+        self.cases, self.groups = self.cases.to(device), self.groups.to(device)
+        held = each_holds(self.places, self.cases, concepts, semantics)
+        return semantics.some_of_each(held, self.groups, self.count)

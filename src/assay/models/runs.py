@@ -20,6 +20,7 @@ from assay.data.shard import write_atomically
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
+from assay.models.backbones import rebuilding
 from assay.models.neural import NeuralModel
 from assay.models.training import Report
 from assay.render.picture import Layout
@@ -121,12 +122,9 @@ def load_model(folder: Path, device: str = "cpu") -> NeuralModel:
     """Return the trained model of a run."""
     about = RunFolder(folder).about()
     make: type[NeuralModel] = MODELS[about["model"]]
-    model = make(
-        Knowledge.from_dict(about["knowledge"]),
-        Layout.from_dict(about["layout"]),
-        Settings(about["config"]),
-        seed=about["seed"],
-    )
+    knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
+    with rebuilding():
+        model = make(knowledge, layout, Settings(about["config"]), seed=about["seed"])
     try:
         weights: Mapping[str, Any] = load((folder / WEIGHTS).read_bytes())
         model.load_state_dict(dict(weights))

@@ -37,7 +37,7 @@ class TaskConfig(Config):
     per_variant: int | None = Field(None, ge=1)
     """The split `hard`: up to so many worlds of each variant of the rule; by default all variants and types in turn."""
     per_type: int | None = Field(None, ge=1)
-    """The split `hard`: at least so many worlds of each near-boundary type, if not given `per_variant`; far ones follow."""
+    """The split `hard`: at least so many worlds of each near-boundary type (else `per_variant`); far ones fill up."""
     balance: Balance | None = None
     """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
 
@@ -157,8 +157,8 @@ class Task(ABC):
         if size is None:
             return ()
         pool = self.pools.get("hard", self.pools.get("test", "test"))
-        quota = Quota(self.config.per_variant, self.config.per_type)
-        return (Split("hard", size, where, share, self.balance, pool, stages=self._stages, quota=quota),)
+        quota = Quota(self.config.per_variant, self.config.per_type)  # and labels evenly, so that rare ones are found
+        return (Split("hard", size, where, share, "label", pool, stages=self._stages, quota=quota),)
 
     @property
     def _stages(self) -> tuple[Formula, ...]:

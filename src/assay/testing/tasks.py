@@ -15,6 +15,7 @@ from assay.render.picture import Layout, Picture
 from assay.tasks.base import Task
 from assay.testing.checks import Check, need, try_laws
 from assay.worlds.source import Source
+from assay.worlds.split import Split
 from assay.worlds.world import World
 
 EXAMPLES = 24
@@ -132,10 +133,14 @@ def _task_things(picture: Picture, layout: Layout) -> None:
         need(int(picture.instances.max(initial=0)) <= len(picture.things), "an instance has no name")
 
 
+def _few(split: Split) -> int:
+    return split.size if split.quota and split.quota.given else min(split.size, EXAMPLES)
+
+
 def _small(task: Task, folder: Path) -> Dataset:
-    names = [split.name for split in task.splits()]
+    sizes = tuple((split.name, _few(split)) for split in task.splits())
     values = task.config.model_dump(exclude_defaults=True)
-    recipe = Recipe(task.name, Settings(values), sizes=tuple((name, EXAMPLES) for name in names))
+    recipe = Recipe(task.name, Settings(values), sizes=sizes)
     recipe.__dict__["task"] = task  # the task at hand, also where no registry knows it
     make(recipe, folder)
     return Dataset.open(folder)

@@ -1,0 +1,52 @@
+"""How many examples of each split lie where in the rule of each label: in which variant or type, or far."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from assay.logic.knowledge import Knowledge
+from assay.logic.variants import Boundary
+
+Kind = Literal["holds", "just misses", "changes", "far"]
+MOST = 30
+"""How many rows of a label are shown."""
+
+
+@dataclass(frozen=True)
+class RegionRow:
+    """A variant, a near-boundary type, the worlds whose label one concept changes, or those that are far.
+
+    `counts` has a number for each split.
+    """
+
+    label: str
+    kind: Kind
+    name: str
+    counts: tuple[int, ...]
+
+
+def region_rows(manifest: Mapping[str, Any]) -> dict[str, list[RegionRow]]:
+    """Return the rows of each label, in the order of its rule; only those of which some split has an example."""
+    knowledge = Knowledge.from_dict(manifest["knowledge"])
+    pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
+    return {label: _rows(label, boundary, manifest["splits"]) for label, boundary in pairs}
+
+
+def _rows(label: str, boundary: Boundary, splits: list[Mapping[str, Any]]) -> list[RegionRow]:
+    held: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
+    held += [("just misses", region.name) for region in boundary.types]
+    if not boundary.explicit:
+        held += [("changes", f"change {name}") for name in boundary.space.names]
+    held.append(("far", "far"))
+    counted = [split.get("boundary", {}).get(label, {}) for split in splits]  # older datasets have no counts
+    rows = [RegionRow(label, kind, name, tuple(found.get(name, 0) for found in counted)) for kind, name in held]
+    return [row for row in rows if any(row.counts)]
+
+
+def cells(rows: list[RegionRow], quote: str = "") -> list[list[str]]:
+    """Return rows as texts, kind first; of many the first, and how many more there are."""
+    named = ["all others" if row.kind == "far" else f"{quote}{row.name}{quote}" for row in rows]
+    shown = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
+    if len(rows) > MOST:
+        shown.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])
+    return shown

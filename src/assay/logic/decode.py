@@ -1,0 +1,191 @@
+"""Constrained decoding: the most probable world that keeps every constraint, given independent concept probabilities.
+
+Where the most probable world keeps all constraints, it is the answer. Where it breaks some, the best world that keeps
+those is found by their joint diagram; if that breaks others they are added, until none is broken. A relaxed problem
+whose best world keeps every constraint is solved. Where the joint diagram would be too large, the diagrams of groups of
+constraints are walked through side by side, with each group's best way to the end as a bound; that is exact as long as
+the open states fit, and says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.errors import KnowledgeError
+from assay.logic.circuit import IMPOSSIBLE, Diagram
+from assay.logic.knowledge import Knowledge
+from assay.logic.limits import SLOTS, Limits, best_completions
+from assay.logic.tally import holding
+
+CELLS = 20_000_000
+"""How many numbers a batch may hold at once."""
+BEAM = 256
+STATES = 50_000
+"""How many open states a search may hold in one layer before it leaves some out."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The best world found for each example: its codes (-1 where none was found), and whether it is proven the best."""
+
+    codes: Codes
+    logs: Array
+    """The log probability of the world under the model."""
+    proven: Array
+    changed: Array
+    """How many concepts differ from the most probable value."""
+
+    @property
+    def found(self) -> Array:
+        """For which examples there is a world."""
+        return np.asarray((self.codes >= 0).all(axis=1))
+
+
+class Decoder:
+    """Decodes batches for one knowledge; what is compiled is kept."""
+
+    def __init__(self, knowledge: Knowledge, limits: Limits | None = None, states: int = STATES) -> None:
+        self.knowledge = knowledge
+        self.limits = limits or Limits(knowledge)
+        self.states = states
+
+    def __call__(self, distributions: Sequence[Array]) -> Decoded:
+        """Return the most probable world of each example that keeps every constraint."""
+        likely = np.stack([np.asarray(one).argmax(axis=1) for one in distributions], axis=1)
+        codes, proven = likely.copy(), np.ones(len(likely), dtype=bool)
+        broken = self._broken(codes)
+        for kept, rows in _by_set(broken):
+            if kept.any():
+                some = [np.asarray(one)[rows] for one in distributions]
+                codes[rows], proven[rows] = self._solved(kept, some)
+        pairs = zip(distributions, codes.T, strict=True)
+        logs = np.sum([_log(np.asarray(one))[np.arange(len(codes)), column] for one, column in pairs], axis=0)
+        lost = (codes < 0).any(axis=1)
+        return Decoded(codes, np.where(lost, -np.inf, logs), proven & ~lost, (codes != likely).sum(axis=1))
+
+    def _broken(self, codes: Codes) -> Array:
+        """Return which constraints each world breaks, a column a name of the limits."""
+        flags = self.knowledge.violations(codes)
+        if SLOTS not in self.limits.formulas:
+            return flags
+        diagram = self.limits.diagram([SLOTS])
+        if diagram is None:
+            raise KnowledgeError("the slots of this space are too large to decode under")
+        return np.concatenate([~holding(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
+
+    def _solved(self, kept: Array, distributions: list[Array]) -> tuple[Codes, Array]:
+        """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
+        diagram = self.limits.diagram(name for name, one in zip(self.limits.names, kept, strict=True) if one)
+        if diagram is None:
+            found = [self._searched([one[row] for one in distributions]) for row in range(len(distributions[0]))]
+            return np.stack([codes for codes, _ in found]), np.array([proven for _, proven in found])
+        if not holding(diagram).any():
+            raise KnowledgeError("no world keeps all constraints: there is nothing to decode to")
+        codes = _most_probable(diagram, distributions)
+        proven = np.ones(len(codes), dtype=bool)
+        for more, rows in _by_set(self._broken(codes)):
+            if more.any():
+                codes[rows], proven[rows] = self._solved(kept | more, [one[rows] for one in distributions])
+        return codes, proven
+
+    def _searched(self, distributions: list[Array]) -> tuple[Codes, bool]:
+        """Return the best world of one example by walking through all groups side by side."""
+        costs = [one.max() - one for one in map(_log, distributions)]
+        diagrams = self.limits.of_groups()
+        if self.limits.left_out:
+            raise KnowledgeError(f"too large to decode under: constraint {self.limits.left_out[0]!r}")
+        ways = [best_completions(diagram, costs) for diagram in diagrams]
+        beam = _walk(diagrams, ways, costs, BEAM, np.inf)
+        if beam.exact:
+            return beam.codes, True
+        full = _walk(diagrams, ways, costs, self.states, beam.cost)
+        best = full if full.cost < beam.cost else beam
+        return best.codes, full.exact
+
+
+@dataclass(frozen=True)
+class _Walk:
+    codes: Codes
+    cost: float
+    exact: bool
+    """Whether no state was left out that could have led to a lower cost."""
+
+
+def _walk(
+    diagrams: Sequence[Diagram], ways: Sequence[Sequence[Array]], costs: list[Array], most: int, known: float
+) -> _Walk:
+    """Read the concepts one by one, keeping the `most` most promising states, none that cannot beat a known cost."""
+    nodes, spent = np.zeros((1, len(diagrams)), dtype=np.int64), np.zeros(1)
+    trail: list[tuple[Array, Array]] = []
+    exact = True
+    for depth, place in enumerate(diagrams[0].order):
+        reached = np.stack([d.layers[depth][nodes[:, n]] for n, d in enumerate(diagrams)], axis=2)
+        total = spent[:, None] + costs[place][None, :]
+        least = total + np.max([way[depth + 1][reached[:, :, n]] for n, way in enumerate(ways)], axis=0)
+        parents, codes = np.nonzero(np.isfinite(least) & (least < known))
+        parents, codes = _distinct(reached, total, parents, codes)
+        if len(parents) > most:
+            chosen = np.argpartition(least[parents, codes], most)[:most]
+            parents, codes, exact = parents[chosen], codes[chosen], False
+        if not len(parents):
+            return _Walk(np.full(len(costs), -1), np.inf, exact)
+        trail.append((parents, codes))
+        nodes, spent = reached[parents, codes], total[parents, codes]
+    return _Walk(_traced(trail, int(spent.argmin()), diagrams[0].order), float(spent.min()), exact)
+
+
+def _distinct(reached: Array, total: Array, parents: Array, codes: Array) -> tuple[Array, Array]:
+    """Of states that are in the same nodes, leave the cheapest."""
+    cheap = np.argsort(total[parents, codes], kind="stable")
+    parents, codes = parents[cheap], codes[cheap]
+    nodes, widths = reached[parents, codes], reached.max(axis=(0, 1)) + 1
+    keys = nodes @ np.cumprod([1, *widths[:-1]]) if prod(widths.tolist()) < 2**62 else _row_numbers(nodes)
+    first = np.unique(keys, return_index=True)[1]
+    return parents[first], codes[first]
+
+
+def _row_numbers(rows: Array) -> Array:
+    return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1].ravel())
+
+
+def _traced(trail: list[tuple[Array, Array]], state: int, order: tuple[int, ...]) -> Codes:
+    world = np.zeros(len(order), dtype=np.int64)
+    for place, (parents, codes) in zip(reversed(order), reversed(trail), strict=True):
+        world[place], state = codes[state], int(parents[state])
+    return world
+
+
+def _by_set(flags: Array) -> list[tuple[Array, Array]]:
+    """Return each set of flags that occurs, with its rows."""
+    kinds, which = np.unique(flags, axis=0, return_inverse=True)
+    return [(kind, np.flatnonzero(which.ravel() == number)) for number, kind in enumerate(kinds)]
+
+
+def _most_probable(diagram: Diagram, distributions: list[Array]) -> Codes:
+    """Return the best worlds, in batches that fit into memory."""
+    rows, size = len(distributions[0]), max(1, CELLS // (diagram.size + 13 * diagram.width))
+    parts = [[one[start : start + size] for one in distributions] for start in range(0, rows, size)]
+    return np.concatenate([diagram.most_probable(part, holding(diagram))[0] for part in parts])
+
+
+def _log(probabilities: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(probabilities), IMPOSSIBLE)
+
+
+def decode(knowledge: Knowledge, distributions: Sequence[Array]) -> Decoded:
+    """Return, for each example, the most probable world that keeps every constraint.
+
+    `distributions[i]` has a row an example and a column a value of concept `i`.
+
+    >>> from assay.concepts import bits
+    >>> from assay.logic.knowledge import Constraint
+    >>> from assay.logic.parse import parse
+    >>> known = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])
+    >>> decode(known, [np.array([[0.1, 0.9]]), np.array([[0.3, 0.7]])]).codes.tolist()
+    [[1, 0]]
+    """
+    return Decoder(knowledge)(distributions)

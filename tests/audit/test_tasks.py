@@ -1,0 +1,55 @@
+"""Every registered task makes data that passes the audit; presets that copy a published defect fail by its name."""
+
+import pytest
+
+from assay.audit.audit import audit
+from assay.audit.examined import examined
+from assay.tasks import TASKS
+from tests.conftest import write
+
+SMALL = {"train": 160, "valid": 50, "test": 120, "ood": 40, "hard": 40}
+SLOW = {"sudoku", "sudoku-paper", "kand-logic-and", "kand-logic-pairs", "mnadd-half", "mnadd-evenodd"}
+"""Tasks whose pictures are large, and those of a family that another task stands for."""
+SIZES = {
+    "cocologic": {"train": 300, "valid": 250, "test": 250, "hard": 100},  # ten labels, each rare
+}
+
+
+def sizes(name):
+    """Return small sizes of the splits that a task has."""
+    try:
+        task = TASKS[name]()
+    except ImportError as error:
+        pytest.skip(f"not ready: {error}")
+    held = {split.name: split.size for split in task.splits()}
+    wanted = SIZES.get(name, SMALL)
+    return {split: min(size, wanted.get(split, size)) for split, size in held.items()}
+
+
+def checked(folder, name, **settings):
+    found = audit(examined(write(folder, name, **settings)))
+    return {finding.check: finding for finding in found.findings}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in TASKS])
+def test_every_task_passes(name, tmp_path):
+    found = checked(tmp_path / "data", name, splits=sizes(name))
+    assert not [(one.check, one.text) for one in found.values() if one.status == "fail"]
+    assert found["labels"].status == found["visible"].status == "pass"
+    assert found["ceilings"].numbers["concepts"] > 0.9
+
+
+PUBLISHED = {
+    "robots as in the paper": ("robots", {"preset": "paper"}, {"sources", "visible"}),
+    "robots without knees": ("robots", {"visible": {"knees": 0.0}}, {"visible"}),
+}
+
+
+@pytest.mark.parametrize("case", PUBLISHED)
+def test_published_defects_are_named(case, tmp_path):
+    name, settings, failing = PUBLISHED[case]
+    found = checked(tmp_path / "data", name, splits={"train": 300, "valid": 100, "test": 300, "hard": 60}, **settings)
+    assert {one.check for one in found.values() if one.status == "fail"} == failing
+    assert "changing knees alters nothing" in found["visible"].text
+    assert found["ceilings"].status == "note"
+    assert found["ceilings"].numbers["visible concepts"] < found["ceilings"].numbers["concepts"]

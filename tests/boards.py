@@ -1,0 +1,35 @@
+"""Sudoku of 4 x 4 cells as knowledge: 12 units whose numbers all differ."""
+
+from itertools import permutations, product
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.concepts import digits
+from assay.logic.formula import AllDifferent, Var
+from assay.logic.knowledge import Constraint, Knowledge
+
+CELLS = [f"c{row}{column}" for row in range(4) for column in range(4)]
+GRID = np.arange(16).reshape(4, 4)
+UNITS = [
+    *GRID.tolist(),
+    *GRID.T.tolist(),
+    *(GRID[r : r + 2, c : c + 2].ravel().tolist() for r in (0, 2) for c in (0, 2)),
+]
+
+
+def sudoku() -> Knowledge:
+    """Return the knowledge of 4 x 4 sudoku."""
+    limits = [Constraint(f"u{n}", AllDifferent(tuple(Var(CELLS[i]) for i in unit))) for n, unit in enumerate(UNITS)]
+    return Knowledge.of(digits(CELLS, (1, 2, 3, 4)), {"first": "c00"}, limits)
+
+
+def solutions() -> Codes:
+    """Return all 288 boards that keep the rules, by listing rows."""
+    rows = list(permutations(range(4)))
+    found = []
+    for some in product(rows, repeat=4):
+        board = np.array(some)
+        if all(len(set(board.ravel()[unit])) == 4 for unit in UNITS[4:]):
+            found.append(board.ravel())
+    return np.array(found)

@@ -1,0 +1,113 @@
+"""Accuracy on each way to keep or just miss a rule, and the sentence for models that fail there and only there."""
+
+import numpy as np
+import pytest
+
+from assay.arrays import Array
+from assay.concepts import bits, digits
+from assay.diagnosis.boundary import RegionScore, boundary_finding, mean_of, region_scores
+from assay.diagnosis.verdict import diagnose
+from assay.logic.knowledge import Knowledge
+from assay.metrics import METRICS
+from assay.metrics.evidence import Evidence
+
+LAMPS = Knowledge.of(bits(["lamp", "bus", "tram", "rain"]), {"y": "lamp and (bus or tram)"})
+"""True: lamp and bus, lamp and tram. Just misses: without the lamp, or without both. Far: neither lamp nor either."""
+HELD = 3
+"""In how many copies each of the 16 worlds is shown."""
+
+
+def evidence(knowledge: Knowledge, wrong: Array, split: str = "test") -> Evidence:
+    """Return the evidence of a model that is wrong on these worlds; every world is shown some times."""
+    codes = np.repeat(knowledge.space.all_codes(), HELD, axis=0)
+    truth, rows = knowledge.labels_of(codes), np.repeat(wrong, HELD)
+    said = np.where(rows[:, None], (truth + 1) % 2, truth)
+    silent = (None,) * truth.shape[1], (None,) * codes.shape[1]
+    return Evidence(knowledge, split, truth, codes, said, codes, *silent)
+
+
+@pytest.fixture
+def near() -> Array:
+    """Which worlds just miss the rule."""
+    return LAMPS.boundaries[0].near(LAMPS.space.all_codes())
+
+
+def test_regions_are_counted_by_hand(near: Array) -> None:
+    found = region_scores(evidence(LAMPS, near))
+    assert {(one.kind, one.name, one.examples // HELD, one.accuracy) for one in found} == {
+        ("variant", "lamp and bus", 4, 1.0),
+        ("variant", "lamp and tram", 4, 1.0),
+        ("type", "not lamp and bus", 4, 0.0),
+        ("type", "not lamp and tram", 4, 0.0),
+        ("type", "lamp and not bus and not tram", 2, 0.0),
+        ("far", "far", 2, 1.0),
+    }
+    assert (mean_of(found, "variant"), mean_of(found, "type"), mean_of(found, "far")) == (1.0, 0.0, 1.0)
+    assert found[0].to_dict() == {
+        "label": "y", "kind": "variant", "name": "lamp and bus", "examples": 12, "accuracy": 1.0,
+    }  # fmt: skip
+
+
+def test_the_metrics_are_the_means_of_the_regions(near: Array) -> None:
+    half = near & (LAMPS.space.all_codes()[:, 3] == 1)  # wrong near the boundary when it rains
+    held = evidence(LAMPS, half)
+    told = {name: METRICS[name](held) for name in ("variant_accuracy", "near_accuracy", "far_accuracy")}
+    assert told == {"variant_accuracy": 1.0, "near_accuracy": 0.5, "far_accuracy": 1.0}
+    true, false = held.labels == 1, held.labels == 0
+    right = held.labels == held.predicted_labels
+    assert METRICS["balanced_accuracy"](held) == (right[true].mean() + right[false].mean()) / 2
+
+
+def test_a_model_that_fails_at_the_boundary_is_told_so(near: Array) -> None:
+    text = boundary_finding(region_scores(evidence(LAMPS, near)), "hard")
+    assert text is not None and text.startswith("On hard, it separates the clear cases but fails at the boundary")
+    assert "y (positives 1.00, far negatives 1.00, near the boundary 0.00; worst: 'not lamp and bus' (0.00)" in text
+    assert "'lamp and not bus and not tram' (0.00)" in text
+
+
+def test_one_type_that_fails_is_named(near: Array) -> None:
+    codes = LAMPS.space.all_codes()
+    dark = near & (codes[:, 0] == 0)
+    text = boundary_finding(region_scores(evidence(LAMPS, dark)), "test")
+    assert text is not None and "worst: 'not lamp and bus' (0.00), 'not lamp and tram' (0.00), 'lamp and not" in text
+
+
+@pytest.mark.parametrize("which", ["none", "one in eight", "all", "far", "true"])
+def test_other_models_are_not(which: str, near: Array) -> None:
+    """Those that are right, that fail everywhere, or that fail on what is easier."""
+    codes = LAMPS.space.all_codes()
+    true = LAMPS.labels_of(codes)[:, 0] == 1
+    wrong = {
+        "none": np.zeros(len(codes), dtype=bool),
+        "one in eight": near & (np.cumsum(near) % 8 == 1),
+        "all": np.ones(len(codes), dtype=bool),
+        "far": ~near & ~true | near,
+        "true": true,
+    }[which]
+    assert boundary_finding(region_scores(evidence(LAMPS, wrong)), "test") is None
+
+
+def test_a_few_examples_are_no_ground_to_judge_by() -> None:
+    scores = [RegionScore("y", "far", "far", 50, 1.0), RegionScore("y", "type", "not a", 4, 0.0)]
+    assert boundary_finding(scores, "test") is None
+    assert boundary_finding([scores[0], RegionScore("y", "type", "not a", 5, 0.0)], "test") is not None
+
+
+def test_the_verdict_tells_it_from_the_hard_split_if_there_is_one(near: Array) -> None:
+    good, bad = evidence(LAMPS, np.zeros_like(near)), evidence(LAMPS, near, "hard")
+    found = diagnose({"test": good, "hard": bad})
+    assert any(reason.startswith("On hard, it separates the clear cases") for reason in found.reasons)
+    assert not any("boundary" in reason for reason in diagnose({"test": good}).reasons)
+    assert {split: len(regions) for split, regions in found.regions.items()} == {"test": 6, "hard": 6}
+
+
+def test_labels_of_many_values_have_changes_for_types() -> None:
+    """Of a sum every change of a digit is one of the label, and nothing is far."""
+    knowledge = Knowledge.of(digits(["a", "b"], [0, 1, 2]), {"sum": "a + b"})
+    held = evidence(knowledge, np.zeros(9, dtype=bool))
+    found = region_scores(held)
+    assert {(one.kind, one.name, one.examples) for one in found} == {
+        ("type", "change a", 9 * HELD),
+        ("type", "change b", 9 * HELD),
+    }
+    assert boundary_finding(found, "test") is None

@@ -1,0 +1,123 @@
+"""Constrained decoding never breaks a constraint, and is the best of all worlds that do not."""
+
+import numpy as np
+import pytest
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.errors import KnowledgeError
+from assay.logic.decode import Decoder, decode
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.limits import Limits
+from assay.logic.parse import parse
+from assay.seeds import rng_for
+from tests.boards import solutions, sudoku
+from tests.chess import Board
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
+MIDDLE = "r3k2r/ppp2ppp/8/8/8/8/PPP2PPP/R3K2R"
+END = "8/5k2/8/3Q4/8/8/2K5/8"
+
+
+def spreads(space, rows, sharpness=0.5, seed=0):
+    rng = rng_for(seed, "spreads")
+    return [rng.dirichlet(np.full(size, sharpness), size=rows) for size in space.sizes]
+
+
+def best_of(worlds, distributions):
+    """Return the log probability of the best of some worlds, for each example."""
+    with np.errstate(divide="ignore"):
+        logs = [np.log(one)[:, worlds[:, place]] for place, one in enumerate(distributions)]
+    return np.sum(logs, axis=0).max(axis=1)
+
+
+@pytest.mark.parametrize("budget", [150_000, 600, 300])
+def test_sudoku_is_decoded_to_the_best_of_its_288_boards(budget):
+    knowledge = sudoku()
+    given = spreads(knowledge.space, 40)
+    decoder = Decoder(knowledge, Limits(knowledge, budget))
+    found = decoder(given)
+    assert decoder.limits.exact == (budget == 150_000)
+    assert not knowledge.violations(found.codes).any() and found.proven.all()
+    assert np.allclose(found.logs, best_of(solutions(), given), atol=1e-9)
+
+
+@pytest.mark.parametrize("budget", [150_000, 25])
+def test_small_boards_are_decoded_to_the_best_of_all_worlds(budget):
+    board = Board(5, 1)
+    rules = [c for c in board.knowledge().constraints if "king" in c.name or "ends" in c.name]
+    knowledge = Knowledge.of(board.space, {"y": "a1 == 'K'"}, [*rules, Constraint("few", board.number("PNBRQ") <= 1)])
+    worlds = board.space.all_codes()
+    worlds = worlds[~knowledge.violations(worlds).any(axis=1)]
+    given = spreads(board.space, 30, 0.3)
+    decoder = Decoder(knowledge, Limits(knowledge, budget))
+    found = decoder(given)
+    assert (len(decoder.limits.groups) > 1) == (budget == 25) and not decoder.limits.left_out
+    assert not knowledge.violations(found.codes).any() and found.proven.all()
+    assert np.allclose(found.logs, best_of(worlds, given), atol=1e-9)
+
+
+def test_a_whole_chess_board():
+    board = Board()
+    knowledge = board.knowledge()
+    rng = rng_for(3, "noisy boards")
+    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=60)]
+    logits = rng.normal(size=(60, 64, 13)) + 4 * np.eye(13)[truth]
+    spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    likely = spread.argmax(axis=2)
+    found = Decoder(knowledge)([spread[:, place] for place in range(64)])
+    assert knowledge.violations(likely).any(axis=1).mean() > 0.2
+    assert found.found.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
+    kept = ~knowledge.violations(likely).any(axis=1)
+    assert (found.codes[kept] == likely[kept]).all() and (found.changed[kept] == 0).all()
+    assert (found.changed[~kept] > 0).all()
+    true_log = np.log(np.take_along_axis(spread, truth[:, :, None], axis=2)[:, :, 0]).sum(axis=1)
+    assert (found.logs[found.proven] >= true_log[found.proven] - 1e-9).all()  # the truth keeps every rule
+    assert (found.codes == truth).all(axis=1).mean() > (likely == truth).all(axis=1).mean()
+
+
+def test_too_few_states_are_told():
+    knowledge = sudoku()
+    given = spreads(knowledge.space, 20, 5.0)
+    narrow = Decoder(knowledge, Limits(knowledge, 300), states=3)
+    import assay.logic.decode as module
+
+    usual = module.BEAM
+    module.BEAM = 2
+    try:
+        found = narrow(given)
+    finally:
+        module.BEAM = usual
+    best = best_of(solutions(), given)
+    assert not found.proven.all()
+    assert not knowledge.violations(found.codes[found.found]).any()
+    assert (found.logs <= best + 1e-9).all() and np.allclose(found.logs[found.proven], best[found.proven])
+    assert (found.codes[~found.found] == -1).all(axis=None) and np.isneginf(found.logs[~found.found]).all()
+
+
+def test_what_the_model_rules_out_is_taken_only_if_it_must_be():
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])
+    sure = [np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0.4, 0.6], [0.0, 1.0]])]
+    found = decode(knowledge, sure)
+    assert found.codes[0].tolist() == [1, 0] and found.logs[0] == pytest.approx(np.log(0.4))
+    assert found.codes[1].sum() == 1 and found.logs[1] < -1e8
+
+
+def test_empty_slots_are_decoded_whole():
+    values = ("red", "blue", ABSENT)
+    space = ConceptSpace(
+        (Concept("o.fill", values), Concept("o.edge", values)), (Slot("o", "things", ("fill", "edge")),)
+    )
+    knowledge = Knowledge.of(space, {"y": "o.fill == 'red'"})
+    found = decode(knowledge, [np.array([[0.1, 0.0, 0.9]]), np.array([[0.5, 0.1, 0.4]])])
+    assert found.codes.tolist() == [[2, 2]]
+
+
+def test_nothing_to_decode_to_and_too_large_are_told():
+    space = bits(["a", "b"])
+    limits = [Constraint("one", parse("count(a, b) == 1")), Constraint("same", parse("iff(a, b)"))]
+    half = [np.full((1, 2), 0.5)] * 2
+    with pytest.raises(KnowledgeError, match="no world keeps all constraints"):
+        decode(Knowledge.of(space, {"y": "a"}, limits), half)
+    knowledge = sudoku()
+    with pytest.raises(KnowledgeError, match="too large to decode under: constraint 'u0'"):
+        Decoder(knowledge, Limits(knowledge, 20))(spreads(knowledge.space, 2))

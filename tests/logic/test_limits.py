@@ -1,0 +1,101 @@
+"""Constraints joined are the conjunction, whichever way they are grouped."""
+
+import numpy as np
+import pytest
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.errors import KnowledgeError
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_ends
+from assay.logic.parse import parse
+from assay.logic.tally import holding, truth_diagram
+from assay.seeds import rng_for
+from tests.boards import solutions, sudoku
+from tests.chess import Board
+
+ODD = ["count(a, b, c, d) == 2", "a or b or c", "iff(a, d)", "implies(b, c and d)"]
+
+
+def odd() -> Knowledge:
+    limits = [Constraint(f"r{n}", parse(text)) for n, text in enumerate(ODD)]
+    return Knowledge.of(bits(["a", "b", "c", "d"]), {"y": "a"}, limits)
+
+
+def test_two_diagrams_joined_hold_where_both_do():
+    space = bits(["a", "b", "c", "d"])
+    for one in ODD:
+        for other in ODD:
+            first, second = truth_diagram(parse(one), space), truth_diagram(parse(other), space)
+            joint, codes = conjoined(first, second), space.all_codes()
+            both = holding(first)[first.outcome_of(codes)] & holding(second)[second.outcome_of(codes)]
+            assert (holding(joint)[joint.outcome_of(codes)] == both).all()
+            assert joint.size <= truth_diagram(parse(f"({one}) and ({other})"), space).size
+
+
+def test_diagrams_in_different_orders_are_refused():
+    space = bits(["a", "b"])
+    from assay.logic.circuit import compile_diagram
+
+    one, other = (compile_diagram([parse("a or b")], space, order) for order in (["a", "b"], ["b", "a"]))
+    with pytest.raises(ValueError, match="different orders"):
+        conjoined(one, other)
+
+
+def test_sudoku_has_288_boards():
+    limits = Limits(sudoku())
+    assert limits.exact and limits.diagram(limits.names).counts[(True,)] == len(solutions()) == 288
+
+
+@pytest.mark.parametrize("budget", [6, 8, 1000])
+def test_groups_hold_all_constraints_whatever_the_budget(budget):
+    knowledge = odd()
+    limits = Limits(knowledge, budget)
+    assert sorted([name for group in limits.groups for name in group] + list(limits.left_out)) == [
+        "r0",
+        "r1",
+        "r2",
+        "r3",
+    ]
+    codes = knowledge.space.all_codes()
+    for group in limits.groups:
+        diagram = limits.diagram(group)
+        flags = knowledge.violations(codes)[:, [int(name[1]) for name in group]].any(axis=1)
+        assert diagram.size <= budget and (holding(diagram)[diagram.outcome_of(codes)] == ~flags).all()
+    assert limits.exact == (len(limits.groups) == 1 and not limits.left_out)
+    assert (budget == 1000) == limits.exact
+
+
+def test_a_chess_board_of_4_x_4_is_one_group():
+    limits = Limits(Board(4, 4).knowledge())
+    assert limits.exact and len(limits.groups[0]) == 15
+
+
+def test_slots_are_whole_without_being_asked():
+    values = ("red", "blue", ABSENT)
+    concepts = tuple(Concept(f"o{n}.{name}", values) for n in (1, 2) for name in ("fill", "edge"))
+    space = ConceptSpace(concepts, tuple(Slot(f"o{n}", "things", ("fill", "edge")) for n in (1, 2)))
+    limits = Limits(Knowledge.of(space, {"y": "o1.fill == 'red'"}))
+    assert limits.names == (SLOTS,) and limits.diagram([SLOTS]).counts[(True,)] == 5 * 5
+
+
+def test_constraints_that_cannot_hold_together_are_named():
+    space = bits(["a", "b"])
+    limits = [Constraint("one", parse("count(a, b) == 1")), Constraint("same", parse("iff(a, b)"))]
+    with pytest.raises(KnowledgeError, match="no world keeps these constraints together: one, same"):
+        Limits(Knowledge.of(space, {"y": "a"}, limits)).of_groups()
+
+
+def test_only_some_constraints():
+    chosen = Limits(odd()).only(["r1", "r3"])
+    assert chosen.names == ("r1", "r3") and chosen.groups == (("r1", "r3"),)
+
+
+def test_dead_ends_and_best_completions():
+    space = bits(["a", "b", "c"])
+    diagram = truth_diagram(parse("count(a, b, c) == 1"), space)
+    costs = list(rng_for(0, "costs").random((3, 2)))
+    ways = best_completions(diagram, costs)
+    worlds = space.all_codes()[space.all_codes().sum(axis=1) == 1]
+    assert ways[0][0] == pytest.approx(min(sum(costs[i][c] for i, c in enumerate(row)) for row in worlds))
+    for lost, way in zip(dead_ends(diagram), ways, strict=True):
+        assert (lost == np.isinf(way)).all()
