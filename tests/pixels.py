@@ -27,6 +27,11 @@ LEARNS = {
     "dpl": ("dpl", {}),
     "dpl-entropy": ("dpl", {"entropy_weight": 0.1}),
     "dpl-shown": ("dpl", {"concept_weight": 1.0, "supervised_share": 0.5}),
+    "dpl-drawing": ("dpl", {"reconstruction_weight": 1.0}),
+    "dpl-further": ("dpl", {"further_labels": {"both": "a and c", "many": "a + b + c"}}),
+    "ltn": ("ltn", {"concept_weight": 0.1}),
+    "ltn-or": ("ltn", {"exists": "or", "concept_weight": 0.1, "last_p": 6.0}),
+    "bears": ("bears", {"members": 2, "diversity": 0.01, "concept_weight": 0.2}),
 }
 
 

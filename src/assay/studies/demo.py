@@ -1,4 +1,8 @@
-"""The demo: three models on sums of even or odd digits; the one that follows the rule reads the digits wrong."""
+"""The demo: three models on three tasks.
+
+On sums of even or odd digits the model that follows the rule reads the digits wrong. On a formula over bits the black
+box is right until a combination is new, or one bit is changed. On robots all concepts show in one picture.
+"""
 
 from pathlib import Path
 
@@ -6,8 +10,12 @@ from assay.config import Settings
 from assay.studies.study import Study, study_from
 
 DEMO = {
-    "name": "Assay demo: sums of two even or two odd digits",
-    "tasks": [{"task": "mnadd-evenodd", "n": 4000}],
+    "name": "Assay demo: sums of digits, a formula over bits, robots",
+    "tasks": [
+        {"task": "mnadd-evenodd", "n": 4000},
+        {"task": "mnlogic", "n": 1500, "formula": "(a and b) or (c and not d)"},
+        {"task": "robots", "n": 1500},
+    ],
     "models": [
         {"model": "blackbox", "epochs": 8},
         {"model": "cbm", "epochs": 15},
