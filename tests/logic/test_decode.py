@@ -60,8 +60,8 @@ def test_a_whole_chess_board():
     board = Board()
     knowledge = board.knowledge()
     rng = rng_for(3, "noisy boards")
-    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=60)]
-    logits = rng.normal(size=(60, 64, 13)) + 4 * np.eye(13)[truth]
+    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=30)]
+    logits = rng.normal(size=(30, 64, 13)) + 4 * np.eye(13)[truth]
     spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     likely = spread.argmax(axis=2)
     found = Decoder(knowledge)([spread[:, place] for place in range(64)])

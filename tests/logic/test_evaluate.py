@@ -8,7 +8,7 @@ import pytest
 from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import FormulaError
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
+from assay.logic.evaluate import Evaluator, evaluate
 from assay.logic.formula import var
 from assay.logic.ground import bounds, grounded, shape_of, well_formed
 from assay.logic.parse import parse
@@ -180,3 +180,46 @@ def test_attributes_of_slots_that_may_be_empty_are_numbers_inside_quantifiers_on
     for text in ("car1.load < 3", "car1.load + 1 == 2"):
         with pytest.raises(FormulaError, match="may be absent"):
             evaluate(parse(text), space, codes)
+
+
+@pytest.mark.parametrize("parts", [254, 255, 256, 600])
+def test_counts_beyond_one_byte(parts):
+    space = bits(["a", "b"])
+    whole = f.Count((*[f.Var("a")] * (parts - 1), f.Var("b")))
+    assert evaluate(whole, space, np.array([[1, 1], [1, 0], [0, 0]])).tolist() == [parts, parts - 1, 0]
+    assert evaluate(whole.eq(parts), space, np.array([[1, 1], [1, 0]])).tolist() == [True, False]
+    assert evaluate(whole > -1, space, np.array([[0, 0]])).tolist() == [True]
+
+
+def test_concepts_with_more_values_than_a_byte_holds():
+    space = digits(["a", "b"], range(400))
+    codes = np.array([[399, 1], [130, 130], [5, 260]])
+    assert evaluate(parse("a == 399"), space, codes).tolist() == [True, False, False]
+    assert evaluate(parse("a >= 130 and b != 1"), space, codes).tolist() == [False, True, False]
+    assert evaluate(parse("a + b"), space, codes).tolist() == [400, 260, 265]
+
+
+def test_a_comparison_with_a_value_that_there_is_not():
+    space = ConceptSpace((Concept("a", ("x", "y")), Concept("n", (3, 5, 9))))
+    codes = np.array([[0, 0], [1, 2]])
+    assert evaluate(parse("n == 4 or n != 5 and n < 9"), space, codes).tolist() == [True, False]
+
+
+def test_rows_are_the_same_however_many_are_computed_at_a_time():
+    space = digits(["a", "b", "c"])
+    codes = rng_for(0, "chunks").integers(10, size=(40_000, 3))
+    whole = evaluate(parse("count(a == b, b == c, a > 3) * 2 + c"), space, codes)
+    apart = [
+        evaluate(parse("count(a == b, b == c, a > 3) * 2 + c"), space, codes[n : n + 777])
+        for n in range(0, 40_000, 777)
+    ]
+    assert (whole == np.concatenate(apart)).all() and whole.dtype == np.int64
+
+
+def test_parts_that_are_shared_are_computed_together():
+    space = digits(["a", "b"])
+    codes = rng_for(1, "shared").integers(10, size=(100, 2))
+    parts = [parse("a + b > 3"), parse("a + b > 9"), parse("not a == b")]
+    evaluator = Evaluator(space, f.conjunction(*parts))
+    for part, found in zip(parts, evaluator.together(parts, codes), strict=True):
+        assert (found == evaluate(part, space, codes)).all()

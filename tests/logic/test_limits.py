@@ -85,6 +85,12 @@ def test_constraints_that_cannot_hold_together_are_named():
         Limits(Knowledge.of(space, {"y": "a"}, limits)).of_groups()
 
 
+def test_constraints_need_names_of_their_own():
+    limits = [Constraint("one", parse("a")), Constraint("one", parse("b"))]
+    with pytest.raises(KnowledgeError, match="two constraints have the same name"):
+        Limits(Knowledge.of(bits(["a", "b"]), {"y": "a"}, limits))
+
+
 def test_only_some_constraints():
     chosen = Limits(odd()).only(["r1", "r3"])
     assert chosen.names == ("r1", "r3") and chosen.groups == (("r1", "r3"),)

@@ -1,5 +1,7 @@
 """Rules compiled by what they count agree with every other way, and large boards are small diagrams."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,11 @@ RATES = {  # how often each was broken in 100 000 random boards
     "white_no_pawn_at_the_ends": 0.7223, "white_none_promoted": 0.0622, "white_promoted": 0.8776,
     "white_bishops_differ": 0.0029,
 }  # fmt: skip
+
+
+@cache
+def compiled(name):
+    return truth_diagram(RULES[name], CHESS.space)
 
 
 def test_random_formulas_agree_with_the_plain_reading():
@@ -75,7 +82,7 @@ def test_a_rule_that_is_always_or_never_true():
 
 @pytest.mark.parametrize("name", RATES)
 def test_rules_over_64_squares_are_broken_by_guesses_as_often_as_samples_say(name):
-    diagram = truth_diagram(RULES[name], CHESS.space)
+    diagram = compiled(name)
     assert diagram.size <= 110_000
     rate = 1 - float(chance_of(diagram, uniform(CHESS.space))[0])
     assert rate == pytest.approx(RATES[name], abs=4 * np.sqrt(RATES[name] * (1 - RATES[name]) / 100_000))
@@ -83,7 +90,7 @@ def test_rules_over_64_squares_are_broken_by_guesses_as_often_as_samples_say(nam
 
 @pytest.mark.parametrize("name", RATES)
 def test_rules_over_64_squares_hold_where_numbers_say_so(name):
-    diagram = truth_diagram(RULES[name], CHESS.space)
+    diagram = compiled(name)
     codes = rng_for(0, "boards").integers(13, size=(3000, 64))
     codes[1000:] *= rng_for(1, "boards").random((2000, 64)) < 0.3
     flags = ~CHESS.violations(codes)[:, [c.name for c in CHESS.constraints].index(name)]
@@ -95,7 +102,7 @@ def test_exactly_one_king_is_the_closed_form():
     spread = [rng.dirichlet(np.full(13, 0.5), size=50) for _ in range(64)]
     king = np.stack([one[:, 6] for one in spread], axis=1)
     closed = np.prod(1 - king, axis=1) * (king / (1 - king)).sum(axis=1)
-    found = chance_of(truth_diagram(RULES["white_one_king"], CHESS.space), spread)
+    found = chance_of(compiled("white_one_king"), spread)
     assert np.allclose(found, closed, rtol=1e-10, atol=0)
 
 
@@ -116,6 +123,6 @@ def test_too_large_is_refused():
 
 
 def test_codes_that_lead_alike_are_one_letter():
-    diagram = truth_diagram(RULES["white_one_king"], CHESS.space)
+    diagram = compiled("white_one_king")
     codes, of_code = letters(diagram.layers[3])
     assert len(codes) == 2 and (of_code == np.eye(13, dtype=int)[6]).all()

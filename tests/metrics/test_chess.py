@@ -121,7 +121,9 @@ def test_a_model_that_is_silent_on_a_square_is_not_judged_there(held):
 def test_a_million_boards_take_less_than_ten_seconds():
     rng = rng_for(0, "million boards")
     truth = BOARD.codes(START, QUEEN, KINGS, EMPTY)[rng.integers(4, size=1_000_000)].astype(np.int8)
-    said = np.where(rng.random(truth.shape, dtype=np.float32) < 0.02, rng.integers(13, size=truth.shape), truth)
+    said = np.where(
+        rng.random(truth.shape, dtype=np.float32) < 0.02, rng.integers(13, size=truth.shape, dtype=np.int8), truth
+    )
     labels = np.zeros((len(truth), 1), dtype=np.int8)
     many = Evidence(CHESS, "test", labels, truth, labels, said, (None,), (None,) * 64)
     start = time.process_time()

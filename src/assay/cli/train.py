@@ -17,6 +17,7 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.config import Settings
+from assay.errors import ConfigError
 
 
 def train(
@@ -24,6 +25,9 @@ def train(
     data: DataArgument,
     output: OutOption,
     seed: SeedOption = 0,
+    seeds: Annotated[
+        str | None, typer.Option("--seeds", help="Several seeds in one go, such as 0-9 or 1,5; a run each in OUTPUT.")
+    ] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="The most epochs.")] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
@@ -38,10 +42,17 @@ def train(
     given = settings_from(settings, config)
     if epochs is not None:
         given = given.merged(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
-    from assay.models.runs import Order, train_run
+    from assay.models.runs import Order, train_run, train_together
 
     with progress_bar() as bar:
         order = Order(model, given, seed)
+        if seeds is not None:
+            chosen = _listed(seeds)
+            runs = train_together(
+                order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole)
+            )
+            print_json([str(run) for run in runs]) if as_json else say(f"trained {model}: {', '.join(map(str, runs))}")
+            return
         trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
@@ -49,3 +60,15 @@ def train(
         return
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {max(last):.3f}")
     say(f"{output}  next: assay diagnose {output} {data}")
+
+
+def _listed(text: str) -> list[int]:
+    """Read seeds such as `0-9` or `1,5`."""
+    try:
+        ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"--seeds: expected numbers such as 0-9 or 1,5, not {text!r}") from None
+    found = [seed for part in ends for seed in range(part[0], part[-1] + 1)]
+    if not found or any(len(part) > 2 for part in ends) or len(set(found)) < len(found):
+        raise ConfigError(f"--seeds: expected different numbers such as 0-9 or 1,5, not {text!r}")
+    return found

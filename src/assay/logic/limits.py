@@ -27,6 +27,8 @@ class Limits:
         self.space = knowledge.space
         self.budget = budget
         named = {constraint.name: constraint.formula for constraint in knowledge.constraints}
+        if len(named) < len(knowledge.constraints):
+            raise KnowledgeError("two constraints have the same name; give each its own")
         whole = well_formed(self.space)
         self.formulas: dict[str, Formula] = named if whole == TRUE else {SLOTS: whole, **named}
         self._made: dict[frozenset[str], Diagram | None] = {}
@@ -63,8 +65,8 @@ class Limits:
 
     def small_first(self, names: Iterable[str]) -> list[str]:
         """Return constraints in order of the size of their diagrams, those that have none last."""
-        sizes = {name: made.size if (made := self.diagram([name])) else self.budget for name in self.names}
-        return sorted(names, key=lambda name: (sizes[name], name))
+        made = {name: self.diagram([name]) for name in names}
+        return sorted(made, key=lambda name: (self.budget if (one := made[name]) is None else one.size, name))
 
     def as_many(self, names: Iterable[str]) -> list[str]:
         """Return as many of these constraints as have a joint diagram, small ones first."""

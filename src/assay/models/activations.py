@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from assay.errors import ConfigError, UnknownName, suggestion
+from assay.models.blackbox import BlackBox
 from assay.models.neural import NeuralModel
 
 INPUT = "input"
@@ -45,9 +46,8 @@ class Subject:
 
 
 def _scores_of(model: NeuralModel) -> Callable[[Tensor], list[Tensor]]:
-    own = getattr(model, "logits", None)
-    if callable(own):
-        return lambda pictures: list(own(pictures))
+    if isinstance(model, BlackBox):
+        return model.logits
     return lambda pictures: [spread.clamp_min(1e-30).log() for spread in model.answer(pictures, {}).labels]
 
 

@@ -108,7 +108,8 @@ class Frozen(nn.Module):
         for start in range(0, len(new), CHUNK):
             chunk = new[start : start + CHUNK]
             places = torch.tensor([place for _, place in chunk], device=seen.device)
-            features = self.inside[0].to(seen.device).eval()(seen[places].float() / 255)
+            with torch.autocast(seen.device.type, enabled=False):  # what is kept does not depend on how others train
+                features = self.inside[0].to(seen.device).eval()(seen[places].float() / 255)
             self.memory.add([key for key, _ in chunk], features.float().cpu())
         return torch.stack([self.memory.rows[key] for key in keys]).to(pictures.device)
 

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
 from assay.models.backbones import rebuilding
+from assay.models.many import fit_together, why_not_together
 from assay.models.neural import NeuralModel
 from assay.models.training import Report
 from assay.render.picture import Layout
@@ -54,13 +55,37 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     run = RunFolder(folder)
     run.claim()
     model.fit(training, valid, report)
+    _finish(model, dataset, run)
+    return model
+
+
+def train_together(
+    order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
+) -> list[Path]:
+    """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
+    make: type[NeuralModel] = MODELS[order.model]
+    hints = dataset.manifest["backbones"]
+    models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
+    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
+    runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
+    for run in runs:
+        run.claim()
+    if why_not_together(models[0]) is None:
+        fit_together(models, training, valid, report)
+    else:
+        for model in models:
+            model.fit(training, valid, report)
+    for model, run in zip(models, runs, strict=True):
+        _finish(model, dataset, run)
+    return [run.folder for run in runs]
+
+
+def _finish(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
+    """Write the predictions of a trained model, and then that the run is finished."""
     for name in dataset.split_names:
         if not name.startswith("train"):
             _predict(model, dataset, name, run)
-    _save(
-        model, dataset, run, predict_pairs(model, dataset, run)
-    )  # last, since its `run.json` says that the run is finished
-    return model
+    _save(model, dataset, run, predict_pairs(model, dataset, run))
 
 
 def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:

@@ -7,6 +7,7 @@ broken, which is exact however many there are, as expectations add up.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,9 +36,11 @@ class TruthLayer(nn.Module):
         lost = dead_ends(diagram)
         self.possible = not bool(lost[0][0])
         self.widths = [len(nodes) for nodes in lost[1:]]
+        self.letters: list[int] = []
         for number, layer in enumerate(diagram.layers):
             codes, of_code = letters(layer)
             table = layer[:, codes]
+            self.letters.append(len(codes))
             sources, read = np.nonzero(~lost[number + 1][table] & ~lost[number][:, None])
             for name, found in (("of_code", of_code), ("source", sources), ("letter", read)):
                 self._keep(f"{name}_{number}", found)
@@ -48,12 +51,12 @@ class TruthLayer(nn.Module):
 
     def forward(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return log P for each example; `concepts[i]` is batch x values of concept `i`."""
+        concepts = [one if one.dtype == torch.float64 else one.float() for one in concepts]
         mass = torch.ones_like(concepts[0][:, :1])
         total = torch.zeros_like(mass[:, 0])
         for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
             own = {name: getattr(self, f"{name}_{number}") for name in ("of_code", "source", "letter", "target")}
-            count = int(own["of_code"].max()) + 1
-            read = concepts[place].new_zeros(len(mass), count).index_add(1, own["of_code"], concepts[place])
+            read = mass.new_zeros(len(mass), self.letters[number]).index_add(1, own["of_code"], concepts[place])
             shares = mass[:, own["source"]] * read[:, own["letter"]]
             mass = shares.new_zeros(len(mass), width).index_add(1, own["target"], shares)
             scale = mass.sum(dim=1).clamp(min=SMALLEST)  # kept apart, so that however small it is it stays a number
@@ -133,7 +136,7 @@ class Semantic(Bottleneck):
             return label_loss(self.labels_from(spread), batch.labels) + shown + kept
 
         losses = {"joint": joint, "concepts": concepts}
-        return [Phase(x.name, x.parameters, losses.get(x.name, x.loss), x.score) for x in usual]
+        return [replace(phase, loss=losses.get(phase.name, phase.loss)) for phase in usual]
 
     def validation_f1(self, held: Batch, what: str) -> float:
         """Return the usual score times the share of answers that keep every constraint, so that the epoch kept is one

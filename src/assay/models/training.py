@@ -75,9 +75,14 @@ def device_of(name: str) -> torch.device:
     return device
 
 
+def seed_of(seed: int, *purpose: object) -> int:
+    """Return the number that seeds torch for one purpose."""
+    return int.from_bytes(digest(seed, *purpose)[:6], "little")
+
+
 def seed_all(seed: int, *purpose: object) -> None:
     """Seed torch for one purpose."""
-    torch.manual_seed(int.from_bytes(digest(seed, *purpose)[:6], "little"))
+    torch.manual_seed(seed_of(seed, *purpose))
 
 
 def train(
@@ -90,7 +95,7 @@ def train(
 ) -> list[Epoch]:
     """Run all phases and leave the model as it was in the best epoch of the last one."""
     history: list[Epoch] = []
-    with _determinism(config.deterministic):
+    with determinism(config.deterministic):
         for phase in phases:
             if phase.parameters:
                 history += _run(model, phase, data, score, config, report)
@@ -98,7 +103,7 @@ def train(
 
 
 @contextmanager
-def _determinism(wanted: bool) -> Iterator[None]:
+def determinism(wanted: bool) -> Iterator[None]:
     """Refuse operations that give other bytes each time, while something runs."""
     before = torch.are_deterministic_algorithms_enabled()
     if wanted:

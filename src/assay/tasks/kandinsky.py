@@ -120,10 +120,10 @@ class KandLogic(Task):
         return from_rsbench(settings)
 
     def backbones(self) -> dict[str, str]:
-        """Return networks for whole pictures, or for single objects."""
-        if self.config.view == "objects":
-            return {"concept": "mlp-embedding", "label": "conv-pool-3"}
-        return {"concept": "conv-pool-3", "label": "conv-pool-3"}
+        """Return the networks of the paper for whole pictures, or for single objects, where they fit."""
+        large = min(self.layout.width, self.layout.height) >= 32
+        label = "conv-pool-5" if large else "conv-pool-3"
+        return {"concept": "mlp-wide" if self.config.view == "objects" else "conv-pool-3", "label": label}
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
