@@ -2,7 +2,18 @@
 
 import sys
 
-from benchmarks import circuits, cocologic, consistency, counting, formulas, generation, kandinsky, robots, sudoku
+from benchmarks import (
+    circuits,
+    cocologic,
+    consistency,
+    counting,
+    formulas,
+    generation,
+    kandinsky,
+    probes,
+    robots,
+    sudoku,
+)
 from benchmarks.timing import Result, table
 
 ALL = {
@@ -13,6 +24,7 @@ ALL = {
     "counting": counting.run,
     "cocologic": cocologic.run,
     "kandinsky": kandinsky.run,
+    "probes": probes.run,
     "robots": robots.run,
     "sudoku": sudoku.run,
 }

@@ -11,6 +11,8 @@ from assay.concepts import Value, kind_of_value, listed
 from assay.errors import DataError
 
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
+GIVEN = "given_"
+"""Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.concepts import listed
-from assay.data.columns import CONCEPT, LABEL, from_column, plain_numbers
+from assay.concepts import Value, listed
+from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.formula import Formula
@@ -55,6 +55,25 @@ class SplitData:
     def labels(self) -> Codes:
         """The true labels, as codes: a row an example, a column a label."""
         columns = [from_column(self.table[LABEL + x.name], x.values, x.name) for x in self.knowledge.labels]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def given_concepts(self) -> Codes:
+        """The concepts that models learn from: as an annotator gave them, -1 where missing, or else the true ones."""
+        space = self.knowledge.space
+        return self._given(CONCEPT, [(c.name, c.values) for c in space.concepts], self.concepts)
+
+    @cached_property
+    def given_labels(self) -> Codes:
+        """The labels that models learn from: as an annotator gave them, or else the true ones."""
+        return self._given(LABEL, [(x.name, x.values) for x in self.knowledge.labels], self.labels)
+
+    def _given(self, kind: str, named: Sequence[tuple[str, Sequence[Value]]], true: Codes) -> Codes:
+        columns = []
+        for place, (name, values) in enumerate(named):
+            key = GIVEN + kind + name
+            there = key in self.table.column_names
+            columns.append(from_column(self.table[key], values, key) if there else true[:, place])
         return np.stack(columns, axis=1)
 
     @cached_property

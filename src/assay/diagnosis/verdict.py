@@ -10,6 +10,7 @@ from assay.arrays import Codes
 from assay.diagnosis.boundary import RegionScore, boundary_finding, region_scores
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.reading import Reading, enumerated, fitted_readings, label_agreement
+from assay.diagnosis.violations import Violations, violations_of
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import Score, score
 
@@ -51,6 +52,8 @@ class Diagnosis:
     regions: Mapping[str, tuple[RegionScore, ...]] = field(default_factory=dict)
     """For each split, the accuracy on each variant and near-boundary type of each label, and far from the boundary."""
     counterfactuals: Counterfactuals | None = None
+    violations: Mapping[str, Violations] = field(default_factory=dict)
+    """For each split, which constraints the predicted concepts break, where the rule has any."""
 
     @property
     def text(self) -> str:
@@ -68,6 +71,7 @@ class Diagnosis:
             "training_labels_kept_by_reading": self.agreement,
             "regions": {split: [score.to_dict() for score in found] for split, found in self.regions.items()},
             "counterfactuals": None if self.counterfactuals is None else self.counterfactuals.to_dict(),
+            "violations": {split: found.to_dict() for split, found in self.violations.items()},
             "about": dict(self.about),
         }
 
@@ -101,8 +105,10 @@ def diagnose(
     regions = {split: region_scores(held) for split, held in evidence.items()}
     at_boundary = HARD if HARD in regions else name
     found = boundary_finding(regions[at_boundary], at_boundary)
-    reasons += [text for text in (found, effects.text if effects else None) if text]
-    return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {}, regions, effects)
+    broken = {split: kept for split, held in evidence.items() if (kept := violations_of(held)) is not None}
+    said = broken[name].text if name in broken else None
+    reasons += [text for text in (said, found, effects.text if effects else None) if text]
+    return Diagnosis(verdict, tuple(reasons), scores, readings, agreement, about or {}, regions, effects, broken)
 
 
 def majority_rate(evidence: Evidence) -> float:
@@ -141,8 +147,6 @@ def _reasons(verdict: Verdict, evidence: Evidence, scores: Mapping[str, Score], 
     consistency = scores["rule_consistency"]
     if consistency.applies:
         reasons.append(f"The label follows from the predicted concepts in {100 * consistency.value:.0f} % of examples.")
-    if scores["violation_rate"].applies and scores["violation_rate"].value > 0:
-        reasons.append(f"{100 * scores['violation_rate'].value:.0f} % of examples break a constraint.")
     return reasons
 
 

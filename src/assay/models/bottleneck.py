@@ -51,6 +51,10 @@ class Bottleneck(NeuralModel):
         """Return label logits from concept probabilities."""
         return list(self.head(torch.cat(concepts, dim=1)).split(self.sizes, dim=1))
 
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return the label probabilities that the head gives."""
+        return [one.softmax(dim=1) for one in self.labels_from(concepts)]
+
     def phases(self, data: Batch) -> list[Phase]:
         """Return the phases of the chosen mode."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
@@ -86,4 +90,4 @@ class Bottleneck(NeuralModel):
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` certain, and the label probabilities that follow."""
         concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
-        return Outputs([one.softmax(dim=1) for one in self.labels_from(concepts)], concepts)
+        return Outputs(self.labels_from_concepts(concepts), concepts)

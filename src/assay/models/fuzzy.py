@@ -81,9 +81,12 @@ class Fuzzy(RuleLearner):
         truths = [one.gather(1, labels[:, [i]])[:, 0] for i, one in enumerate(self.truths(concepts))]
         return 1 - p_mean_error(torch.cat(truths), self.semantics.p)
 
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return the labels' truths, made to add up to 1."""
+        truths = [one.clamp(min=1e-9) for one in self.truths(concepts)[: len(self.knowledge.labels)]]
+        return [one / one.sum(dim=1, keepdim=True) for one in truths]
+
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return concept probabilities, with those in `do` certain, and the labels' truths, made to add up to 1."""
+        """Return concept probabilities, with those in `do` certain, and the labels that follow."""
         concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
-        truths = self.truths(concepts)[: len(self.knowledge.labels)]
-        shares = [one.clamp(min=1e-9) / one.clamp(min=1e-9).sum(dim=1, keepdim=True) for one in truths]
-        return Outputs(shares, concepts)
+        return Outputs(self.labels_from_concepts(concepts), concepts)

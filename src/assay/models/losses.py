@@ -29,9 +29,9 @@ class Supervision(Config):
 
 
 def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed: int) -> Tensor:
-    """Return which concept of which example is shown: examples x concepts, true or false."""
+    """Return which concept of which example is shown: examples x concepts, true or false; never one that is missing."""
     _refuse_strangers(rules, space)
-    mask = torch.ones_like(batch.concepts, dtype=torch.bool)
+    mask = batch.concepts >= 0
     if rules.supervised_share < 1:
         size = len(batch)
         shown: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
@@ -58,7 +58,8 @@ def _refuse_strangers(rules: Supervision, space: ConceptSpace) -> None:
 
 def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
     """Return the cross-entropy of the concepts that are shown, averaged over them; zero if none is."""
-    losses = [F.cross_entropy(one, concepts[:, i], reduction="none") for i, one in enumerate(logits)]
+    known = concepts.clamp(min=0)  # what is missing is masked
+    losses = [F.cross_entropy(one, known[:, i], reduction="none") for i, one in enumerate(logits)]
     shown = torch.stack(losses, dim=1) * mask
     return shown.sum() / mask.sum().clamp(min=1)
 

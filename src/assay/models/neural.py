@@ -91,6 +91,10 @@ class NeuralModel(nn.Module):
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return the probabilities for pictures, with the concepts in `do` (by column) set to these codes."""
 
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor] | None:
+        """Return the label probabilities that concept probabilities give, if they follow from nothing else."""
+        return None
+
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
         device = device_of(self.config.device)
@@ -112,9 +116,12 @@ class NeuralModel(nn.Module):
             truth, spreads = held.labels, answers.labels
         if not all(bool(p.isfinite().all()) for p in spreads):
             raise RunFailed("the answers became NaN; lower the learning rate")
-        codes = truth.cpu().numpy()
-        found = [macro_f1(codes[:, i], p.argmax(1).cpu().numpy(), p.shape[1]) for i, p in enumerate(spreads)]
-        return float(np.mean(found))
+        codes, found = truth.cpu().numpy(), []
+        for place, spread in enumerate(spreads):
+            known = codes[:, place] >= 0
+            if known.any():
+                found.append(macro_f1(codes[known, place], spread.argmax(1).cpu().numpy()[known], spread.shape[1]))
+        return float(np.mean(found)) if found else 0.0
 
     @torch.no_grad()
     def probabilities(self, images: Tensor, do: Mapping[int, Tensor]) -> Outputs:

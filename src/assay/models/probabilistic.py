@@ -41,7 +41,11 @@ class Probabilistic(RuleLearner):
         """Return the negative log-likelihood of the joint labels."""
         return -self.rule.logs([one.log_softmax(dim=1) for one in logits]).gather(1, labels).mean()
 
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return the label probabilities that the rule gives."""
+        return self.rule.marginals(self.rule(concepts))[: len(self.knowledge.labels)]
+
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` certain, and the label probabilities that the rule gives."""
         concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
-        return Outputs(self.rule.marginals(self.rule(concepts))[: len(self.knowledge.labels)], concepts)
+        return Outputs(self.labels_from_concepts(concepts), concepts)

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.encoder import ConceptEncoder
@@ -84,6 +85,8 @@ class RuleLearner(NeuralModel):
         """Return the labels of all examples: those of the data, and the further ones that the rule gives."""
         if self.taught is self.knowledge:
             return data.labels
+        if bool((data.concepts < 0).any()):
+            raise ConfigError("further_labels follow from concepts, and some of those are missing in the data")
         codes = self.taught.labels_of(data.concepts.cpu().numpy())[:, len(self.knowledge.labels) :]
         more = torch.from_numpy(np.ascontiguousarray(codes)).to(data.labels.device)
         return torch.cat([data.labels, more], dim=1)

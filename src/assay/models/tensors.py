@@ -11,7 +11,10 @@ from assay.data.dataset import SplitData
 
 @dataclass(frozen=True)
 class Batch:
-    """Pictures (bytes, examples x channels x height x width), label codes and concept codes."""
+    """Pictures (bytes, examples x channels x height x width), label codes and concept codes, as they were given.
+
+    A concept code of -1 is missing.
+    """
 
     images: Tensor
     labels: Tensor
@@ -37,8 +40,8 @@ def to_batch(data: SplitData, device: torch.device) -> Batch:
     images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous()
     return Batch(
         images.to(device),
-        torch.from_numpy(data.labels).to(device),
-        torch.from_numpy(data.concepts).to(device),
+        torch.from_numpy(data.given_labels).to(device),
+        torch.from_numpy(data.given_concepts).to(device),
         torch.arange(len(data), device=device),
     )
 

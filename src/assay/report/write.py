@@ -1,5 +1,6 @@
 """Writes a report: `report.html` (one file, needs nothing else), `report.md` and `report.json`."""
 
+import math
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -77,7 +78,7 @@ def _environment(html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=None if html else _markdown,
     )
-    made.filters.update(score=shown, percent=percent, shade=shade, plain=_plain, code=code)
+    made.filters.update(score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code)
     return made
 
 
@@ -90,7 +91,12 @@ def shown(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
 
 def percent(share: float) -> str:
     """Return a share as a percentage."""
-    return f"{100 * share:.0f} %"
+    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def number(value: float) -> str:
+    """Return a number as text, a dash for one that is not known."""
+    return "–" if math.isnan(value) else f"{value:.2f}"
 
 
 def shade(reading: Reading, row: int, column: int) -> str:
