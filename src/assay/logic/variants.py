@@ -135,8 +135,12 @@ def _explicit(plain: Boundary) -> Boundary:
 
 def _inside(cube: Cube, rows: Array) -> Array:
     """Return which profiles lie in a cube."""
-    columns = [np.isin(rows[:, number], sorted(allowed)) for number, allowed in enumerate(cube)]
-    return np.asarray(np.all(columns, axis=0)) if columns else np.ones(len(rows), dtype=bool)
+    found = np.ones(len(rows), dtype=bool)
+    for number, allowed in enumerate(cube):
+        held = np.zeros(max(allowed, default=0) + 1, dtype=bool)
+        held[list(allowed)] = True
+        found &= (rows[:, number] < len(held)) & held[np.minimum(rows[:, number], len(held) - 1)]
+    return found
 
 
 def _cover(profiles: Profiles) -> list[Cube]:

@@ -13,8 +13,8 @@ DEMO = {
     "name": "Assay demo: sums of digits, a formula over bits, robots",
     "tasks": [
         {"task": "mnadd-evenodd", "n": 4000},
-        {"task": "mnlogic", "n": 1500, "formula": "(a and b) or (c and not d)"},
-        {"task": "robots", "n": 1500},
+        {"task": "mnlogic", "n": 1000, "formula": "(a and b) or (c and not d)"},
+        {"task": "robots", "n": 1000},
     ],
     "models": [
         {"model": "blackbox", "epochs": 8},
