@@ -46,8 +46,8 @@ picture is up to chance. {sources}
 
 ## Collection and preprocessing
 
-Worlds were drawn from the rule's decision diagram, evenly over {balance};
-pictures were rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
+{drawn}; pictures were
+rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
 alone, so that the data can be made again to the byte: {remake}.
 
 ## Uses
@@ -80,7 +80,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         noise=_noise(knowledge),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
-        balance=_balance(manifest["splits"]),
+        drawn=manifest["drawn"].format(balance=_balance(manifest["splits"])),
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"

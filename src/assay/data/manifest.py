@@ -52,6 +52,7 @@ def manifest_of(
         "format": FORMAT,
         "task": plan["task"],
         "summary": task.summary,
+        "drawn": task.how_drawn,
         "seed": recipe.seed,
         "shard_rows": plan["shard_rows"],
         "knowledge": task.knowledge.to_dict(),

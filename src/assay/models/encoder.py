@@ -1,5 +1,6 @@
 """The concept encoder: from pictures to the logits of every concept, one network for each encoder group."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -37,19 +38,19 @@ def looks(space: ConceptSpace, layout: Layout, share: bool = True) -> list[Look]
 
 
 class Reader(nn.Module):
-    """The network of one look."""
+    """The network of one look, which gives so many numbers for each concept."""
 
-    def __init__(self, look: Look, space: ConceptSpace, layout: Layout, backbone: str) -> None:
+    def __init__(self, look: Look, widths: Mapping[str, int], layout: Layout, backbone: str) -> None:
         super().__init__()
         self.look = look
-        self.sizes = [len(space.concept(name).values) for name in look.concepts]
+        self.sizes = [widths[name] for name in look.concepts]
         box = look.boxes[0] if look.boxes else Box(0, 0, layout.width, layout.height)
         body = build_backbone(backbone, (layout.channels, box.bottom - box.top, box.right - box.left))
         self.body = body.network
         self.head = nn.Linear(body.features, self.sizes[0] if look.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        """Return the logits of each concept of the look."""
+        """Return the numbers of each concept of the look."""
         if not self.look.boxes:
             return list(self.head(self.body(images)).split(self.sizes, dim=1))
         cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.look.boxes]
@@ -58,15 +59,26 @@ class Reader(nn.Module):
 
 
 class ConceptEncoder(nn.Module):
-    """All readers together."""
+    """All readers together: logits of each concept, or as many numbers for it as `widths` says.
 
-    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: bool = True) -> None:
+    Concepts of one encoder group must have one width.
+    """
+
+    def __init__(
+        self,
+        space: ConceptSpace,
+        layout: Layout,
+        backbone: str,
+        share: bool = True,
+        widths: Mapping[str, int] | None = None,
+    ) -> None:
         super().__init__()
         self.names = space.names
-        self.readers = nn.ModuleList(Reader(look, space, layout, backbone) for look in looks(space, layout, share))
+        wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
+        self.readers = nn.ModuleList(Reader(look, wide, layout, backbone) for look in looks(space, layout, share))
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        """Return the logits of each concept, in the order of the space."""
+        """Return the numbers of each concept, in the order of the space."""
         found: dict[str, Tensor] = {}
         for reader in self.readers:
             assert isinstance(reader, Reader)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from assay.models.encoder import ConceptEncoder
 from assay.models.losses import SMALLEST, supervision_mask
-from assay.models.neural import NeuralConfig, Outputs, intervened
+from assay.models.neural import NeuralConfig, Outputs, intervened, is_set, spread_of
 from assay.models.probabilistic import Probabilistic
 from assay.models.rule_learner import RuleLearnerConfig
 from assay.models.tensors import Batch
@@ -86,9 +86,14 @@ class Ensemble(Probabilistic):
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return the average of what the members say of concepts and labels."""
-        said = [intervened([x.softmax(1) for x in one(pictures)], do) for one in self.encoders()]
+        said = [[x.softmax(1) for x in one(pictures)] for one in self.encoders()]
+        own = [torch.stack(same).mean(0) for same in zip(*said, strict=True)]
+        for place, given in do.items():  # every member is told, where it is something else than they say together
+            rows = is_set(own[place], given)[:, None]
+            for one in said:
+                one[place] = torch.where(rows, spread_of(given, own[place]), one[place])
+        averaged = intervened(own, do)
         labels = [self.rule.marginals(self.rule(concepts)) for concepts in said]
-        averaged = [torch.stack(same).mean(0) for same in zip(*said, strict=True)]
         told = [torch.stack(same).mean(0) for same in zip(*labels, strict=True)]
         return Outputs(told[: len(self.knowledge.labels)], averaged)
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.arrays import Codes
+from assay.arrays import Array
 from assay.concepts import ConceptSpace
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
@@ -23,6 +23,8 @@ from assay.predictions import Answer, Predictions
 from assay.render.picture import Layout
 
 CHUNK = 1024
+SAME = 1e-6
+"""How near probabilities that are given must be to the model's own to be the same."""
 
 
 class NeuralConfig(Training):
@@ -89,7 +91,7 @@ class NeuralModel(nn.Module):
 
     @abstractmethod
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return the probabilities for pictures, with the concepts in `do` (by column) set to these codes."""
+        """Return the probabilities for pictures, with the concepts in `do` (by column) set to these codes or spreads."""
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor] | None:
         """Return the label probabilities that concept probabilities give, if they follow from nothing else."""
@@ -138,8 +140,11 @@ class NeuralModel(nn.Module):
         spoken = [chunk.concepts or [] for chunk in chunks]
         return Outputs(labels, [torch.cat(parts) for parts in zip(*spoken, strict=True)])
 
-    def predict(self, data: SplitData, do: Mapping[str, Codes] | None = None) -> Predictions:
-        """Answer for every example of a split; `do` sets concepts to codes."""
+    def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
+        """Answer for every example of a split; `do` sets concepts to codes, or to probabilities (examples x values).
+
+        Rows whose probabilities are those that the model itself gives change nothing, whatever the model.
+        """
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
         device = next(self.parameters()).device
@@ -152,12 +157,17 @@ class NeuralModel(nn.Module):
         concepts = {name: _answer(p) for name, p in zip(self.space.names, spoken, strict=False)}
         return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
 
-    def _given(self, name: str, codes: Codes, data: SplitData) -> Tensor:
-        """Return the codes that a concept is set to, one for each example."""
-        column, values = np.asarray(codes), self.space.concept(name).values
-        if column.shape != (len(data),) or not np.isin(column, np.arange(len(values))).all():
-            raise ConfigError(f"do: {name!r} needs {len(data)} codes from 0 to {len(values) - 1}, one for each example")
-        return torch.from_numpy(column.astype(np.int64))
+    def _given(self, name: str, given: Array, data: SplitData) -> Tensor:
+        """Return what a concept is set to: a code for each example, or a probability for each example and value."""
+        column, size = np.asarray(given), len(self.space.concept(name).values)
+        if column.shape == (len(data),) and np.isin(column, np.arange(size)).all():
+            return torch.from_numpy(column.astype(np.int64))
+        if column.shape == (len(data), size) and _is_spread(column):
+            return torch.from_numpy(column.astype(np.float32))
+        raise ConfigError(
+            f"do: {name!r} needs {len(data)} codes from 0 to {size - 1}, one for each example, "
+            f"or {len(data)} x {size} probabilities"
+        )
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
@@ -175,9 +185,29 @@ def _answer(probabilities: Tensor) -> Answer:
     return Answer.of(spread / spread.sum(axis=1, keepdims=True))
 
 
+def _is_spread(given: Array) -> bool:
+    """Return whether every row holds probabilities that add up to 1."""
+    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
+        return False
+    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())
+
+
+def spread_of(given: Tensor, own: Tensor) -> Tensor:
+    """Return what is given, codes or probabilities, as probabilities of the kind that the model has."""
+    if given.is_floating_point():
+        return given.to(own.dtype)
+    return torch.nn.functional.one_hot(given, own.shape[1]).to(own.dtype)
+
+
+def is_set(own: Tensor, given: Tensor) -> Tensor:
+    """Return in which examples something else is given than what the model says itself."""
+    return (spread_of(given, own) - own).abs().amax(dim=1) > SAME
+
+
 def intervened(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
-    """Return concept probabilities with those in `do` made certain."""
+    """Return concept probabilities with those in `do` as they are given there; what the model says itself stays."""
     changed = list(concepts)
-    for place, codes in do.items():
-        changed[place] = torch.nn.functional.one_hot(codes, concepts[place].shape[1]).to(concepts[place].dtype)
+    for place, given in do.items():
+        own = concepts[place]
+        changed[place] = torch.where(is_set(own, given)[:, None], spread_of(given, own), own)
     return changed

@@ -53,6 +53,8 @@ class Task(ABC):
     version: ClassVar[int] = 1
     Config: ClassVar[type[TaskConfig]] = TaskConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
+    how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
+    """How worlds come about, for the dataset card."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:

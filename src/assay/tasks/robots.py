@@ -44,6 +44,8 @@ SCHEMES_RELEASED = 71
 class Robots(Task):
     """Glorps and drents, told apart by their body parts."""
 
+    how_drawn: ClassVar[str] = "Robots were dealt from all 7,680, each to one split unless the settings say otherwise"
+
     name = "robots"
     Config = RobotsConfig
     config: RobotsConfig

@@ -41,6 +41,10 @@ from assay.worlds.world import CONTENT, Style, World
 class Sudoku(Task):
     """Is a sudoku board valid: every digit once in each row, column and block?"""
 
+    how_drawn: ClassVar[str] = (
+        "Boards were solved from empty grids in random order and varied by the game's symmetries; half were corrupted"
+    )
+
     name = "sudoku"
     Config = SudokuConfig
     config: SudokuConfig
