@@ -8,6 +8,7 @@ import numpy as np
 from assay.audit.examined import Examined, Part
 from assay.audit.finding import Finding, first_few
 from assay.audit.look import Look
+from assay.concepts import listed
 from assay.errors import AssayError
 from assay.render.picture import Picture
 from assay.seeds import rng_for
@@ -104,15 +105,14 @@ def _hidden(data: Examined, task: Task) -> list[str]:
     rng = rng_for(0, "audit", "visible")
     rows = rng.permutation(len(split))[:WORLDS].tolist()
     worlds = [split.world(row) for row in rows]
-    return [
-        concept.name
-        for concept in data.space.concepts
-        if len(concept.values) > 1 and _is_hidden(task, worlds, concept.name)
-    ]
+    names = [concept.name for concept in data.space.concepts if len(concept.values) > 1]
+    shows = {name: _shows(task, worlds, name) for name in names}
+    data.memo["untried"] = [name for name in names if shows[name] is None]
+    return [name for name in names if shows[name] is False]
 
 
-def _is_hidden(task: Task, worlds: list[World], name: str) -> bool:
-    """Return whether no change of a concept that can be drawn makes a difference; without any, it is not hidden."""
+def _shows(task: Task, worlds: list[World], name: str) -> bool | None:
+    """Return whether some change of a concept makes a difference; None where no change of it can be drawn."""
     tried = False
     for world in worlds:
         for value in task.space.concept(name).values:
@@ -124,9 +124,9 @@ def _is_hidden(task: Task, worlds: list[World], name: str) -> bool:
                 if other is None:
                     continue
                 if _differ(task.render(world), task.render(other), task):
-                    return False
+                    return True
                 tried = True
-    return tried
+    return False if tried else None
 
 
 def _differ(before: Picture, after: Picture, task: Task) -> bool:
@@ -143,7 +143,12 @@ def visible(data: Examined) -> Finding:
     if hidden:
         text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
         return Finding("visible", "fail", text, {"hidden": hidden})
-    return Finding("visible", "pass", "changing any concept changes what is shown")
+    untried: list[str] = data.memo["untried"]
+    if len(untried) == sum(size > 1 for size in data.space.sizes):
+        return Finding("visible", "skip", "no world can be drawn again with a concept changed")
+    text = "changing any concept changes what is shown"
+    left = f", but for {listed(untried, 5)}, which no world could be drawn again with" if untried else ""
+    return Finding("visible", "note" if untried else "pass", text + left)
 
 
 def texts(data: Examined) -> Finding:

@@ -1,8 +1,8 @@
 """What the embedded scenes are made of: object classes with their sizes, and places with what is found there.
 
-The numbers of COCO (train2017) that the scenes follow: in which share of its images a class occurs, and how many
-objects of the class such an image has. Classes other than people are found more often here than there, so that a few
-thousand scenes hold every way to keep or miss a rule.
+What the scenes follow are approximate figures of COCO (train2017), not recomputed here: in which share of its images a
+class occurs, and how many objects of the class such an image has. Classes other than people are found more often here
+than there, so that a few thousand scenes hold every way to keep or miss a rule.
 """
 
 from collections.abc import Mapping

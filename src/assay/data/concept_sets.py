@@ -1,0 +1,253 @@
+"""Other concepts for the same pictures and labels: some dropped, some refined to subtypes, or all made by a machine.
+
+A label whose rule speaks only of concepts that are kept keeps its rule. Else its rule is what the data say to who knows
+the new concepts only: the value for each combination where there is only one, and where there are several the odds, so
+that `assay audit` still finds every label lawful.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listed
+from assay.data.annotation import Annotation
+from assay.data.supervision import ONE_HOT
+from assay.errors import ConfigError, KnowledgeError
+from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
+from assay.logic.ground import grounded
+from assay.logic.knowledge import Constraint, Knowledge, Label, Odds
+from assay.logic.traverse import free_names
+from assay.render.picture import Layout
+
+MOST_PATTERNS = 256
+"""Of how many combinations of concepts the share of a label is listed; of more it is fitted by a sum of weights."""
+FINE = 1 / 64
+"""Log-odds are kept in this step, since formulas have whole numbers."""
+LEAST = 40.0
+
+
+@dataclass(frozen=True)
+class View:
+    """How a new concept is read off the old ones: which old concept, and the new code of each of its codes."""
+
+    concept: Concept
+    source: str
+    table: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ConceptSet:
+    """The new concepts of a dataset."""
+
+    old: Knowledge
+    views: tuple[View, ...]
+
+    @classmethod
+    def of(cls, old: Knowledge, asked: Annotation) -> "ConceptSet":
+        """Return the concepts that are left, with those that are refined replaced by their subtypes."""
+        for name in (*asked.drop, *asked.refine):
+            old.space.concept(name)
+        both = [name for name in asked.drop if name in asked.refine]
+        if both:
+            raise ConfigError(f"concept {both[0]!r} cannot be both dropped and refined")
+        views = list[View]()
+        for concept in old.space.concepts:
+            if concept.name in asked.refine:
+                views += _indicators(concept, asked.refine[concept.name])
+            elif concept.name not in asked.drop:
+                views.append(View(concept, concept.name, tuple(range(len(concept.values)))))
+        if not views:
+            raise ConfigError("drop: no concept is left")
+        return cls(old, tuple(views))
+
+    @property
+    def kept(self) -> set[str]:
+        """The concepts that stay as they are."""
+        return {view.source for view in self.views if view.concept == self.old.space.concept(view.source)}
+
+    def seen(self, codes: Codes) -> Codes:
+        """Return the new concepts of old ones; what is missing stays missing."""
+        columns = []
+        for view in self.views:
+            old = codes[:, self.old.space.place(view.source)]
+            columns.append(np.array([*view.table, -1])[old])
+        return np.stack(columns, axis=1)
+
+    @property
+    def space(self) -> ConceptSpace:
+        """The space of the new concepts; slots and encoder groups without those that are gone."""
+        old, names = self.old.space, {view.concept.name for view in self.views}
+        slots = [Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in names)) for s in old.slots]
+        groups = list[EncoderGroup]()
+        for group in old.encoders:
+            made: dict[str, list[str]] = {}
+            for view in self.views:
+                if view.source in group.concepts:
+                    suffix = view.concept.name.removeprefix(view.source)
+                    made.setdefault(group.name + suffix, []).append(view.concept.name)
+            groups += [EncoderGroup(name, tuple(held)) for name, held in made.items()]
+        concepts = tuple(view.concept for view in self.views)
+        return ConceptSpace(concepts, tuple(slot for slot in slots if slot.attributes), tuple(groups))
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints that speak of kept concepts only, and that of subtypes at most one is true."""
+        grounds = [Constraint(c.name, grounded(c.formula, self.old.space), c.tags) for c in self.old.constraints]
+        kept = [c for c in grounds if set(free_names(c.formula)) <= self.kept]
+        for source in dict.fromkeys(view.source for view in self.views if view.source not in self.kept):
+            held = [view for view in self.views if view.source == source]
+            if len(held) > 1:
+                whole = len(held) == len(self.old.space.concept(source).values)
+                parts = [Var(view.concept.name) for view in held]
+                formula = exactly(1, *parts) if whole else at_most(1, *parts)
+                kept.append(Constraint(f"one_{source}".replace(".", "_"), formula, (ONE_HOT,)))
+        return tuple(kept)
+
+    def knowledge(self, seen: Codes, labels: Codes) -> Knowledge:
+        """Return the rule as it looks through the new concepts, given all rows of the data."""
+        space, made = self.space, list[Label]()
+        for place, label in enumerate(self.old.labels):
+            needed = _names(label, self.old.space)
+            if needed <= self.kept:
+                odds = label.odds and Odds(grounded(label.odds.score, self.old.space), label.odds.scale)
+                made.append(Label(label.name, grounded(label.formula, self.old.space), label.values, odds))
+                continue
+            places = [i for i, view in enumerate(self.views) if view.source in needed]
+            if not places:
+                raise ConfigError(f"the concepts that are left have no part in the rule of label {label.name!r}")
+            made.append(label_from(space, places, seen, labels[:, place], label))
+        return Knowledge(space, tuple(made), self.constraints)
+
+    def layout(self, old: Layout, regions: bool) -> Layout:
+        """Return where the new concepts show: where the old ones did."""
+        boxes = {v.concept.name: old.regions[v.source] for v in self.views if v.source in old.regions}
+        return Layout(old.width, old.height, old.channels, boxes if regions else {})
+
+
+def _indicators(concept: Concept, values: Sequence[Value]) -> list[View]:
+    """Return a true-or-false concept for each of these values."""
+    if not values or len(set(values)) < len(values):
+        raise ConfigError(f"refine: give distinct values of {concept.name!r}: {listed(concept.values)}")
+    codes = [concept.code(value) for value in values]
+    every = range(len(concept.values))
+    return [
+        View(Concept(f"{concept.name}_is_{value}", (False, True)), concept.name, tuple(int(c == code) for c in every))
+        for value, code in zip(values, codes, strict=True)
+    ]
+
+
+def _names(label: Label, space: ConceptSpace) -> set[str]:
+    score = label.odds.score if label.odds else Const(0)
+    return {*free_names(grounded(label.formula, space)), *free_names(grounded(score, space))}
+
+
+def machine_knowledge(names: Sequence[str], old: Knowledge, said: Codes, labels: Codes) -> Knowledge:
+    """Return the rule as it looks through true-or-false concepts that a machine made up."""
+    space = ConceptSpace(tuple(Concept(name, (False, True)) for name in names))
+    places = list(range(len(space)))
+    made = [label_from(space, places, said, labels[:, i], label) for i, label in enumerate(old.labels)]
+    return Knowledge(space, tuple(made))
+
+
+def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: Codes, old: Label) -> Label:
+    """Return a label as the rows of the data have it for each combination of some concepts."""
+    rows, which = np.unique(seen[:, places], axis=0, return_inverse=True)
+    counts = np.zeros((len(rows), len(old.values)))
+    np.add.at(counts, (which.ravel(), labels), 1)
+    concepts = [space.concepts[place] for place in places]
+    terms = tuple(Var(concept.name) for concept in concepts)
+    values = [tuple(c.values[code] for c, code in zip(concepts, row, strict=True)) for row in rows.tolist()]
+    certain = bool(((counts > 0).sum(axis=1) == 1).all())
+    if certain and len(rows) <= MOST_PATTERNS:
+        return Label(old.name, _chosen(terms, values, counts.argmax(axis=1), old.values), old.values)
+    if old.kind != "bool":
+        raise ConfigError(
+            f"label {old.name!r} does not follow from the concepts {listed(c.name for c in concepts)}, "
+            "and only true-or-false labels can be left to chance"
+        )
+    if len(rows) <= MOST_PATTERNS:
+        shares = counts[:, 1] / counts.sum(axis=1)
+        scores = np.rint(_log_odds(shares) / FINE).astype(np.int64)
+        score = _numbered(terms, values, scores)
+        likely = _one_of(terms, values, scores > 0)
+    else:
+        score = _weighted(concepts, seen[:, places], labels)
+        likely = score > 0
+    if not 0 < evaluate_share(likely, space, seen) < 1:
+        raise KnowledgeError(f"the concepts {listed(c.name for c in concepts)} never change which {old.name!r} is likelier")
+    return Label(old.name, likely, old.values, Odds(score, FINE))
+
+
+def evaluate_share(formula: Formula, space: ConceptSpace, codes: Codes) -> float:
+    """Return in which share of the rows a formula holds."""
+    from assay.logic.evaluate import evaluate
+
+    return float(evaluate(formula, space, codes).mean())
+
+
+def _log_odds(shares: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.clip(np.log(shares) - np.log(1 - shares), -LEAST, LEAST))
+
+
+def _one_of(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], holds: Array) -> Formula:
+    """Return "one of the rows where it holds", or the same by those where it does not, whichever is shorter."""
+    few = bool(holds.sum() <= len(rows) / 2)
+    found = Member(terms, tuple(row for row, here in zip(rows, holds, strict=True) if here == few))
+    return found if few else Not(found)
+
+
+def _chosen(
+    terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], codes: Array, values: Sequence[Value]
+) -> Formula:
+    """Return the formula that gives each row its value."""
+    if tuple(values) == (False, True):
+        return _one_of(terms, rows, codes == 1)
+    found = np.unique(codes).tolist()
+    formula: Formula = Const(values[found[-1]])
+    for code in reversed(found[:-1]):
+        formula = If(_one_of(terms, rows, codes == code), Const(values[code]), formula)
+    return formula
+
+
+def _numbered(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: Array) -> Formula:
+    """Return the formula that gives each row its number: the commonest, and the others' distance from it."""
+    levels, counts = np.unique(numbers, return_counts=True)
+    base = int(levels[counts.argmax()])
+    steps = [
+        product(Const(int(level) - base), _one_of(terms, rows, numbers == level)) for level in levels if level != base
+    ]
+    return total(Const(base), *steps)
+
+
+def _weighted(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
+    """Return log-odds as a sum of weights, one for each value of each concept but the first, by logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    places = [(i, code) for i, concept in enumerate(concepts) for code in range(1, len(concept.values))]
+    ones = np.stack([codes[:, i] == code for i, code in places], axis=1).astype(np.float64)
+    fit = LogisticRegression(max_iter=1000).fit(ones, labels)
+    weights = np.rint(np.clip(fit.coef_[0], -LEAST, LEAST) / FINE).astype(np.int64).tolist()
+    base = int(np.rint(np.clip(fit.intercept_[0], -LEAST, LEAST) / FINE))
+    terms = [
+        product(Const(weight), Var(concepts[i].name).eq(concepts[i].values[code]))
+        for weight, (i, code) in zip(weights, places, strict=True)
+        if weight
+    ]
+    return total(Const(base), *terms)
+
+
+def lucky(chances: Array, labels: Codes, draws: Array) -> Array:
+    """Return for each row a number from 0 to 1 that is below the chance exactly where the label is true.
+
+    >>> lucky(np.array([0.5, 0.5]), np.array([1, 0]), np.array([0.5, 0.5])).tolist()
+    [0.25, 0.75]
+    """
+    below = chances * draws
+    above = chances + (1 - chances) * draws
+    return np.where(labels == 1, np.minimum(below, np.nextafter(chances, 0)), np.maximum(above, chances))
+
+
+Styles = Sequence[Mapping[str, object]]

@@ -1,0 +1,97 @@
+"""Which rows of a split are kept: those of some kind, so many of them, in asked shares of labels or of formulas."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import listed
+from assay.data.annotation import Annotation
+from assay.errors import ConfigError, UnknownName
+from assay.logic.evaluate import evaluate
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.seeds import rng_for
+
+
+def chosen_rows(asked: Annotation, knowledge: Knowledge, split: str, concepts: Codes, labels: Codes) -> Array:
+    """Return the rows that are kept, in their order."""
+    rows = np.arange(len(labels))
+    if asked.where is not None:
+        rows = rows[_holds(asked.where, knowledge, concepts, "where")]
+        if not len(rows):
+            raise ConfigError(f"where: {asked.where!r} holds in no row of split {split!r}")
+    rng = rng_for(asked.seed, "annotate", split, "rows")
+    rows = rows[rng.permutation(len(rows))]
+    if asked.label_shares is None and asked.shares is None:
+        return np.sort(rows[: asked.examples])
+    cells, shares = _cells(asked, knowledge, concepts[rows], labels[rows])
+    counts = quotas(np.bincount(cells, minlength=len(shares)), shares, asked.examples, split)
+    kept = [rows[cells == cell][:count] for cell, count in enumerate(counts)]
+    return np.sort(np.concatenate(kept))
+
+
+def quotas(there: Array, shares: Array, wanted: int | None, split: str) -> list[int]:
+    """Return how many rows each cell gives, so that the shares are as asked to less than one row.
+
+    >>> quotas(np.array([60, 40]), np.array([0.9, 0.1]), None, "train")
+    [60, 6]
+    """
+    needed = shares > 0
+    most = int(np.floor((there[needed] / shares[needed]).min() + 1e-9))
+    total = most if wanted is None else wanted
+    if total < 1 or total > most:
+        raise ConfigError(f"split {split!r} has rows for {most:,} examples in the shares asked for, not {max(1, total):,}")
+    exact = shares * total
+    counts = np.floor(exact + 1e-9).astype(np.int64)
+    for cell in np.argsort(counts - exact, kind="stable").tolist():
+        if counts.sum() < total and counts[cell] < there[cell] and needed[cell]:
+            counts[cell] += 1
+    found: list[int] = counts.tolist()
+    return found
+
+
+def _cells(asked: Annotation, knowledge: Knowledge, concepts: Codes, labels: Codes) -> tuple[Array, Array]:
+    """Return the cell of each row and the share of each cell; the last is the rest."""
+    if asked.shares is not None:
+        named: Mapping[Any, float] = asked.shares
+        holds = [_holds(text, knowledge, concepts, "shares") for text in named]
+    else:
+        place, named = _label_asked(asked.label_shares or {}, knowledge)
+        label = knowledge.labels[place]
+        codes = {(type(value), value): code for code, value in enumerate(label.values)}
+        strangers = [value for value in named if (type(value), value) not in codes]
+        if strangers:
+            raise UnknownName(f"label {label.name!r} has no value {strangers[0]!r}; it has: {listed(label.values)}")
+        holds = [labels[:, place] == codes[type(value), value] for value in named]
+    both = np.stack(holds, axis=1)
+    if (both.sum(axis=1) > 1).any():
+        raise ConfigError("shares: two of the formulas hold in one row; give formulas that exclude one another")
+    rest = 1 - sum(named.values())
+    if rest < -1e-9:
+        raise ConfigError(f"the shares add up to {sum(named.values()):g}, more than 1")
+    if rest > 1e-9 and both.any(axis=1).all():
+        raise ConfigError(f"the shares add up to {sum(named.values()):g}, and no row is left for the rest")
+    cells = np.where(both.any(axis=1), both.argmax(axis=1), len(named))
+    return cells, np.array([*named.values(), max(0.0, rest)])
+
+
+def _label_asked(shares: Mapping[Any, Any], knowledge: Knowledge) -> tuple[int, Mapping[Any, float]]:
+    """Return the label that shares are about, and the share of each of its values."""
+    if any(isinstance(share, Mapping) for share in shares.values()):
+        if len(shares) != 1:
+            raise ConfigError("label_shares: give the shares of one label; run annotate twice for two")
+        name, inner = next(iter(shares.items()))
+        knowledge.label(name)
+        return knowledge.label_names.index(name), inner
+    if len(knowledge.labels) > 1:
+        raise ConfigError(f"label_shares: say of which label: {listed(knowledge.label_names)}")
+    return 0, shares
+
+
+def _holds(text: str, knowledge: Knowledge, concepts: Codes, key: str) -> Array:
+    found = evaluate(parse(text), knowledge.space, concepts)
+    if found.dtype != bool:
+        raise ConfigError(f"{key}: {text!r} is not true or false")
+    return found

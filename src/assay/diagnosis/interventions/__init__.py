@@ -1,0 +1,1 @@
+"""Interventions: which concepts to ask about, who answers, and what the answers do to the labels."""
