@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,15 +13,30 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from assay.config import Settings, from_pairs, load_yaml
+from assay.errors import ConfigError
+
+if TYPE_CHECKING:
+    from assay.data.dataset import Dataset
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; repeat for more.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings.")]
 DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote.")]
+RunDataArgument = Annotated[Path | None, typer.Argument(help="The dataset folder; by default the run's own.")]
 OutOption = Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")]
 
 err = Console(stderr=True, emoji=False)
+
+
+def dataset_for(run: Path, data: Path | None) -> "Dataset":
+    """Open the dataset that was named, or else the one that a run was trained on."""
+    from assay.data.dataset import Dataset
+    from assay.runs import RunFolder
+
+    if data is None and run.is_file():
+        raise ConfigError(f"{str(run)!r} is a predictions file; name the dataset folder after it")
+    return RunFolder(run).dataset() if data is None else Dataset.open(data)
 
 
 def say(text: str) -> None:

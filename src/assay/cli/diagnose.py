@@ -5,20 +5,19 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, print_json, print_text
+from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, print_text
 
 
 def diagnose(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
-    data: DataArgument,
+    data: RunDataArgument = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Say what a model has learned: sound, shortcut, opaque, inconsistent or underfit. Exits with 1 unless sound."""
-    from assay.data.dataset import Dataset
     from assay.diagnosis.runs import diagnose_run
     from assay.runs import RunFolder
 
-    found = diagnose_run(RunFolder(run), Dataset.open(data))
+    found = diagnose_run(RunFolder(run), dataset_for(run, data))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -5,21 +5,20 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, print_json, say
+from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, say
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A folder that 'assay train' wrote.")],
-    data: DataArgument,
+    data: RunDataArgument = None,
     split: Annotated[str, typer.Option("--split", help="The split to answer for.")] = "test",
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""
-    from assay.data.dataset import Dataset
     from assay.runs import RunFolder
 
     RunFolder(run).about()
-    dataset = Dataset.open(data)
+    dataset = dataset_for(run, data)
     from assay.models.runs import predict_run
 
     path = predict_run(run, dataset, split)

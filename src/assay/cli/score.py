@@ -5,24 +5,23 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, print_json, print_table
+from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, print_table
 
 
 def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
-    data: DataArgument,
+    data: RunDataArgument = None,
     metric: Annotated[list[str], typer.Option("--metric", help="Only this metric; repeat for more.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Score predictions, from a run or from any other program."""
-    from assay.data.dataset import Dataset
     from assay.diagnosis.runs import evidence_of, provenance
     from assay.metrics import METRICS
     from assay.metrics.score import score as measure
     from assay.runs import RunFolder
 
     names = metric or list(METRICS)
-    dataset = Dataset.open(data)
+    dataset = dataset_for(predictions, data)
     evidence = evidence_of(RunFolder(predictions), dataset)
     found = {split: measure(held, names) for split, held in evidence.items()}
     if as_json:
