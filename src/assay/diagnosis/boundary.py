@@ -70,7 +70,8 @@ def boundary_finding(scores: Sequence[RegionScore], split: str) -> str | None:
         easy = min(value for value in (far, held, 1.0) if not np.isnan(value))
         if np.isnan(near) or np.isnan(far) or easy < GOOD or near > min(GOOD, easy - GAP):
             continue
-        worst = sorted((score for score in own if score.kind == "type"), key=lambda score: score.accuracy)
+        failed = [score for score in own if score.kind == "type" and score.accuracy < GOOD]
+        worst = sorted(failed, key=lambda score: score.accuracy)
         named = ", ".join(f"'{score.name}' ({score.accuracy:.2f})" for score in worst[:MOST_NAMED])
         kept = "" if np.isnan(held) else f"positives {held:.2f}, "
         said.append(f"{label} ({kept}far negatives {far:.2f}, near the boundary {near:.2f}; worst: {named})")
