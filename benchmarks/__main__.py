@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    boundary,
     circuits,
     cocologic,
     consistency,
@@ -17,6 +18,7 @@ from benchmarks import (
 from benchmarks.timing import Result, table
 
 ALL = {
+    "boundary": boundary.run,
     "formulas": formulas.run,
     "generation": generation.run,
     "circuits": circuits.run,
