@@ -246,7 +246,7 @@ def test_predictions_by_hand_are_scored_and_diagnosed_without_torch(program, eve
 
 def test_ctrl_c_leaves_nothing_half_made_and_the_same_command_goes_on(tmp_path):
     folder = tmp_path / "data"
-    words = ["make", "mnlogic", "-o", str(folder), "-n", "60000", *PIXELS]
+    words = ["make", "mnlogic", "-o", str(folder), "-n", "120000", *PIXELS]
     words += ["--split", "valid=10", "--split", "test=10", "--split", "hard=10"]
     command = [sys.executable, "-m", "assay", *words]
     started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -259,4 +259,4 @@ def test_ctrl_c_leaves_nothing_half_made_and_the_same_command_goes_on(tmp_path):
     with pytest.raises(DataError, match="it is half made; run the same 'assay make' again"):
         Dataset.open(folder)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "were there" in again.stderr and len(Dataset.open(folder).symbols("train")) == 60_000
+    assert "were there" in again.stderr and len(Dataset.open(folder).symbols("train")) == 120_000

@@ -208,4 +208,6 @@ def test_the_study_in_the_docs_is_one(tmp_path):
 
 
 def test_the_demo_is_a_study(tmp_path):
-    assert [run.model for run in demo_study(tmp_path).runs] == ["blackbox", "cbm", "dpl"]
+    study = demo_study(tmp_path)
+    assert [run.model for run in study.runs] == ["blackbox", "cbm", "dpl"] * 3
+    assert [recipe.task.name for recipe in study.datasets.values()] == ["mnadd-evenodd", "mnlogic", "robots"]
