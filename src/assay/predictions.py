@@ -217,7 +217,7 @@ def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: 
 
 
 class Model(Protocol):
-    """What every model can do. `do` sets concepts by name to codes, one for each example: an intervention."""
+    """What every model can do. `do` sets concepts by name: a code for each example, or probabilities of its values."""
 
     name: str
     has_concepts: bool

@@ -6,12 +6,16 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from assay.cli.align import align
+from assay.cli.annotate import annotate
 from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.count import count
 from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
+from assay.cli.intervene import intervene
+from assay.cli.leakage import leakage
 from assay.cli.list import list_things
 from assay.cli.make import make
 from assay.cli.pairs import pairs
@@ -54,6 +58,10 @@ def options(
 app.command("list")(list_things)
 for verb in (show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo):
     app.command()(verb)
+app.command()(annotate)
+app.command()(leakage)
+app.command()(intervene)
+app.command()(align)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}
 

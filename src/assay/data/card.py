@@ -77,7 +77,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
         regions=_regions(manifest),
-        noise=_noise(knowledge),
+        noise=_noise(knowledge) + _annotated(task),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
         drawn=manifest["drawn"].format(balance=_balance(manifest["splits"])),
@@ -123,6 +123,8 @@ def _remake(manifest: Mapping[str, Any]) -> str:
     config = {key: value for key, value in manifest["task"]["config"].items() if value not in (None, [])}
     pairs = [f"{key}={json.dumps(value)}" for key, value in {**config, "splits": sizes}.items()]
     options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
+    if "annotation" in manifest["task"]:
+        return "`assay make` makes the dataset that was annotated, `assay annotate` this one"
     return f"`assay make {manifest['task']['name']} --seed {manifest['seed']} {options} -o DIR`"
 
 
@@ -161,6 +163,19 @@ def _odds(label: Mapping[str, Any]) -> str:
     if "odds" not in label:
         return ""
     return f", drawn: True with probability 1 / (1 + exp(-{label['odds']['scale']} x)), x = `{label['odds']['score']}`"
+
+
+def _annotated(task: Mapping[str, Any]) -> str:
+    """Say that this is an annotated copy, and what was asked for."""
+    if "annotation" not in task:
+        return ""
+    about = task["annotation"]
+    asked = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    return (
+        f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
+        f"were changed by `assay annotate` in the splits {listed(about['splits'])} ({asked or 'nothing asked'}; seed "
+        f"{about['seed']}) from the dataset with fingerprint `{about['parent']}`."
+    )
 
 
 def _noise(knowledge: Mapping[str, Any]) -> str:

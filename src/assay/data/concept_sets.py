@@ -5,7 +5,7 @@ the new concepts only: the value for each combination where there is only one, a
 that `assay audit` still finds every label lawful.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listed
 from assay.data.annotation import Annotation
 from assay.data.supervision import ONE_HOT
-from assay.errors import ConfigError, KnowledgeError
+from assay.errors import ConfigError
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
 from assay.logic.ground import grounded
 from assay.logic.knowledge import Constraint, Knowledge, Label, Odds
@@ -23,6 +23,8 @@ from assay.render.picture import Layout
 
 MOST_PATTERNS = 256
 """Of how many combinations of concepts the share of a label is listed; of more it is fitted by a sum of weights."""
+REPEATS = 4
+"""How often combinations must occur on average for more of them to be taken for a rule, not for a list of the rows."""
 FINE = 1 / 64
 """Log-odds are kept in this step, since formulas have whole numbers."""
 LEAST = 40.0
@@ -153,6 +155,8 @@ def machine_knowledge(names: Sequence[str], old: Knowledge, said: Codes, labels:
 
 def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: Codes, old: Label) -> Label:
     """Return a label as the rows of the data have it for each combination of some concepts."""
+    if len(np.unique(labels)) < 2:
+        raise ConfigError(f"label {old.name!r} is always {old.values[labels[0]]} in these rows: nothing to learn")
     rows, which = np.unique(seen[:, places], axis=0, return_inverse=True)
     counts = np.zeros((len(rows), len(old.values)))
     np.add.at(counts, (which.ravel(), labels), 1)
@@ -160,7 +164,7 @@ def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: 
     terms = tuple(Var(concept.name) for concept in concepts)
     values = [tuple(c.values[code] for c, code in zip(concepts, row, strict=True)) for row in rows.tolist()]
     certain = bool(((counts > 0).sum(axis=1) == 1).all())
-    if certain and len(rows) <= MOST_PATTERNS:
+    if certain and (len(rows) <= MOST_PATTERNS or _few_of_one_kind(counts)):
         return Label(old.name, _chosen(terms, values, counts.argmax(axis=1), old.values), old.values)
     if old.kind != "bool":
         raise ConfigError(
@@ -175,16 +179,13 @@ def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: 
     else:
         score = _weighted(concepts, seen[:, places], labels)
         likely = score > 0
-    if not 0 < evaluate_share(likely, space, seen) < 1:
-        raise KnowledgeError(f"the concepts {listed(c.name for c in concepts)} never change which {old.name!r} is likelier")
     return Label(old.name, likely, old.values, Odds(score, FINE))
 
 
-def evaluate_share(formula: Formula, space: ConceptSpace, codes: Codes) -> float:
-    """Return in which share of the rows a formula holds."""
-    from assay.logic.evaluate import evaluate
-
-    return float(evaluate(formula, space, codes).mean())
+def _few_of_one_kind(counts: Array) -> bool:
+    """Return whether one value of a label has few combinations that occur again and again, as "all are true" has."""
+    patterns, rows = (counts > 0).sum(axis=0), counts.sum(axis=0)
+    return counts.shape[1] == 2 and bool(((patterns <= MOST_PATTERNS) & (rows >= REPEATS * patterns)).any())
 
 
 def _log_odds(shares: Array) -> Array:
@@ -194,7 +195,9 @@ def _log_odds(shares: Array) -> Array:
 
 def _one_of(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], holds: Array) -> Formula:
     """Return "one of the rows where it holds", or the same by those where it does not, whichever is shorter."""
-    few = bool(holds.sum() <= len(rows) / 2)
+    if holds.all() or not holds.any():
+        return Const(bool(holds.all()))
+    few = bool(holds.sum() <= len(rows) / 2)  # of the rows; what no row shows is taken for the rest
     found = Member(terms, tuple(row for row, here in zip(rows, holds, strict=True) if here == few))
     return found if few else Not(found)
 
@@ -231,12 +234,16 @@ def _weighted(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formu
     fit = LogisticRegression(max_iter=1000).fit(ones, labels)
     weights = np.rint(np.clip(fit.coef_[0], -LEAST, LEAST) / FINE).astype(np.int64).tolist()
     base = int(np.rint(np.clip(fit.intercept_[0], -LEAST, LEAST) / FINE))
-    terms = [
-        product(Const(weight), Var(concepts[i].name).eq(concepts[i].values[code]))
-        for weight, (i, code) in zip(weights, places, strict=True)
-        if weight
-    ]
+    parts = [_says(concepts[i], code) for i, code in places]
+    terms = [product(Const(weight), part) for weight, part in zip(weights, parts, strict=True) if weight]
     return total(Const(base), *terms)
+
+
+def _says(concept: Concept, code: int) -> Formula:
+    """Return "the concept has this value"."""
+    if concept.values == (False, True) and code == 1:
+        return Var(concept.name)
+    return Var(concept.name).eq(concept.values[code])
 
 
 def lucky(chances: Array, labels: Codes, draws: Array) -> Array:
@@ -247,7 +254,4 @@ def lucky(chances: Array, labels: Codes, draws: Array) -> Array:
     """
     below = chances * draws
     above = chances + (1 - chances) * draws
-    return np.where(labels == 1, np.minimum(below, np.nextafter(chances, 0)), np.maximum(above, chances))
-
-
-Styles = Sequence[Mapping[str, object]]
+    return np.asarray(np.where(labels == 1, np.minimum(below, np.nextafter(chances, 0)), np.maximum(above, chances)))

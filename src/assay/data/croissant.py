@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assay.data.columns import BOUNDARY, CONCEPT, LABEL, kind_of_values
+from assay.data.columns import BOUNDARY, CONCEPT, GIVEN, LABEL, kind_of_values
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -101,6 +101,8 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
     columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
+    kinds, given = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
+    columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in given]
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import numbers
+from assay.data.columns import GIVEN, numbers
 from assay.data.dataset import Dataset, SplitData
 from assay.data.shard import table_of
 from assay.errors import DataError
@@ -61,7 +61,8 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int = PAIRS, pictu
             after.append(world)
     if not changes:
         raise DataError(f"no world of split {split!r} can be drawn again with one concept changed")
-    before = data.table.take(pa.array([change.row for change in changes]))
+    true = data.table.select([name for name in data.table.column_names if not name.startswith(GIVEN)])
+    before = true.take(pa.array([change.row for change in changes]))
     names = [f"{split}{SUFFIX}-{place}.png" for place in range(len(after))]
     changed = table_of(task, after, names, np.arange(len(after)), pictures)
     table = pa.concat_tables([before, changed.select(before.column_names)])

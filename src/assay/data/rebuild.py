@@ -20,4 +20,6 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     task = make(Settings({**about["config"], **manifest.get("local", {})}).merged(settings or Settings()))
     if task.sources() != manifest["sources"]:
         raise DataError(f"{str(dataset.folder)!r} was made from other source images than those at hand")
+    if task.space != dataset.knowledge.space:
+        raise DataError(f"the concepts of {str(dataset.folder)!r} are not those of its task, so nothing is drawn anew")
     return task

@@ -36,13 +36,15 @@ def quotas(there: Array, shares: Array, wanted: int | None, split: str) -> list[
     """Return how many rows each cell gives, so that the shares are as asked to less than one row.
 
     >>> quotas(np.array([60, 40]), np.array([0.9, 0.1]), None, "train")
-    [60, 6]
+    [59, 7]
     """
     needed = shares > 0
     most = int(np.floor((there[needed] / shares[needed]).min() + 1e-9))
     total = most if wanted is None else wanted
     if total < 1 or total > most:
-        raise ConfigError(f"split {split!r} has rows for {most:,} examples in the shares asked for, not {max(1, total):,}")
+        raise ConfigError(
+            f"split {split!r} has rows for {most:,} examples in the shares asked for, not {max(1, total):,}"
+        )
     exact = shares * total
     counts = np.floor(exact + 1e-9).astype(np.int64)
     for cell in np.argsort(counts - exact, kind="stable").tolist():

@@ -84,7 +84,7 @@ class Annotator:
         """Return the concepts where, in each group, another than the one that is true may be given as true."""
         made = concepts.copy()
         for group in self.groups() if self.asked.subjective_noise else ():
-            places = [self.knowledge.space.place(name) for name in group]
+            places = np.array([self.knowledge.space.place(name) for name in group])
             one = (made[:, places] >= 0).all(axis=1) & (made[:, places].sum(axis=1) == 1)
             draws = self.draws("subjective", " ".join(group), len(made))
             rows = np.flatnonzero(one & (draws < self.asked.subjective_noise))
@@ -127,7 +127,7 @@ class Annotator:
                 f"mechanism mnar: no value of concept {concept.name!r} says that nothing is there "
                 f"({listed(concept.values)}); give present"
             )
-        return np.arange(len(concept.values)) != concept.nothing_code
+        return np.asarray(np.arange(len(concept.values)) != concept.nothing_code)
 
     def shown(self, true: Codes) -> Array:
         """Return which concept of which row is shown."""

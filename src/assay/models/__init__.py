@@ -8,7 +8,7 @@ MODELS.add(
 )
 MODELS.add(
     "cbm",
-    "a concept bottleneck: concepts first, labels from them by a learned head",
+    "a concept bottleneck: concepts first, labels from them by a head, learned or given",
     "assay.models.bottleneck:Bottleneck",
 )
 MODELS.add(
@@ -37,6 +37,19 @@ MODELS.add(
     "a concept bottleneck that is taught to keep the constraints (semantic loss)",
     "assay.models.semantic:Semantic",
 )
+
+MODELS.add(
+    "cem", "concept embeddings: labels from embeddings that concepts mix (CEM)", "assay.models.cem:ConceptEmbeddings"
+)
+MODELS.add(
+    "probcbm",
+    "concepts as uncertain embeddings, labels from samples of them (ProbCBM)",
+    "assay.models.probcbm:ProbabilisticEmbeddings",
+)
+MODELS.add(
+    "ecbm", "concepts and labels of the least energy, found by search (ECBM)", "assay.models.ecbm:EnergyBottleneck"
+)
+MODELS.add("dcr", "labels by rules that a network writes for each example (DCR)", "assay.models.dcr:Reasoner")
 
 BACKBONES = Registry("backbone")
 BACKBONES.add(

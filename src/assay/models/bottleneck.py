@@ -85,11 +85,10 @@ class Bottleneck(NeuralModel):
 
         if self.config.mode == "joint":
             return [Phase("joint", list(self.parameters()), joint)]
-        head = self._head_on_truth(data, mask) if self.config.mode == "independent" else head_on_predictions
-        return [
-            Phase("concepts", list(self.encoder.parameters()), concepts, "concepts"),
-            Phase("labels", list(self.head.parameters()), head),
-        ]
+        first = Phase("concepts", list(self.encoder.parameters()), concepts, "concepts")
+        if self.config.mode == "sequential":
+            return [first, Phase("labels", list(self.head.parameters()), head_on_predictions)]
+        return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "told")]
 
     def _head_on_truth(self, data: Batch, mask: Tensor) -> Callable[[Batch], Tensor]:
         """Return the loss of a head that is told true concepts, and of missing ones what `missing` says."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace
-from assay.models.encoder import ConceptEncoder
+from assay.models.encoder import ConceptEncoder, Context
 from assay.models.losses import concept_loss, label_loss, supervision_mask
 from assay.models.neural import NeuralConfig, NeuralModel, Outputs, intervened
 from assay.models.shown import ConceptConfig, at_random, hardened, shown
@@ -33,13 +33,15 @@ class EmbeddedConcepts(nn.Module):
         self.sizes = list(space.sizes)
         widths = {concept.name: len(concept.values) * width for concept in space.concepts}
         self.encoder = ConceptEncoder(space, layout, backbone, share, widths)
+        self.context = Context(self.encoder)
         self.scorers = nn.ModuleDict({str(size): nn.Linear(size * width, size) for size in sorted(set(self.sizes))})
 
     def forward(self, pictures: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Return for each concept its embeddings (examples x values x width) and its logits."""
-        read = [F.leaky_relu(one) for one in self.encoder(pictures)]
-        logits = [self.scorers[str(size)](one) for size, one in zip(self.sizes, read, strict=True)]
-        return [one.unflatten(1, (size, -1)) for size, one in zip(self.sizes, read, strict=True)], logits
+        read = self.encoder(pictures)
+        logits = [self.scorers[str(size)](F.leaky_relu(one)) for size, one in zip(self.sizes, read, strict=True)]
+        wide = [F.leaky_relu(one) for one in self.context(read)]
+        return [one.reshape(len(one), size, -1) for size, one in zip(self.sizes, wide, strict=True)], logits
 
 
 def mixed(embeddings: Sequence[Tensor], concepts: Sequence[Tensor]) -> Tensor:
@@ -93,7 +95,7 @@ class ConceptEmbeddings(NeuralModel):
             labels = label_loss(self.labels_from(embeddings, told), batch.labels)
             return labels + self.config.concept_weight * concept_loss(logits, batch.concepts, known)
 
-        return [Phase("joint", list(self.parameters()), loss)]
+        return [Phase("joint", list(self.parameters()), loss, "all")]
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` as given, and the label probabilities that follow."""

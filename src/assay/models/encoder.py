@@ -10,6 +10,8 @@ from assay.concepts import ConceptSpace, EncoderGroup
 from assay.models.backbones import build_backbone
 from assay.render.picture import Box, Layout
 
+CONTEXT = 64
+
 
 @dataclass(frozen=True)
 class Look:
@@ -75,7 +77,11 @@ class ConceptEncoder(nn.Module):
         super().__init__()
         self.names = space.names
         wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
-        self.readers = nn.ModuleList(Reader(look, wide, layout, backbone) for look in looks(space, layout, share))
+        self.widths = [wide[name] for name in space.names]
+        found = looks(space, layout, share)
+        self.readers = nn.ModuleList(Reader(look, wide, layout, backbone) for look in found)
+        self.parts = len(found) > 1 or bool(found[0].boxes)
+        """Whether concepts are read off parts of the picture, or by several networks."""
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept, in the order of the space."""
@@ -84,3 +90,23 @@ class ConceptEncoder(nn.Module):
             assert isinstance(reader, Reader)
             found.update(zip(reader.look.concepts, reader(images), strict=True))
         return [found[name] for name in self.names]
+
+
+class Context(nn.Module):
+    """Adds to what is read of each concept something of what is read of all: where each is read off its own part of the
+    picture, embeddings know no more of the rest than this.
+    """
+
+    def __init__(self, encoder: ConceptEncoder) -> None:
+        super().__init__()
+        self.widths = encoder.widths if encoder.parts else []
+        total = sum(self.widths)
+        layers = [nn.Linear(total, CONTEXT), nn.LeakyReLU(), nn.Linear(CONTEXT, total)] if self.widths else []
+        self.network = nn.Sequential(*layers)
+
+    def forward(self, read: list[Tensor]) -> list[Tensor]:
+        """Return as many numbers for each concept."""
+        if not self.widths:
+            return read
+        more = torch.split(self.network(torch.cat(read, dim=1)), self.widths, dim=1)
+        return [own + other for own, other in zip(read, more, strict=True)]

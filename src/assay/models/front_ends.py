@@ -40,7 +40,7 @@ class GivenEnd(nn.Module):
 
     def forward(self, concepts: Tensor) -> Tensor:
         """Return the log probabilities of all labels, side by side."""
-        found = torch.cat(self.labels(concepts.split(self.sizes, dim=1)), dim=1)
+        found = torch.cat(self.labels(torch.split(concepts, self.sizes, dim=1)), dim=1)
         return found.clamp(min=SMALLEST).log()
 
 
@@ -61,12 +61,15 @@ class AllTrue(GivenEnd):
 
     def __init__(self, knowledge: Knowledge) -> None:
         super().__init__(knowledge)
-        for one in (*knowledge.space.concepts, *knowledge.labels):
-            if tuple(one.values) != (False, True):
-                raise ConfigError(f"head 'and' needs truth values only, and {one.name!r} has others; try 'rule'")
+        kinds = {one.name: (one.kind, len(one.values)) for one in knowledge.space.concepts}
+        kinds |= {one.name: (one.kind, len(one.values)) for one in knowledge.labels}
+        for name, kind in kinds.items():
+            if kind != ("bool", 2):
+                raise ConfigError(f"head 'and' needs truth values only, and {name!r} has others; try 'rule'")
+        self.true = [concept.code(True) for concept in knowledge.space.concepts]
         self.count = len(knowledge.labels)
 
     def labels(self, concepts: Sequence[Tensor]) -> list[Tensor]:
         """Return the product of the probabilities of being true."""
-        true = torch.stack([one[:, 1] for one in concepts], dim=1).prod(dim=1)
+        true = torch.stack([one[:, code] for one, code in zip(concepts, self.true, strict=True)], dim=1).prod(dim=1)
         return [torch.stack([1 - true, true], dim=1)] * self.count

@@ -23,7 +23,7 @@ from assay.predictions import Answer, Predictions
 from assay.render.picture import Layout
 
 CHUNK = 1024
-SAME = 1e-6
+SAME = 1e-4
 """How near probabilities that are given must be to the model's own to be the same."""
 
 
@@ -91,7 +91,7 @@ class NeuralModel(nn.Module):
 
     @abstractmethod
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return the probabilities for pictures, with the concepts in `do` (by column) set to these codes or spreads."""
+        """Return the probabilities for pictures, with the concepts in `do` (by column) as given: codes or spreads."""
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor] | None:
         """Return the label probabilities that concept probabilities give, if they follow from nothing else."""
@@ -110,20 +110,16 @@ class NeuralModel(nn.Module):
             raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
 
     def validation_f1(self, held: Batch, what: str) -> float:
-        """Return the macro F1 of the labels, or of the concepts, averaged over columns."""
-        answers = self.probabilities(held.images, {})
-        if what == "concepts":
-            truth, spreads = held.concepts, answers.concepts or []
-        else:
-            truth, spreads = held.labels, answers.labels
-        if not all(bool(p.isfinite().all()) for p in spreads):
-            raise RunFailed("the answers became NaN; lower the learning rate")
-        codes, found = truth.cpu().numpy(), []
-        for place, spread in enumerate(spreads):
-            known = codes[:, place] >= 0
-            if known.any():
-                found.append(macro_f1(codes[known, place], spread.argmax(1).cpu().numpy()[known], spread.shape[1]))
-        return float(np.mean(found)) if found else 0.0
+        """Return the macro F1, averaged over columns, of labels, of concepts, or of labels where concepts are told."""
+        own = self.probabilities(held.images, {})
+        concepts = own.concepts or []
+        parts = {"labels": (held.labels, own.labels), "concepts": (held.concepts, concepts)}
+        if what in ("told", "all"):
+            known = held.concepts >= 0
+            codes = held.concepts.clamp(min=0)
+            do = {i: torch.where(known[:, i, None], spread_of(codes[:, i], p), p) for i, p in enumerate(concepts)}
+            parts["told"] = (held.labels, self.probabilities(held.images, do).labels)
+        return float(np.mean([_mean_f1(*parts[one]) for one in (parts if what == "all" else [what])]))
 
     @torch.no_grad()
     def probabilities(self, images: Tensor, do: Mapping[int, Tensor]) -> Outputs:
@@ -147,7 +143,7 @@ class NeuralModel(nn.Module):
         """
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
-        device = next(self.parameters()).device
+        device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
         given = {self.space.place(n): self._given(n, codes, data).to(device) for n, codes in (do or {}).items()}
         batch = to_batch(data, device)
         found = self.probabilities(batch.images, given)
@@ -178,6 +174,18 @@ class NeuralModel(nn.Module):
     def history_as_dicts(self) -> list[dict[str, Any]]:
         """Return the training history as plain data."""
         return [asdict(epoch) for epoch in self.history]
+
+
+def _mean_f1(truth: Tensor, spreads: list[Tensor]) -> float:
+    """Return the macro F1 of the likeliest values where the truth is known, averaged over columns."""
+    if not all(bool(p.isfinite().all()) for p in spreads):
+        raise RunFailed("the answers became NaN; lower the learning rate")
+    codes, found = truth.cpu().numpy(), []
+    for place, spread in enumerate(spreads):
+        known = codes[:, place] >= 0
+        if known.any():
+            found.append(macro_f1(codes[known, place], spread.argmax(1).cpu().numpy()[known], spread.shape[1]))
+    return float(np.mean(found)) if found else 0.0
 
 
 def _answer(probabilities: Tensor) -> Answer:

@@ -55,7 +55,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     run = RunFolder(folder)
     run.claim()
     model.fit(training, valid, report)
-    _finish(model, dataset, run)
+    finish_run(model, dataset, run)
     return model
 
 
@@ -76,11 +76,11 @@ def train_together(
         for model in models:
             model.fit(training, valid, report)
     for model, run in zip(models, runs, strict=True):
-        _finish(model, dataset, run)
+        finish_run(model, dataset, run)
     return [run.folder for run in runs]
 
 
-def _finish(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
+def finish_run(model: NeuralModel, dataset: Dataset, run: RunFolder) -> None:
     """Write the predictions of a trained model, and then that the run is finished."""
     for name in dataset.split_names:
         if not name.startswith("train"):

@@ -27,7 +27,7 @@ class ConceptConfig(NeuralConfig, Supervision):
 
 def hardened(concepts: Sequence[Tensor]) -> list[Tensor]:
     """Return certainty of the likeliest value of each concept; gradients pass as if probabilities were handed on."""
-    return [certain(one.argmax(dim=1), one) + one - one.detach() for one in concepts]
+    return [certain(one.argmax(dim=1), one) + (one - one.detach()) for one in concepts]
 
 
 def certain(codes: Tensor, like: Tensor) -> Tensor:
@@ -41,5 +41,5 @@ def shown(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> list[Tens
 
 
 def at_random(mask: Tensor, chance: float) -> Tensor:
-    """Return the mask with each of its places kept by chance: which concepts are intervened on in a step of training."""
+    """Return the mask with each of its places kept by chance: what is intervened on in a step of training."""
     return mask & (torch.rand(mask.shape, device=mask.device) < chance)

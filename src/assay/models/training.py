@@ -44,7 +44,8 @@ class Phase:
     name: str
     parameters: list[nn.Parameter]
     loss: Callable[[Batch], Tensor]
-    score: Literal["labels", "concepts"] = "labels"
+    score: Literal["labels", "concepts", "told", "all"] = "labels"
+    """`told` is that of labels where known concepts are told; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
 

@@ -20,8 +20,8 @@ Rows = Array | slice
 EVERY = slice(None)
 Front = Callable[[list[Array]], list[Array]]
 """From the probabilities of each concept to those of each label, arrays of rows x values."""
-WORK = 60_000_000
-WORK_LINEAR = 600_000_000
+WORK = 25_000_000
+WORK_LINEAR = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,17 @@ class Told:
 class Answerer(Protocol):
     """A model with its pictures at hand."""
 
-    name: str
-    soft: bool
-    """Whether the concepts are probabilities, and not only values."""
-    work: int
-    """How many rows may be answered for to choose what to ask."""
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+
+    @property
+    def soft(self) -> bool:
+        """Whether the concepts are probabilities, and not only values."""
+
+    @property
+    def work(self) -> int:
+        """How many rows may be answered for to choose what to ask."""
 
     @property
     def concepts(self) -> Sequence[Array]:
@@ -99,7 +105,9 @@ def rule_front(knowledge: Knowledge) -> Front:
     diagram = knowledge.diagram
     tables = []
     for place, label in enumerate(knowledge.labels):
-        tables.append(np.array([[float(outcome[place] == value) for value in label.values] for outcome in diagram.outcomes]))
+        tables.append(
+            np.array([[float(outcome[place] == value) for value in label.values] for outcome in diagram.outcomes])
+        )
 
     def front(concepts: list[Array]) -> list[Array]:
         outcomes = diagram.probabilities([np.asarray(spread, dtype=np.float64) for spread in concepts])

@@ -1,22 +1,23 @@
-"""Responsiveness: how likely answers about some concepts are to change the prediction, and the sets where it is highest.
+"""Responsiveness: how likely answers about some concepts are to change the prediction, and where it is highest.
 
-resp(S) = sum over the answers a to the concepts of S of p(a) [the prediction with S set to a is another one], where p is
-the model's own probability of the answers and all other concepts stay as the model has them. It is exact, for concepts
+resp(S) = sum over the answers a to the concepts of S of p(a) [the prediction with S set to a is another one]. Here p is
+the model's own probability of the answers, and all other concepts stay as the model has them. It is exact, for concepts
 of any number of values and labels of any kind; where there are several labels, a change of any is a change.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
 from assay.diagnosis.interventions.answering import EVERY, Answerer
 from assay.diagnosis.interventions.fronts import LinearFront
 
-CHUNK = 1024
-"""Rows at a time, so that what is computed stays near the processor."""
+CHUNK = 4096
+"""Rows at a time, so that memory stays small."""
 MARGIN = 1e-12
 """A set must be better by more than this than one before it: rounding must not ask about what changes nothing."""
 Sets = Sequence[tuple[int, ...]]
@@ -31,20 +32,23 @@ class Best:
     choice: Array
 
 
-def best_sets(model: Answerer, sets: Sets) -> Best:
-    """Return the best of some sets for each row."""
+def best_sets(model: Answerer, sets: Sets, known: dict[tuple[int, ...], Array] | None = None) -> Best:
+    """Return the best of some sets for each row; `known` keeps what is found of a set, for further calls."""
     if model.linear is not None and model.linear.binary:
         return _best_linear(model.linear, model.concepts, sets)
-    best = _none(len(model.concepts[0]))
+    known = {} if known is None else known
+    best, before = _none(len(model.concepts[0])), model.answer(EVERY, {}).label_codes
     for number, chosen in enumerate(sets):
-        _improve(best, responsiveness(model, chosen), number)
+        if chosen not in known:
+            known[chosen] = responsiveness(model, chosen, before)
+        _improve(best, known[chosen], number)
     return best
 
 
-def responsiveness(model: Answerer, chosen: Sequence[int]) -> Array:
-    """Return for each row how likely answers about these concepts are to change the prediction."""
+def responsiveness(model: Answerer, chosen: Sequence[int], before: Codes | None = None) -> Array:
+    """Return for each row how likely answers about these concepts are to change the prediction from `before`."""
     own = model.concepts
-    before = model.answer(EVERY, {}).label_codes
+    before = model.answer(EVERY, {}).label_codes if before is None else before
     found = np.zeros(len(before))
     for codes in product(*(range(own[place].shape[1]) for place in chosen)):
         chance = np.ones(len(before))
@@ -78,7 +82,7 @@ def _best_linear(front: LinearFront, concepts: Sequence[Array], sets: Sets) -> B
     beginnings = _by_beginning(sets)
     for start in range(0, rows, CHUNK):
         part = slice(start, start + CHUNK)
-        flips = _Flips.of(front, [np.asarray(spread[part], dtype=np.float64) for spread in concepts])
+        flips = _Flips(front, [np.asarray(spread[part], dtype=np.float64) for spread in concepts])
         here = Best(best.score[part], best.choice[part])  # views: what is better is written through them
         for beginning, numbers, lasts in beginnings:
             for number, found in zip(numbers, flips.chances(beginning, lasts), strict=True):
@@ -97,57 +101,66 @@ def _by_beginning(sets: Sets) -> list[tuple[tuple[int, ...], list[int], list[int
     return runs
 
 
-@dataclass(frozen=True)
 class _Flips:
     """Margins of rows on the side of the prediction: it changes where one falls below 0.
 
-    All arrays have their rows last: `base` labels x rows; for each concept `moves` values x labels x rows, what each
-    value adds to the margin, and `chance` values x rows.
+    All arrays have their rows last: `base` labels x rows; `moves` concepts x values x labels x rows, what a value adds
+    to the margin; `chance` concepts x values x rows; `bars` like `moves`, what a margin must stay above so that the
+    value does not change the prediction. Concepts of fewer values than others have values of chance 0.
     """
 
-    base: Array
-    moves: list[Array]
-    chance: list[Array]
-    below: Array
-    """What a margin must stay above: just above 0 where a tie would go to the other side, else 0."""
-
-    @classmethod
-    def of(cls, front: LinearFront, concepts: list[Array]) -> "_Flips":
+    def __init__(self, front: LinearFront, concepts: list[Array]) -> None:
         weights, bias = front.margins()
-        pairs = list(zip(concepts, weights, strict=True))
-        margin = (sum((p @ w for p, w in pairs), bias)).T
+        rows, most = len(concepts[0]), max(p.shape[1] for p in concepts)
+        self.sizes = [p.shape[1] for p in concepts]
+        margin = sum((p @ w for p, w in zip(concepts, weights, strict=True)), bias).T
         side = np.where(margin > 0, 1.0, -1.0)
-        moves = [side * (w[:, :, None] - (p @ w).T) for p, w in pairs]
-        chance = [np.ascontiguousarray(p.T) for p in concepts]
-        return cls(np.abs(margin), moves, chance, np.where(side > 0, np.nextafter(0, 1), 0.0))
+        self.base = np.abs(margin)
+        self.moves = np.zeros((len(concepts), most, len(bias), rows))
+        self.chance = np.zeros((len(concepts), most, rows))
+        for place, (p, w) in enumerate(zip(concepts, weights, strict=True)):
+            self.moves[place, : len(w)] = side * (w[:, :, None] - (p @ w).T)
+            self.chance[place, : len(w)] = p.T
+        bars = -self.moves  # a margin of 0 is no change from the first value, and a change from the second
+        self.bars = np.where(side > 0, np.nextafter(bars, np.inf), bars)
+        self.known: dict[tuple[int, ...], tuple[Array, Array]] = {(): (self.base[None], np.ones((1, rows)))}
+        self.room = np.empty(0, dtype=bool), np.empty(0, dtype=bool), np.empty(0)
 
     def chances(self, beginning: tuple[int, ...], lasts: list[int]) -> Array:
         """Return for sets of a beginning and each last concept how likely a change is: sets x rows."""
-        sums, weights = self._begun(beginning)
-        size = max(len(self.chance[last]) for last in lasts)
-        found = np.zeros((len(lasts), self.base.shape[1]))
-        for code in range(size):
-            those = [n for n, last in enumerate(lasts) if code < len(self.chance[last])]
-            moves = np.stack([self.moves[lasts[n]][code] for n in those])
-            chance = np.stack([self.chance[lasts[n]][code] for n in those])
-            changed = self._changed(sums, moves)
-            share = np.multiply(weights[:, None, :], changed).sum(axis=0)
-            share *= chance
-            found[those] += share
-        return found
+        sums, weights = self.begun(beginning)
+        those = slice(lasts[0], lasts[-1] + 1) if lasts[-1] - lasts[0] == len(lasts) - 1 else lasts
+        shape = (len(weights), len(lasts), weights.shape[1])
+        changed, other, shares = self._room(shape)
+        found = None
+        for code in range(max(self.sizes[last] for last in lasts)):
+            bars = self.bars[those, code]
+            np.less(sums[:, None, 0], bars[None, :, 0], out=changed)
+            for label in range(1, self.base.shape[0]):
+                np.less(sums[:, None, label], bars[None, :, label], out=other)
+                np.logical_or(changed, other, out=changed)
+            np.multiply(weights[:, None, :], changed, out=shares)
+            share = np.add.reduce(shares, axis=0)
+            share *= self.chance[those, code]
+            found = share if found is None else np.add(found, share, out=found)
+        return np.asarray(found)
 
-    def _begun(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
+    def begun(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
         """Return margins and chances for all answers to the beginning: answers x labels x rows, answers x rows."""
-        sums, weights = self.base[None], np.ones((1, self.base.shape[1]))
-        for place in beginning:
-            sums = (sums[:, None] + self.moves[place][None]).reshape(-1, *self.base.shape)
-            weights = (weights[:, None] * self.chance[place][None]).reshape(-1, self.base.shape[1])
-        return sums, weights
+        if beginning not in self.known:
+            sums, weights = self.begun(beginning[:-1])
+            place, size = beginning[-1], self.sizes[beginning[-1]]
+            sums = (sums[:, None] + self.moves[place, :size][None]).reshape(-1, *self.base.shape)
+            weights = (weights[:, None] * self.chance[place, :size][None]).reshape(-1, self.base.shape[1])
+            if len(beginning) > 1:  # those of one concept are few, and every longer one begins with one of them
+                return sums, weights
+            self.known[beginning] = sums, weights
+        return self.known[beginning]
 
-    def _changed(self, sums: Array, moves: Array) -> Array:
-        """Return whether the prediction changes: answers x sets x rows."""
-        bars = self.below - moves
-        changed = sums[:, None, 0] < bars[None, :, 0]
-        for label in range(1, self.base.shape[0]):
-            changed |= sums[:, None, label] < bars[None, :, label]
-        return np.asarray(changed)
+    def _room(self, shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+        """Return the same memory for every set: asking for it anew would take longer than filling it."""
+        cells = math.prod(shape)
+        if len(self.room[0]) < cells:
+            self.room = np.empty(cells, dtype=bool), np.empty(cells, dtype=bool), np.empty(cells)
+        changed, other, shares = self.room
+        return changed[:cells].reshape(shape), other[:cells].reshape(shape), shares[:cells].reshape(shape)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -86,11 +85,15 @@ class Units:
             cheapest = self.names[self.costs.index(least)]
             raise ConfigError(f"a budget of {most:g} buys nothing: the cheapest concept, {cheapest!r}, costs {least:g}")
 
-    def sets(self, budget: float, size: int) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of so many units that the budget buys."""
-        for chosen in combinations(range(len(self)), size):
-            if sum(self.costs[unit] for unit in chosen) <= budget + SLACK:
-                yield chosen
+    def sets(self, budget: float, size: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of so many units, from a first one on, that the budget buys."""
+        if size == 0:
+            yield ()
+            return
+        for unit in range(first, len(self) - size + 1):
+            if self.costs[unit] <= budget + SLACK:
+                for rest in self.sets(budget - self.costs[unit], size - 1, unit + 1):
+                    yield unit, *rest
 
     def to_dict(self, space: ConceptSpace) -> list[dict[str, object]]:
         """Return the units as plain data."""

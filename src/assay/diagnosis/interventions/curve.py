@@ -1,0 +1,183 @@
+"""The evaluator: one curve from no question to all of them, every point through the same model call and encoding."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.diagnosis.automation import Abstention, gain, net_work_automated
+from assay.diagnosis.interventions.answering import EVERY, Answerer, Told
+from assay.diagnosis.interventions.policies import POLICIES
+from assay.diagnosis.interventions.scene import Asked, Policy, Scene
+from assay.diagnosis.interventions.sources import checked_answers
+from assay.diagnosis.interventions.units import Budget, Units
+from assay.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true concepts and labels, as codes, a row an example."""
+
+    concepts: Codes
+    labels: Codes
+
+
+@dataclass(frozen=True)
+class Automated:
+    """What is decided without a person: the share of examples, how often rightly, and what is left after the asking."""
+
+    coverage: float
+    selective_accuracy: float
+    net_work_automated: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """One budget: what was asked, and how right the model is then."""
+
+    budget: float
+    whole: bool
+    """Whether the budget buys all questions."""
+    accuracy: float
+    """Over all labels."""
+    all_right: float
+    """The share of examples with every label right."""
+    concept_accuracy: float
+    asked: float
+    """Concepts asked about, per example."""
+    answered: float
+    """Of these, those that got an answer."""
+    edited: float
+    """Of these, those whose answer is not what the model thought most likely."""
+    cost: float
+    """What was spent, per example."""
+    changed: float
+    """The share of examples whose predicted labels are not those of k = 0."""
+    exact: bool
+    """Whether the policy compared all sets that the budget buys."""
+    automated: Automated | None = None
+    gain: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point as plain data."""
+        plain = {key: value for key, value in self.__dict__.items() if key != "automated"}
+        more = {} if self.automated is None else self.automated.__dict__
+        return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in {**plain, **more}.items()}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The points of one model, and for each what was asked and what the model said then."""
+
+    points: tuple[Point, ...]
+    asked: tuple[Asked, ...]
+    told: tuple[Told, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model, what may be asked of whom, and what is true."""
+
+    model: Answerer
+    units: Units
+    answers: Sequence[Array]
+    truth: Truth
+    seed: int = 0
+    abstention: Abstention | None = None
+    """If given, only examples that the model abstains on are asked about."""
+    baseline: float | None = None
+    """The accuracy of another model, over which gain is counted."""
+
+    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Asked] | None = None) -> Curve:
+        """Return the curve of a policy over budgets, or of what is asked if that is chosen already."""
+        self.check(policy, budgets)
+        before = self.model.answer(EVERY, {})
+        scene = self.scene(before)
+        chosen = asked or [policy.ask(scene, budget) for budget in budgets]
+        told = [self.model.answer(EVERY, scene.given(one.units)) for one in chosen]
+        points = [self.point(b, one, before, after) for b, one, after in zip(budgets, chosen, told, strict=True)]
+        return Curve(tuple(points), tuple(chosen), tuple(told))
+
+    def check(self, policy: Policy, budgets: Sequence[Budget]) -> None:
+        """Refuse what cannot be done."""
+        if policy.soft and not self.model.soft:
+            fine = [name for name in POLICIES if not POLICIES[name].soft]
+            raise ConfigError(
+                f"policy {policy.name!r} needs concept probabilities, and {self.model.name!r} gives only values; "
+                f"use {', '.join(fine)}"
+            )
+        for budget in budgets:
+            self.units.affordable(budget)
+
+    def scene(self, before: Told) -> Scene:
+        """Return what a policy sees."""
+        answers = checked_answers(self.answers, len(self.truth.labels), self.units.sizes)
+        open_rows = np.ones(len(self.truth.labels), dtype=bool)
+        if self.abstention is not None:
+            open_rows = ~self.abstention.decides(before.labels)
+        return Scene(self.model, self.units, answers, open_rows, self.seed)
+
+    def point(self, budget: Budget, asked: Asked, before: Told, after: Told) -> Point:
+        """Return how things stand after some questions."""
+        concepts = by_concept(asked.units, self.units)
+        answered = concepts & np.stack([~np.isnan(one[:, 0]) for one in self.answers], axis=1)
+        thought = np.stack([np.asarray(one).argmax(axis=1) for one in self.model.concepts], axis=1)
+        other = np.stack([np.nan_to_num(one).argmax(axis=1) for one in self.answers], axis=1) != thought
+        right = after.label_codes == self.truth.labels
+        made = Point(
+            budget=budget.each,
+            whole=budget.each >= self.units.whole,
+            accuracy=float(right.mean()),
+            all_right=float(right.all(axis=1).mean()),
+            concept_accuracy=float((after.concept_codes == self.truth.concepts).mean()),
+            asked=float(concepts.sum(axis=1).mean()),
+            answered=float(answered.sum(axis=1).mean()),
+            edited=float((answered & other).sum(axis=1).mean()),
+            cost=float((asked.units @ self.units.cost).mean()),
+            changed=float((after.label_codes != before.label_codes).any(axis=1).mean()),
+            exact=asked.exact,
+        )
+        over = None if self.baseline is None else gain(made.accuracy, self.baseline)
+        return replace(made, automated=self._automated(made, after), gain=over)
+
+    def _automated(self, made: Point, after: Told) -> Automated | None:
+        if self.abstention is None:
+            return None
+        decided = self.abstention.decides(after.labels)
+        right = (after.label_codes == self.truth.labels).all(axis=1)
+        accuracy = float(right[decided].mean()) if decided.any() else math.nan
+        coverage = float(decided.mean())
+        return Automated(coverage, accuracy, net_work_automated(coverage, made.asked, len(self.units.sizes)))
+
+
+def by_concept(asked: Array, units: Units) -> Array:
+    """Return which concepts are asked about, given which units are."""
+    found = np.zeros((len(asked), len(units.sizes)), dtype=bool)
+    for unit, places in enumerate(units.members):
+        found[:, list(places)] = asked[:, [unit]]
+    return found
+
+
+def budgets_from(text: str, units: Units, total: float | None = None) -> list[Budget]:
+    """Return the budgets that a text such as `0-3,5,max` names, rising; `max` buys everything.
+
+    >>> from assay.concepts import bits
+    >>> [budget.each for budget in budgets_from("0-2,max", Units.of(bits(["a", "b", "c"])))]
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    found: set[float] = set()
+    for word in text.split(","):
+        first, dash, last = word.strip().partition("-")
+        try:
+            if word.strip() == "max":
+                found.add(units.whole)
+            elif dash:
+                found.update(float(k) for k in range(int(first), int(last) + 1))
+            else:
+                found.add(float(word))
+        except ValueError:
+            raise ConfigError(f"--budget {text!r}: expected numbers, ranges and 'max', such as 0-3,max") from None
+    return [Budget(each, total) for each in sorted(found)]

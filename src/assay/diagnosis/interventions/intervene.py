@@ -1,0 +1,138 @@
+"""An intervention study of one model on one split: the plan, its curve, its control, and what is kept of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.data.dataset import Dataset, SplitData
+from assay.data.rebuild import task_of
+from assay.diagnosis.automation import Abstention, fit_abstention
+from assay.diagnosis.interventions.answering import EVERY, Answerer
+from assay.diagnosis.interventions.choice import Ranking, policy_of
+from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
+from assay.diagnosis.interventions.manipulation import Answering, Manipulation, toggled
+from assay.diagnosis.interventions.scene import Policy
+from assay.diagnosis.interventions.sources import answers_from
+from assay.diagnosis.interventions.units import Units
+from assay.errors import ConfigError, UnknownName, suggestion
+
+Kind = Literal["confirmation", "manipulation"]
+KINDS = ("confirmation", "manipulation")
+TOGGLE = "toggle"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to ask, within which budgets, and who answers."""
+
+    policy: str = "responsiveness"
+    budget: str = "0-3,max"
+    source: str | None = None
+    """By default perfect answers; in manipulation, any other value than the true one."""
+    kind: str = "confirmation"
+    split: str = "test"
+    threshold: float | None = None
+    order: Sequence[str] = ()
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    batch_budget: float | None = None
+    target: float | None = None
+    """The accuracy that is wanted of what the model decides by itself; then only the rest is asked about."""
+    baseline: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UnknownName(f"no kind of intervention named {self.kind!r}{suggestion(self.kind, KINDS)}")
+        if self.source == TOGGLE and self.kind != "manipulation":
+            raise ConfigError("source 'toggle' is for manipulation: it changes the world, and is no answer about it")
+
+    @property
+    def answered_by(self) -> str:
+        """The source in use."""
+        return self.source or (TOGGLE if self.kind == "manipulation" else "perfect")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data."""
+        return {**asdict(self), "source": self.answered_by}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What came of a plan: the curve, and the same with the model's own answers, which must not change anything."""
+
+    plan: Plan
+    model: str
+    units: Units
+    policy: Policy
+    curve: Curve
+    control: Curve
+    abstention: Abstention | None
+    truth: Truth
+    index: Array
+    concepts: Sequence[Array]
+    """The model's own concept probabilities."""
+
+    @property
+    def control_changed(self) -> float:
+        """The largest share of examples whose labels the model's own answers changed: 0 in a sound evaluation."""
+        return max(point.changed for point in self.control.points)
+
+
+def intervene(plan: Plan, dataset: Dataset, answering: Answering) -> Study:
+    """Carry out a plan on a dataset; `answering` puts the model before the pictures of a split."""
+    data = dataset[plan.split]
+    model = answering(data)
+    units = Units.of(dataset.knowledge.space, plan.groups, plan.costs)
+    budgets = budgets_from(plan.budget, units, plan.batch_budget)
+    policy = _policy(plan, dataset, answering, units)
+    abstention = None if plan.target is None else _abstention(plan.target, dataset, answering)
+    truth = Truth(data.concepts, data.labels)
+    trial = Trial(model, units, _answers("self", data, model, plan), truth, plan.seed, abstention, plan.baseline)
+    asked: Trial | Manipulation
+    plain: Trial | Manipulation
+    if plan.kind == "manipulation":
+        made = Manipulation(trial, task_of(dataset), data, _targets(plan, data, model), answering)
+        asked, plain = made, replace(made, targets=data.concepts)
+    else:
+        asked, plain = replace(trial, answers=_answers(plan.answered_by, data, model, plan)), trial
+    curve = asked.run(policy, budgets)
+    control = plain.run(policy, budgets, None if policy.adaptive else curve.asked)
+    name, own = model.name, model.concepts
+    return Study(plan, name, units, policy, curve, control, abstention, truth, data.index, own)
+
+
+def _answers(source: str, data: SplitData, model: Answerer, plan: Plan) -> list[Array]:
+    return answers_from(source, data, model, plan.seed)
+
+
+def _targets(plan: Plan, data: SplitData, model: Answerer) -> Codes:
+    """Return the values that concepts are changed to: others than the true ones, or those that a source says."""
+    if plan.answered_by == TOGGLE:
+        return toggled(data.concepts, data.knowledge.space.sizes, plan.seed)
+    if plan.answered_by == "self":
+        return data.concepts
+    said = answers_from(plan.answered_by, data, model, plan.seed)
+    return np.stack([np.where(np.isnan(one[:, 0]), -1, np.nan_to_num(one).argmax(axis=1)) for one in said], axis=1)
+
+
+def _policy(plan: Plan, dataset: Dataset, answering: Answering, units: Units) -> Policy:
+    for name in plan.order:
+        if name not in units.names:
+            raise UnknownName(f"order: nothing named {name!r} can be asked about{suggestion(name, units.names)}")
+    order = [units.names.index(name) for name in plan.order]
+    ranking = None
+    if plan.policy == "validation" and "valid" in dataset:
+        held = dataset["valid"]
+        ranking = Ranking(answering(held), held.concepts, held.labels)
+    return policy_of(plan.policy, plan.threshold, order, ranking, units)
+
+
+def _abstention(target: float, dataset: Dataset, answering: Answering) -> Abstention:
+    if "valid" not in dataset:
+        raise ConfigError("a target accuracy needs a validation split, and there is none")
+    held = dataset["valid"]
+    return fit_abstention(answering(held).answer(EVERY, {}).labels, held.labels, target)

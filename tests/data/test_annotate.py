@@ -1,0 +1,241 @@
+"""Annotated datasets on disk: pictures and truth as they were, what was given beside them, other concepts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from assay.audit.examined import examined
+from assay.audit.symbols import labels as labels_check
+from assay.concepts import bits
+from assay.config import Settings, checked
+from assay.data.annotate import annotate
+from assay.data.annotation import Annotation
+from assay.data.concept_sets import machine_knowledge
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.pairs import pairs_of
+from assay.data.rebuild import task_of
+from assay.data.recipe import recipe_from
+from assay.data.scores import read_scores
+from assay.errors import AssayError, ConfigError, DataError
+from assay.logic.knowledge import Knowledge
+
+SIZES = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
+
+
+def annotated(dataset: Dataset, folder: Path, machine: Any = None, **settings: Any) -> Dataset:
+    annotate(dataset, checked(Annotation, Settings(settings)), folder, machine)
+    return Dataset.open(folder)
+
+
+def test_pictures_and_truth_stay_and_only_named_splits_change(mnlogic: Dataset, tmp_path: Path) -> None:
+    new = annotated(mnlogic, tmp_path / "new", missing=0.3, concept_noise=0.2, label_noise=0.2)
+    for name in mnlogic.split_names:
+        old, data = mnlogic[name], new[name]
+        assert data.pngs == old.pngs
+        assert (data.concepts == old.concepts).all() and (data.labels == old.labels).all()
+        changed = name in ("train", "valid")
+        assert (data.given_concepts != data.concepts).any() == changed
+        assert (data.given_labels != data.labels).any() == changed
+        assert ((data.given_concepts < 0).any()) == changed
+        assert data.lawful.all()
+    about = new.manifest["task"]["annotation"]
+    assert about["parent"] == mnlogic.fingerprint != new.fingerprint and about["splits"] == ["train", "valid"]
+    assert about["settings"] == {"missing": 0.3, "concept_noise": 0.2, "label_noise": 0.2}
+
+
+def test_the_same_seed_gives_the_same_bytes(mnlogic: Dataset, tmp_path: Path) -> None:
+    first, again = (annotated(mnlogic, tmp_path / name, missing=0.3) for name in ("first", "again"))
+    other = annotated(mnlogic, tmp_path / "other", missing=0.3, seed=1)
+    assert first.fingerprint == again.fingerprint != other.fingerprint
+
+
+def test_annotating_twice_goes_on_from_what_was_given(mnlogic: Dataset, tmp_path: Path) -> None:
+    once = annotated(mnlogic, tmp_path / "once", missing=0.3)
+    twice = annotated(once, tmp_path / "twice", label_noise=0.5, splits=["train"])
+    assert (twice["train"].given_concepts == once["train"].given_concepts).all()
+    assert (twice["train"].given_labels != once["train"].given_labels).any()
+    assert twice.manifest["task"]["annotation"]["before"]["settings"] == {"missing": 0.3}
+
+
+def test_others_read_it_and_worlds_can_be_drawn_again(mnlogic: Dataset, tmp_path: Path) -> None:
+    new = annotated(mnlogic, tmp_path / "new", splits=["test"], concept_noise=0.3)
+    assert len(pairs_of(new, "test", task_of(new))) > 0
+    table = pq.read_table(tmp_path / "new" / "test" / "part-00000.parquet")
+    info = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
+    assert list(info) == table.column_names and "given_concept_a" in info
+    fields = {f["@id"] for f in json.loads((tmp_path / "new" / "croissant.json").read_text())["recordSet"][0]["field"]}
+    assert "train/given_label_y" in fields
+    card = (tmp_path / "new" / "README.md").read_text()
+    assert "assay annotate" in card and mnlogic.fingerprint in card
+    with pytest.raises(DataError, match="holds another dataset"):
+        make(recipe_from("mnlogic", Settings({"k": 3, "splits": SIZES})), tmp_path / "new")
+
+
+def test_datasets_opens_all_splits(mnlogic: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    import datasets
+
+    datasets.disable_progress_bars()
+    new = annotated(mnlogic, tmp_path / "new", missing=0.3)
+    whole = datasets.load_dataset(str(tmp_path / "new"), cache_dir=str(tmp_path / "cache"))
+    gaps = [value is None for value in whole["train"]["given_concept_a"]]
+    assert gaps == (new["train"].given_concepts[:, 0] < 0).tolist() and any(gaps)
+    assert whole["test"]["given_concept_a"][:] == whole["test"]["concept_a"][:]
+
+
+def test_rows_keep_their_numbers(mnlogic: Dataset, tmp_path: Path) -> None:
+    new = annotated(mnlogic, tmp_path / "new", label_shares={True: 0.75}, splits=["train"])
+    data, old = new["train"], mnlogic["train"]
+    assert len(data) == 42 and data.labels.mean() == pytest.approx(0.75, abs=0.02)
+    assert (old.concepts[data.index] == data.concepts).all() and data.pngs == [old.pngs[i] for i in data.index]
+    assert new.manifest["splits"][0]["size"] == 42 and len(new["test"]) == len(mnlogic["test"])
+
+
+def test_dropped_concepts_leave_the_label_to_chance(mnlogic: Dataset, tmp_path: Path) -> None:
+    new = annotated(mnlogic, tmp_path / "new", drop=["c"], regions=False)
+    knowledge = new.knowledge
+    assert knowledge.space.names == ("a", "b") and knowledge.labels[0].odds is not None and not new.layout.regions
+    for name in new.split_names:
+        assert (new[name].labels == mnlogic[name].labels).all() and new[name].pngs == mnlogic[name].pngs
+        assert (new[name].concepts == mnlogic[name].concepts[:, :2]).all()
+    assert labels_check(examined(new)).status == "pass"
+    rows = np.concatenate([new[name].concepts for name in new.split_names])
+    labels = np.concatenate([new[name].labels[:, 0] for name in new.split_names])
+    for pattern in np.unique(rows, axis=0):
+        here = (rows == pattern).all(axis=1)
+        assert knowledge.chances(pattern[None])[0, 0] == pytest.approx(labels[here].mean(), abs=0.01)
+    with pytest.raises(DataError, match="are not those of its task"):
+        task_of(new)
+
+
+def test_a_rule_over_kept_concepts_stays(tmp_path: Path) -> None:
+    settings = {"k": 3, "formula": "a and b", "prop_in_distribution": 1.0, "splits": {"train": 16, "valid": 8}}
+    make(recipe_from("mnlogic", Settings(settings)), tmp_path / "old")
+    old = Dataset.open(tmp_path / "old")
+    new = annotated(old, tmp_path / "new", drop=["c"], concept_noise=0.2)
+    assert new.knowledge.labels == old.knowledge.labels and new["train"].lawful.all()
+    assert set(new.layout.regions) == {"a", "b"}
+    with pytest.raises(ConfigError, match="no part in the rule of label 'y'"):
+        annotated(old, tmp_path / "none", drop=["a", "b"])
+    assert not (tmp_path / "none").exists()
+
+
+def test_refined_concepts_are_indicators_of_values(evenodd: Dataset, tmp_path: Path) -> None:
+    every = list(range(10))
+    new = annotated(evenodd, tmp_path / "new", refine={"a": every, "b": every})
+    data, old = new["test"], evenodd["test"]
+    assert new.knowledge.space.names[3] == "a_is_3" and not new.knowledge.stochastic
+    assert (data.concepts[:, :10].argmax(axis=1) == old.concepts[:, 0]).all()
+    assert (new.knowledge.labels_of(data.concepts) == old.labels).all()  # all values: the sum still follows
+    assert not new.knowledge.violations(data.concepts).any() and new.knowledge.constraints[0].tags == ("one_hot",)
+    assert {g.name: len(g.concepts) for g in new.knowledge.space.encoders}["digit_is_3"] == 2
+    assert new.layout.regions["a_is_3"] == evenodd.layout.regions["a"]
+    with pytest.raises(ConfigError, match="only true-or-false labels can be left to chance"):
+        annotated(evenodd, tmp_path / "some", refine={"a": [0, 2]})
+
+
+def test_subjective_noise_on_subtypes(evenodd: Dataset, tmp_path: Path) -> None:
+    every = list(range(10))
+    new = annotated(evenodd, tmp_path / "new", refine={"a": every, "b": every}, subjective_noise=0.5)
+    data = new["train"]
+    assert (data.given_concepts[:, :10].sum(axis=1) == 1).all()
+    assert 0.3 < (data.given_concepts != data.concepts)[:, :10].any(axis=1).mean() < 0.7
+
+
+def test_what_a_model_says_becomes_what_is_given(mnlogic: Dataset, tmp_path: Path) -> None:
+    said = {name: 1 - mnlogic[name].concepts for name in ("train", "valid")}
+    new = annotated(mnlogic, tmp_path / "new", machine=said)
+    assert (new["train"].given_concepts == 1 - new["train"].concepts).all()
+    assert (new["test"].given_concepts == new["test"].concepts).all()
+    with pytest.raises(DataError, match="no predictions for split 'test'; make them: assay predict"):
+        annotated(mnlogic, tmp_path / "other", machine=said, splits=["test"])
+
+
+def scored(dataset: Dataset, path: Path, splits: tuple[str, ...]) -> Path:
+    """Scores for two words: one goes with the concept a, the other with nothing."""
+    lines = ["split,index,stripe,glow"]
+    for name in splits:
+        data, rng = dataset[name], np.random.default_rng(0)
+        for index, a in zip(data.index, data.concepts[:, 0], strict=True):
+            lines.append(f"{name},{index},{a + 0.1 * rng.random():.4f},{rng.random():.4f}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_scores_make_concepts_of_their_own(mnlogic: Dataset, tmp_path: Path) -> None:
+    scores = read_scores(scored(mnlogic, tmp_path / "scores.csv", mnlogic.split_names))
+    new = annotated(mnlogic, tmp_path / "new", machine=scores)
+    assert new.knowledge.space.names == ("stripe", "glow") and new.knowledge.stochastic
+    assert (new["test"].concepts[:, 0] == mnlogic["test"].concepts[:, 0]).all()
+    assert all(new[name].lawful.all() and new[name].pngs == mnlogic[name].pngs for name in new.split_names)
+    few = read_scores(scored(mnlogic, tmp_path / "few.csv", ("train",)))
+    with pytest.raises(DataError, match="the scores say nothing of example 0 of split 'valid'"):
+        annotated(mnlogic, tmp_path / "few", machine=few)
+    with pytest.raises(DataError, match="says the same of 'stripe' in every example"):
+        annotate(mnlogic, Annotation(machine="s.csv", threshold=5.0), tmp_path / "high", scores)
+
+
+def test_many_combinations_are_fitted_by_weights(tmp_path: Path) -> None:
+    names = [f"w{i}" for i in range(10)]
+    make(recipe_from("mnlogic", Settings({"k": 3, "splits": {"train": 600, "valid": 16}})), tmp_path / "old")
+    old, rng = Dataset.open(tmp_path / "old"), np.random.default_rng(1)
+    lines = ["split,index," + ",".join(names)]
+    lines += [f"{s},{i}," + ",".join(map(str, rng.random(10))) for s in old.split_names for i in old[s].index]
+    (tmp_path / "s.csv").write_text("\n".join(lines))
+    new = annotated(old, tmp_path / "new", machine=read_scores(tmp_path / "s.csv"))
+    assert " * w3 " in str(new.knowledge.labels[0].formula) and new["train"].lawful.all()
+
+
+def test_a_rule_that_few_combinations_keep_is_found_among_many() -> None:
+    names = [f"u{i}" for i in range(12)]
+    rng = np.random.default_rng(0)
+    codes = np.concatenate([np.ones((500, 12), dtype=np.int64), rng.integers(0, 2, (500, 12))])
+    labels = codes.all(axis=1).astype(np.int64)
+    knowledge = machine_knowledge(names, Knowledge.of(bits(["a", "b"]), {"y": "a and b"}), codes, labels[:, None])
+    assert not knowledge.stochastic and (knowledge.labels_of(codes)[:, 0] == labels).all()
+    with pytest.raises(ConfigError, match="label 'y' is always False in these rows"):
+        machine_knowledge(names, Knowledge.of(bits(["a"]), {"y": "a"}), codes, np.zeros((1000, 1), dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,b\n1,2\n", "expected the columns split, index"),
+        ("split,index,w\ntrain,x,1\n", "line 2: expected a split, a whole number and 1 numbers"),
+        ("split,index,w\ntrain,1,nan\n", "every score must be a number"),
+        ("split,index,w\ntrain,1,1\ntrain,1,2\n", "line 3: example 1 of split 'train' occurs twice"),
+    ],
+)
+def test_scores_that_cannot_be_read(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(DataError, match=told):
+        read_scores(tmp_path / "s.csv")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"splits": ["trian"]}, "splits: no split named 'trian'; did you mean 'train'?"),
+        ({"drop": ["z"]}, "no concept named 'z'"),
+        ({"drop": ["a", "b", "c"]}, "drop: no concept is left"),
+        ({"drop": ["a"], "refine": {"a": [True]}}, "cannot be both dropped and refined"),
+        ({"refine": {"a": []}}, "give distinct values of 'a'"),
+    ],
+)
+def test_what_cannot_be_done_leaves_no_folder(
+    mnlogic: Dataset, tmp_path: Path, settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(AssayError, match=told):
+        annotated(mnlogic, tmp_path / "new", **settings)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_holds_something_is_refused(mnlogic: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not an empty folder"):
+        annotated(mnlogic, mnlogic.folder, missing=0.1)

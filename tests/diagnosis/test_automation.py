@@ -1,0 +1,145 @@
+"""Abstention, coverage, work saved, and label probabilities from uncertain concepts."""
+
+import math
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+
+from assay.concepts import bits
+from assay.diagnosis.automation import coverage_curve, fit_abstention, fit_threshold, net_work_automated
+from assay.diagnosis.interventions.answering import EVERY, FrontEnd
+from assay.diagnosis.interventions.choice import policy_of
+from assay.diagnosis.interventions.curve import Trial, Truth
+from assay.diagnosis.interventions.fronts import LinearFront, logistic_front
+from assay.diagnosis.interventions.sources import certain_answers
+from assay.diagnosis.interventions.units import Budget, Units
+from assay.diagnosis.propagation import chebyshev_points, through_and, through_any, through_linear, through_rule
+from assay.diagnosis.scaling import Scaling, fit_scaling
+from assay.errors import ConfigError, TooLarge
+from assay.logic.knowledge import Knowledge
+from assay.seeds import rng_for
+
+
+def uncertain(rows, concepts):
+    chance = rng_for(0, "uncertain", concepts).random((rows, concepts))
+    return [np.stack([1 - chance[:, i], chance[:, i]], axis=1) for i in range(concepts)]
+
+
+def test_the_threshold_is_the_lowest_that_keeps_the_target():
+    sure = np.array([0.95, 0.9, 0.9, 0.8, 0.7, 0.6])
+    right = np.array([True, True, False, True, True, False])
+    assert fit_threshold(sure, right, 0.8) == 0.7  # 4 of 5
+    assert fit_threshold(sure, right, 1.0) == 0.95
+    assert fit_threshold(sure, right, 0.5) == 0.6
+    # rows of equal confidence are decided together or not at all
+    with pytest.raises(ConfigError, match="the best is 0.500, deciding 67 %"):
+        fit_threshold(np.array([0.9, 0.9, 0.5]), np.array([True, False, False]), 1.0)
+    with pytest.raises(
+        ConfigError, match=r"no threshold reaches accuracy 0.9 on validation: the best is 0.600, deciding 100 %"
+    ):
+        fit_threshold(np.full(5, 0.7), np.array([True, True, True, False, False]), 0.9)
+
+
+def test_abstention_reaches_its_target_on_new_examples():
+    rng = rng_for(0, "abstention")
+    chance = rng.random(20_000)
+    truth = (rng.random(20_000) < chance).astype(int)[:, None]
+    said = 1 / (1 + ((1 - chance) / chance) ** 3)  # three times too sure
+    spread = np.stack([1 - said, said], axis=1)
+    rule = fit_abstention([spread[:10_000]], truth[:10_000], 0.9)
+    assert abs(rule.scalings[0].slope - 1 / 3) < 0.02 and abs(rule.scalings[0].shift) < 0.05
+    decided = rule.decides([spread[10_000:]])
+    right = (spread.argmax(axis=1) == truth[:, 0])[10_000:]
+    assert 0.2 < decided.mean() < 0.8 and abs(right[decided].mean() - 0.9) < 0.02
+    for target in (0.0, 1.5):
+        with pytest.raises(ConfigError, match="a target accuracy is a number above 0 and up to 1"):
+            fit_abstention([spread], truth, target)
+
+
+def test_scaling_mends_overconfidence_of_many_values_and_leaves_what_is_calibrated():
+    rng = rng_for(0, "scaling")
+    scores = rng.normal(size=(20_000, 4)) * 1.5
+    chance = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    truth = (rng.random(20_000)[:, None] > np.cumsum(chance, axis=1)).sum(axis=1)
+    sharp = chance**2 / (chance**2).sum(axis=1, keepdims=True)
+    assert abs(fit_scaling(sharp, truth).slope - 0.5) < 0.02
+    assert abs(fit_scaling(chance, truth).slope - 1) < 0.04
+    np.testing.assert_allclose(Scaling(0.5)(sharp), chance, atol=1e-9)
+    perfect = np.eye(2)[[0, 1, 0, 1]] * 0.8 + 0.1
+    assert math.isfinite(fit_scaling(perfect, np.array([0, 1, 0, 1])).slope)
+
+
+def test_only_what_is_abstained_on_is_asked_about():
+    front = logistic_front([4.0, 4.0], -6.0)
+    own = [np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])]
+    model = FrontEnd("x", own, front, linear=front)
+    truth = Truth(np.array([[1, 1], [1, 1], [0, 0]]), np.array([[1], [1], [0]]))
+    told = model.answer(EVERY, {}).labels
+    rule = fit_abstention([np.repeat(told[0], 50, axis=0)], np.repeat([[1], [1], [0]], 50, axis=0), 1.0)
+    answers = certain_answers(truth.concepts, bits(["a", "b"]))
+    trial = Trial(model, Units.of(bits(["a", "b"])), answers, truth, abstention=rule, baseline=0.5)
+    none, all_asked = trial.run(policy_of("uncertainty"), [Budget(0), Budget(2)]).points
+    assert none.automated.coverage == pytest.approx(2 / 3) and none.automated.selective_accuracy == 1
+    assert all_asked.asked == pytest.approx(2 / 3)  # both concepts of one example in three
+    assert all_asked.automated.coverage == 1 and all_asked.automated.net_work_automated == pytest.approx(1 - 1 / 3)
+    assert all_asked.gain == all_asked.accuracy - 0.5 == 0.5
+
+
+def test_net_work_and_coverage_are_as_the_paper_has_them():
+    assert net_work_automated(0.45, 0.555 * 27, 27) == pytest.approx(-0.105)  # its own figures
+    coverage, accuracy = coverage_curve(np.array([0.9, 0.9, 0.6, 0.5]), np.array([True, False, True, True]))
+    np.testing.assert_allclose(coverage, [0.5, 0.75, 1.0])
+    np.testing.assert_allclose(accuracy, [0.5, 2 / 3, 0.75])
+
+
+def brute_force(front, concepts):
+    sizes = [p.shape[1] for p in concepts]
+    total = 0.0
+    for codes in product(*(range(size) for size in sizes)):
+        chance = np.prod([p[:, code] for p, code in zip(concepts, codes, strict=True)], axis=0)
+        total = (
+            total + chance[:, None] * front([np.eye(size)[[code]] for size, code in zip(sizes, codes, strict=True)])[0]
+        )
+    return total
+
+
+@pytest.mark.parametrize("concepts", [1, 2, 5, 12])
+def test_labels_from_uncertain_concepts_are_exact(concepts):
+    held = uncertain(7, concepts)
+    weights = rng_for(0, "weights", concepts).normal(size=concepts) * 3
+    front = logistic_front(weights, -1.0)
+    true = brute_force(front, held)
+    np.testing.assert_allclose(through_linear(front, held)[0], true, atol=1e-12)
+    np.testing.assert_allclose(through_any(front, held)[0], true, atol=1e-12)
+
+
+def test_interpolation_keeps_within_its_bound():
+    """Where halves are large, the logistic head is interpolated: sixteen concepts against the sum over all worlds."""
+    held = uncertain(5, 16)
+    front = logistic_front(rng_for(0, "wide").normal(size=16), 0.3)
+    assert chebyshev_points(float(sum(abs(w[1, 1]) for w in front.weights[:8])) / 2, 1e-6) < 2**8
+    exact = through_any(front, held)[0]
+    for error in (1e-3, 1e-6, 1e-9):
+        assert np.abs(through_linear(front, held, error)[0] - exact).max() <= error
+
+
+def test_heads_of_many_values_and_many_labels_are_exact():
+    rng, sizes = rng_for(0, "many"), (2, 3, 4)
+    held = [one / one.sum(axis=1, keepdims=True) for one in (rng.random((6, size)) for size in sizes)]
+    three = LinearFront([rng.normal(size=(size, 3)) for size in sizes], rng.normal(size=3), (3,))
+    np.testing.assert_allclose(through_linear(three, held)[0], brute_force(three, held), atol=1e-12)
+    with pytest.raises(TooLarge, match="too many to ask a head about"):
+        through_any(three, held * 7)
+
+
+def test_exact_propagation_of_200_boards_of_27_concepts_takes_under_a_twentieth_second():
+    names = [f"c{i}" for i in range(27)]
+    knowledge = Knowledge.of(bits(names), {"y": " and ".join(names)})
+    held = uncertain(200, 27)
+    through_rule(knowledge, held)  # compiles the rule
+    start = time.process_time()
+    found = through_rule(knowledge, held)[0][:, 1]
+    assert time.process_time() - start < 0.05
+    np.testing.assert_allclose(found, through_and(held), atol=1e-15)
