@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -135,15 +134,15 @@ def _parallel(
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop.
+
+    It is held back, not ignored, so that one that comes meanwhile is heard afterwards; workers inherit that it is held.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def default_workers(rows: int) -> int:
