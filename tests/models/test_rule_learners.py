@@ -11,7 +11,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.circuit import RuleLayer
-from assay.models.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean, p_mean_error
+from assay.models.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean_error
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import CASES, case
@@ -119,8 +119,8 @@ def test_gradients_are_numbers_at_the_corners(semantics, text):
 
 def test_p_means_run_from_the_mean_to_the_extremes():
     truths = torch.tensor([[0.1, 0.5, 0.9]])
-    assert p_mean(truths, 1).item() == pytest.approx(0.5, abs=1e-3)
-    assert p_mean(truths, 200).item() == pytest.approx(0.9, abs=0.02)
+    assert Semantics(p=1).some(truths).item() == pytest.approx(0.5, abs=1e-3)
+    assert Semantics(p=200).some(truths).item() == pytest.approx(0.9, abs=0.02)
     assert p_mean_error(truths, 200).item() == pytest.approx(0.1, abs=0.02)
 
 

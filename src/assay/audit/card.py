@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from assay.audit.audit import Audit
+from assay.data.card import cell
 from assay.data.manifest import to_json
 from assay.data.shard import write_atomically
 
@@ -12,13 +13,9 @@ SIGNS = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left 
 
 def section(audit: Audit) -> str:
     """Return the section."""
-    rows = [f"| {one.check} | {SIGNS[one.status]} | {_cell(one.text)} |" for one in audit.findings]
+    rows = [f"| {one.check} | {SIGNS[one.status]} | {cell(one.text)} |" for one in audit.findings]
     head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
     return "\n".join([START, *head, *rows, END])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
 def write_into(folder: Path, audit: Audit) -> None:

@@ -18,12 +18,11 @@ from assay.errors import DataError
 from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.tasks.base import Task
+from assay.worlds.split import HARD
 from assay.worlds.world import CONTENT, LUCK
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
-HARD = "hard"
-"""The split whose worlds are chosen by where they lie in the rule, whatever source they come from."""
 
 
 @dataclass(frozen=True)

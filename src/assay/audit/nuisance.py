@@ -20,6 +20,7 @@ from assay.audit.examined import Examined, Part
 from assay.audit.finding import Finding, first_few
 from assay.audit.pictures import invisible_concepts
 from assay.errors import MissingExtra
+from assay.metrics.boundary import balanced_accuracy
 from assay.metrics.metric import mean
 from assay.seeds import rng_for
 
@@ -158,10 +159,9 @@ def _tales(data: Examined, learn: Part, ask: Part, measure: Measure, learner: Le
         present = np.unique(truth)
         if names and len(np.unique(labels)) > 1 and len(present) > 1:
             guess = learner(inputs[:MOST_ROWS], labels[:MOST_ROWS], asked)
-            recalls = np.array([(guess.said[truth == value] == value).mean() for value in present])
             error = np.sqrt(sum(0.25 / (truth == value).sum() for value in present)) / len(present)
             best = tuple(names[number] for number in np.argsort(-guess.used, kind="stable")[:3])
-            made.append(Tale(label, float(recalls.mean()), 1 / len(present), float(error), best))
+            made.append(Tale(label, balanced_accuracy(truth, guess.said), 1 / len(present), float(error), best))
     return made
 
 

@@ -11,7 +11,7 @@ from assay.data.pairs import Pairs
 from assay.errors import DataError
 from assay.metrics.evidence import gather
 from assay.metrics.metric import mean
-from assay.metrics.score import RESAMPLES, Score
+from assay.metrics.score import RESAMPLES, Score, scored
 from assay.predictions import Predictions
 from assay.seeds import rng_for
 
@@ -116,6 +116,4 @@ def _score(name: str, found: Array) -> Score:
     if not len(known):
         return Score(name, float("nan"), float("nan"), float("nan"), 0)
     rows = rng_for(0, "bootstrap", len(known)).integers(len(known), size=(RESAMPLES, len(known)))
-    low, high = np.quantile(known[rows].mean(axis=1), [0.025, 0.975]).tolist()
-    value = float(known.mean())
-    return Score(name, value, min(low, value), max(high, value), len(known))
+    return scored(name, float(known.mean()), known[rows].mean(axis=1).tolist(), len(known))

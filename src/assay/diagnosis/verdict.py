@@ -13,11 +13,9 @@ from assay.diagnosis.reading import Reading, enumerated, fitted_readings, label_
 from assay.diagnosis.violations import Violations, violations_of
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import Score, score
+from assay.worlds.split import HARD
 
 Verdict = Literal["sound", "shortcut", "opaque", "inconsistent", "underfit"]
-
-HARD = "hard"
-"""The split that is made to show the boundary of the rule."""
 
 MEANINGS: dict[Verdict, str] = {
     "sound": "The labels are right, and they follow from concepts that are right.",

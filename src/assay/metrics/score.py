@@ -50,10 +50,11 @@ def score(
         again = evidence.take(rows) if others else evidence
         for metric in others:
             repeated[metric.name].append(metric(again))
-    return {name: _score(name, value[name], repeated[name], len(evidence)) for name in value}
+    return {name: scored(name, value[name], repeated[name], len(evidence)) for name in value}
 
 
-def _score(name: str, value: float, repeated: list[float], examples: int) -> Score:
+def scored(name: str, value: float, repeated: list[float], examples: int) -> Score:
+    """Return a value with the interval of what resamples gave."""
     known = [x for x in repeated if not math.isnan(x)]
     if math.isnan(value) or not known:
         return Score(name, value, math.nan, math.nan, examples)

@@ -21,7 +21,7 @@ from torch import Tensor
 from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError
 from assay.logic import formula as f
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluate import COMPARE, Evaluator
 from assay.logic.features import guarded
 from assay.logic.formula import Formula
 from assay.logic.ground import grounded
@@ -104,12 +104,6 @@ class Semantics:
         return 1 - (empty + 1).scatter_reduce(1, groups.expand_as(cases), 1 - cases, "prod")
 
 
-def p_mean(truths: Tensor, p: float) -> Tensor:
-    """Return the p-mean over the last dimension: the mean for p = 1, towards the largest for large p."""
-    stable = EPSILON + (1 - EPSILON) * truths
-    return stable.pow(p).mean(dim=-1).pow(1 / p)
-
-
 def p_mean_error(truths: Tensor, p: float) -> Tensor:
     """Return "all of these" over the last dimension: 1 less the p-mean of what each lacks; strict for large p."""
     lacking = 1 - (1 - EPSILON) * truths
@@ -179,12 +173,6 @@ def _parts(formula: Formula) -> tuple[Formula, ...] | None:
     return None
 
 
-COMPARED: Mapping[str, Callable[[int, int], bool]] = {
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-}  # fmt: skip
-
-
 def _counted(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
     """Return "so many of these are true", adding one after the other to the counts so far."""
     none = truths[0].new_zeros(truths[0].shape)
@@ -192,7 +180,7 @@ def _counted(truths: Sequence[Tensor], operator: str, number: int, s: Semantics)
     for one in truths:
         grown = [s.both(count, 1 - one) for count in exact] + [none]
         exact = [s.either(now, s.both(before, one)) for now, before in zip(grown, [none, *exact], strict=True)]
-    wanted = [count for held, count in enumerate(exact) if COMPARED[operator](held, number)]
+    wanted = [count for held, count in enumerate(exact) if COMPARE[operator](held, number)]
     return reduce(s.either, wanted) if wanted else none
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from assay.concepts import Value
 from assay.data.dataset import Dataset
 from assay.diagnosis.runs import diagnose_run
-from assay.diagnosis.verdict import HARD, Diagnosis
+from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
 from assay.runs import RunFolder
+from assay.worlds.split import HARD
 
 EXAMPLES = 12
 

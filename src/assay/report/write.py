@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from assay.data.card import cell
 from assay.data.manifest import to_json, versions
 from assay.data.shard import write_atomically
 from assay.diagnosis.reading import Reading
@@ -58,7 +59,7 @@ def _markdown(value: Any) -> Any:
     """Return text in which no sign is taken for a table or for HTML; what is `Markup` already stays as it is."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return " ".join(value.split()).replace("|", "\\|").replace("<", "&lt;")
+    return cell(value)
 
 
 def code(text: object) -> Markup:

@@ -1,5 +1,6 @@
 """Tasks over images whose objects are counted: photographs of COCO, or drawn scenes that stand in for them."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -53,9 +54,9 @@ class ImageTask(Task):
         return self.source.album
 
     @property
+    @abstractmethod
     def rules(self) -> Mapping[str, Formula]:
         """The rules that are labels."""
-        raise NotImplementedError
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -119,9 +120,9 @@ class ImageTask(Task):
         """Return the splits in the paper's sizes, or as large as the images allow."""
         return tuple(Split(name, size, pool=name) for name, size in self.sizes.items() if size)
 
+    @abstractmethod
     def choose(self, split: Split, standing: Standing, rng: np.random.Generator) -> Array:
         """Return which of a pool's images a split holds."""
-        raise NotImplementedError
 
     def worlds_in(self, split: Split, seed: int) -> ChosenSource:
         """Return the images chosen for a split."""

@@ -7,6 +7,8 @@ from assay.errors import ConfigError
 from assay.logic.formula import TRUE, Formula, conjunction
 
 Balance = Literal["label", "world"]
+HARD = "hard"
+"""The split whose worlds are chosen by where they lie in the rule, whatever source they come from."""
 
 
 @dataclass(frozen=True)
