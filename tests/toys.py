@@ -88,7 +88,7 @@ class Shelf(Task):
             image[inside], instances[inside] = PAINT[str(world[name])], number
             depth[inside] = world.style["distance"] + (300 if name == "two" else 0)
         text = " and ".join(f"a {world[name]} box" for name in named)
-        return Picture(image, boxes_of(instances, named), instances, depth, text)
+        return Picture(image, boxes_of(instances, named), instances, depth=depth, text=text)
 
 
 def written(task: Task, folder: Path, **sizes: int) -> Dataset:

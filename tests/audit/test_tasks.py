@@ -33,7 +33,7 @@ def checked(folder, name, **settings):
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in TASKS])
 def test_every_task_passes(name, tmp_path):
-    found = checked(tmp_path / "data", name, splits=sizes(name))
+    found = checked(tmp_path / "data", name, splits=sizes(name), **TASKS[name].trial)
     assert not [(one.check, one.text) for one in found.values() if one.status == "fail"]
     assert found["labels"].status == found["visible"].status == "pass"
     assert found["ceilings"].numbers["concepts"] > 0.9

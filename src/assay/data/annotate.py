@@ -171,7 +171,7 @@ class Copy:
         return table.replace_schema_metadata(self._metadata(table.column_names))
 
     def _metadata(self, columns: Sequence[str]) -> dict[str, str]:
-        shown: list[Any] = [c for c in ("image", "things", "instances", "depth", "text") if c in columns]
+        shown: list[Any] = [c for c in ("image", "things", "instances", "parts", "depth", "text") if c in columns]
         known = features(self.knowledge, shown)
         known |= {name: {"dtype": DTYPES[kind_of_values(values)], "_type": "Value"} for name, values in self.given}
         return {"huggingface": json.dumps({"info": {"features": {name: known[name] for name in columns}}})}

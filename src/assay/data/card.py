@@ -111,6 +111,7 @@ def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
         "image": f"a picture of {layout['width']} x {layout['height']} pixels ({colour})",
         "things": "the box of each object",
         "instances": "a map of which pixel shows which object",
+        "parts": "a map of which pixel shows which part of an object",
         "depth": "a map of how far away each pixel is",
         "text": "a text",
     }

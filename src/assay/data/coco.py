@@ -13,8 +13,8 @@ import numpy as np
 from assay.arrays import Array
 from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.render.photo import drawn_scene
 from assay.render.png import png
-from assay.render.scene import drawn_scene
 from assay.worlds.scenery import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.worlds.scenes import Stage, stage
 

@@ -106,7 +106,7 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:
-        if column in ("image", "instances", "depth"):
+        if column in ("image", "instances", "parts", "depth"):
             image = _field(name, column, "sc:ImageObject")
             image["source"]["transform"] = {"jsonPath": "bytes"}
             fields.append(image)

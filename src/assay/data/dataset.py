@@ -92,6 +92,11 @@ class SplitData:
         return np.stack([decode(data)[:, :, 0] for data in self._files("instances")])
 
     @cached_property
+    def parts(self) -> Array:
+        """For each pixel of each picture which part of an object it shows, numbered as `things`, 0 for none."""
+        return np.stack([decode(data)[:, :, 0] for data in self._files("parts")])
+
+    @cached_property
     def depths(self) -> Array:
         """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest."""
         return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])

@@ -175,6 +175,7 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     kinds: dict[Column, Any] = {
         "image": {"_type": "Image"},
         "instances": {"_type": "Image"},
+        "parts": {"_type": "Image"},
         "depth": {"_type": "Image"},
         "text": value("string"),
         "things": [{"name": value("string"), **corners}],

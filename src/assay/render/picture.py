@@ -40,8 +40,9 @@ class Picture:
     """How a world looks, in as many modalities as its task has.
 
     `image`       bytes, height x width for grey and height x width x 3 for colour
-    `things`      the objects in it, with their boxes
+    `things`      the objects in it, with their boxes, and after them their parts, named "object/part"
     `instances`   for each pixel which object it shows: 1 for the first of `things`, and so on, 0 for none
+    `parts`       for each pixel which part of an object it shows, numbered in the same way, 0 for none
     `depth`       for each pixel how far away it is, in 65,535ths of the task's farthest
     `text`        the world in words, or as a table in one line
     """
@@ -49,6 +50,7 @@ class Picture:
     image: Array = field(default_factory=lambda: NO_IMAGE)
     things: tuple[Thing, ...] = ()
     instances: Array | None = None
+    parts: Array | None = None
     depth: Array | None = None
     text: str = ""
 

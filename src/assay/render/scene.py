@@ -1,107 +1,197 @@
-"""Pictures of the embedded scenes and of photographs, all fitted into one size with bars where the shapes differ."""
+"""A scene in three dimensions, as plain data that any engine can draw: meshes, materials, lights, a camera, a sky.
 
-from collections.abc import Mapping, Sequence
+z points up; lengths are in whatever unit the family chooses. Colours are linear red, green and blue from 0 to 1
+(`linear` reads the usual ones). Nothing here is random: what a family jitters, it draws into the world's style and puts
+into the scene as numbers.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
-from PIL import Image
 
 from assay.arrays import Array
-from assay.errors import DataError
-from assay.render.backdrop import BACKDROPS, Ground, table
-from assay.render.brush import Brush, Look
-from assay.render.canvas import Canvas
-from assay.render.objects import DRAWINGS
-from assay.render.picture import Box, Picture, Thing
-from assay.worlds.scenery import HEIGHT, KINDS, WIDTH
 
-BAR = 114
-"""The grey of the bars."""
+Vector = tuple[float, float, float]
+Projection = Literal["perspective", "fisheye"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A surface of triangles. Vertices at a sharp edge occur once for each side, with the normal of that side.
+
+    `name` says what it is, `vertices` and `normals` are v x 3, `faces` holds three vertex numbers a row,
+    counter-clockwise from outside. Make a mesh once and use it in many instances: engines keep what they derive.
+    """
+
+    name: str
+    vertices: Array
+    normals: Array
+    faces: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Texture:
+    """An image on a surface, laid flat over the mesh's own x and y from `corner` (left, lowest y) over `size`.
+
+    `pixels` is height x width x 3 bytes as seen on a screen (sRGB), its first row at the highest y.
+    Beyond the image it repeats.
+    """
+
+    pixels: Array
+    corner: tuple[float, float] = (0.0, 0.0)
+    size: tuple[float, float] = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Fit:
-    """How a picture of one size fits into another: its size there, and how far from the left and the top."""
+class Material:
+    """What a surface is made of: its colour, how metallic and how rough it is, how much light it gives of itself."""
+
+    color: Vector = (0.5, 0.5, 0.5)
+    metallic: float = 0.0
+    roughness: float = 0.5
+    emission: float = 0.0
+    """Radiance given off, times `color`: a lit lamp has 1 or more. It lights nothing else."""
+    texture: Texture | None = None
+    """Replaces `color`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A mesh in its place: `matrix` is 4 x 4, from the mesh's own lengths to the scene's.
+
+    Instances of one `thing` ("car1") are one object; `part` ("roof") names a part of it. Without a thing
+    it is background.
+    """
+
+    mesh: Mesh
+    material: Material
+    matrix: Array
+    thing: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Where the picture is taken from. `fov` is the angle from the left edge to the right one, in degrees."""
+
+    eye: Vector
+    target: Vector
+    fov: float = 50.0
+    up: Vector = (0.0, 0.0, 1.0)
+    projection: Projection = "perspective"
+    """`fisheye` is equisolid: a ray at angle a from the axis meets the picture at 2 f sin(a / 2)."""
+
+
+@dataclass(frozen=True)
+class AreaLight:
+    """A square lamp that shines from one side towards `target`; its radiance is power / (pi x size x size)."""
+
+    position: Vector
+    target: Vector
+    size: float
+    power: float
+    color: Vector = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Sun:
+    """Parallel light from `direction` (towards the sun): `strength` in W per square unit, `angle` its width."""
+
+    direction: Vector
+    strength: float
+    angle: float = 0.526
+    color: Vector = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Sky:
+    """Light from all sides: radiance straight up, at the horizon, and below it; seen where a ray meets nothing."""
+
+    zenith: Vector = (0.05, 0.05, 0.05)
+    horizon: Vector = (0.05, 0.05, 0.05)
+    below: Vector = (0.05, 0.05, 0.05)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """An endless flat ground at height z; its texture lies over the scene's own x and y."""
+
+    material: Material
+    z: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All there is to draw."""
 
     width: int
     height: int
-    left: int
-    top: int
+    camera: Camera
+    instances: tuple[Instance, ...]
+    lights: tuple[AreaLight | Sun, ...]
+    sky: Sky = Sky()
+    ground: Ground | None = None
+    exposure: float = 1.0
+    """Radiance is multiplied by this before it becomes bytes (sRGB, clipped)."""
 
-    @classmethod
-    def of(cls, inner: tuple[float, float], outer: tuple[int, int]) -> "Fit":
-        """Return the largest fit of one width and height into another, in the middle.
+    @cached_property
+    def things(self) -> tuple[str, ...]:
+        """The names of the objects, in the order in which they first occur."""
+        return tuple(dict.fromkeys(one.thing for one in self.instances if one.thing))
 
-        >>> Fit.of((640, 480), (224, 224))
-        Fit(width=224, height=168, left=0, top=28)
-        """
-        scale = min(outer[0] / inner[0], outer[1] / inner[1])
-        width, height = max(1, round(inner[0] * scale)), max(1, round(inner[1] * scale))
-        return cls(width, height, (outer[0] - width) // 2, (outer[1] - height) // 2)
-
-    def framed(self, image: Array, outer: tuple[int, int], bar: int = BAR) -> Array:
-        """Return an image of the inner size with bars around it."""
-        whole = np.full((outer[1], outer[0], *image.shape[2:]), bar, dtype=image.dtype)
-        whole[self.top : self.top + self.height, self.left : self.left + self.width] = image
-        return whole
-
-    def box(self, box: Sequence[float], inner: tuple[float, float]) -> Box:
-        """Return where a box (left, top, width, height) of the inner picture lies in the outer one."""
-        across, down = self.width / inner[0], self.height / inner[1]
-        ends = (box[0] * across, box[1] * down, (box[0] + box[2]) * across, (box[1] + box[3]) * down)
-        left, right = (min(max(round(end), 0), self.width) + self.left for end in ends[::2])
-        top, bottom = (min(max(round(end), 0), self.height) + self.top for end in ends[1::2])
-        return Box(left, top, right, bottom)
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts of objects as "object/part", in the order in which they first occur."""
+        return tuple(dict.fromkeys(f"{one.thing}/{one.part}" for one in self.instances if one.thing and one.part))
 
 
-def drawn_scene(content: Mapping[str, Any], size: tuple[int, int]) -> Picture:
-    """Return the picture of an embedded scene: near things hide far ones."""
-    fit = Fit.of((WIDTH, HEIGHT), size)
-    canvas = Canvas(fit.width, fit.height)
-    ground = Ground(canvas, fit.width / WIDTH, content["horizon"], content["lights"])
-    BACKDROPS[content["scene"]](ground)
-    with_table = content["scene"] == "table"
-    rows = sorted(content["objects"], key=lambda row: float(row[2]))
-    on_table = [row for row in rows if with_table and KINDS[row[0]].table]
-    for row in rows:
-        if row not in on_table:
-            _draw(row, ground)
-    if with_table:
-        table(ground)
-    for row in on_table:
-        _draw(row, ground)
-    image, instances = fit.framed(canvas.image, size), fit.framed(canvas.instances, size, bar=0)
-    things = [Thing(thing.name, _shifted(thing.box, fit)) for thing in canvas.things]
-    return Picture(image, tuple(things), instances)
+@dataclass(frozen=True)
+class Shot:
+    """What an engine returns: `image` in bytes, for each pixel the number of its thing and of its part, and its depth.
+
+    Numbers start at 1 in the order of `scene.things` and of `scene.parts`; 0 is background. `depth` is the distance
+    from the eye along the camera's axis (along the ray for a fisheye), infinite where a ray meets nothing.
+    """
+
+    image: Array
+    things: Array
+    parts: Array
+    depth: Array
 
 
-def _draw(row: Sequence[Any], ground: Ground) -> None:
-    """Draw one object; those that do not count are drawn, but are no things."""
-    name, x, y, tall, left, hue, tone, pose, counts = row
-    scale = ground.scale
-    brush = Brush(ground.canvas, x * scale, y * scale, tall * scale, bool(left))
-    if not counts:
-        DRAWINGS[name](brush, Look(hue, tone, pose))
-        return
-    with ground.canvas.thing(name):
-        DRAWINGS[name](brush, Look(hue, tone, pose))
+def linear(red: int, green: int, blue: int) -> Vector:
+    """Return a colour of a screen, in bytes, as the linear light that engines reckon with.
+
+    >>> [round(part, 3) for part in linear(255, 128, 0)]
+    [1.0, 0.216, 0.0]
+    """
+    parts = np.array([red, green, blue]) / 255
+    light = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(light[0]), float(light[1]), float(light[2])
 
 
-def _shifted(box: Box, fit: Fit) -> Box:
-    if box.right == 0:
-        return box
-    return Box(box.left + fit.left, box.top + fit.top, box.right + fit.left, box.bottom + fit.top)
+def placed(at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] = 1.0, tilt: float = 0.0) -> Array:
+    """Return the matrix that scales, leans by `tilt` degrees about x, turns by `turn` about z, and moves to `at`.
+
+    >>> (placed([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
+    [1.0, 1.0, 0.0, 1.0]
+    """
+    matrix = np.eye(4)
+    matrix[:3, :3] = about_z(turn) @ about_x(tilt) @ np.diag(np.broadcast_to(np.asarray(scale, dtype=float), 3))
+    matrix[:3, 3] = at
+    return matrix
 
 
-def photograph(path: Path, size: tuple[int, int]) -> Array:
-    """Return an image file fitted into a size."""
-    try:
-        with Image.open(path) as opened:
-            fit = Fit.of(opened.size, size)
-            opened.draft("RGB", (fit.width, fit.height))  # a JPEG is decoded at about the size that is wanted
-            small = opened.convert("RGB").resize((fit.width, fit.height), Image.Resampling.BILINEAR, reducing_gap=2.0)
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise DataError(f"image {path.name!r} cannot be read: {error}") from None
-    return fit.framed(np.asarray(small), size)
+def about_z(degrees: float) -> Array:
+    """Return the turn about the upright axis, counter-clockwise from above."""
+    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def about_x(degrees: float) -> Array:
+    """Return the turn about x that lifts y."""
+    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])

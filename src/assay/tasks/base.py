@@ -22,7 +22,7 @@ from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
 
-Column = Literal["image", "things", "instances", "depth", "text"]
+Column = Literal["image", "things", "instances", "parts", "depth", "text"]
 
 
 class TaskConfig(Config):
@@ -55,6 +55,8 @@ class Task(ABC):
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
     how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
     """How worlds come about, for the dataset card."""
+    trial: ClassVar[Mapping[str, Any]] = {}
+    """Settings with which the laws are quickly tried: small pictures, drawn plainly."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:

@@ -15,8 +15,8 @@ from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import free_names
 from assay.logic.variants import Boundary
+from assay.render.photo import Fit, drawn_scene, photograph
 from assay.render.picture import Layout, Picture, Thing
-from assay.render.scene import Fit, drawn_scene, photograph
 from assay.seeds import rng_for
 from assay.tasks.base import Column, Task
 from assay.tasks.cocologic_settings import CocoConfig

@@ -126,11 +126,11 @@ def _task_things(picture: Picture, layout: Layout) -> None:
         box = thing.box
         inside = 0 <= box.left <= box.right <= layout.width and 0 <= box.top <= box.bottom <= layout.height
         need(inside, f"the box of {thing.name!r} lies outside the picture")
-    for name, found in (("instances", picture.instances), ("depth", picture.depth)):
+    for name, found in (("instances", picture.instances), ("parts", picture.parts), ("depth", picture.depth)):
         if found is not None:
             need(found.shape == picture.image.shape[:2], f"{name} do not fit the picture: {found.shape}")
-    if picture.instances is not None:
-        need(int(picture.instances.max(initial=0)) <= len(picture.things), "an instance has no name")
+    for map_ in (picture.instances, picture.parts):
+        need(map_ is None or int(map_.max(initial=0)) <= len(picture.things), "an instance or a part has no name")
 
 
 def _few(split: Split) -> int:

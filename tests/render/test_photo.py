@@ -8,7 +8,7 @@ from assay.errors import DataError
 from assay.render.brush import Brush, Look
 from assay.render.canvas import Canvas
 from assay.render.objects import DRAWINGS
-from assay.render.scene import Fit, drawn_scene, photograph
+from assay.render.photo import Fit, drawn_scene, photograph
 from assay.worlds.scenery import CROWDED, HEIGHT, KINDS, LOOKS, MOST, NAMES, WIDTH
 from assay.worlds.scenes import laid_out, recomposed, stage
 
