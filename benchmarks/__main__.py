@@ -4,17 +4,24 @@ import sys
 
 from benchmarks import (
     boundary,
+    chess_boards,
     circuits,
     cocologic,
     consistency,
     counting,
+    driving,
     formulas,
     generation,
     interventions,
     kandinsky,
     probes,
+    prolog,
+    rendering,
     robots,
     sudoku,
+    synthesis,
+    trains,
+    viewer,
 )
 from benchmarks.timing import Result, table
 
@@ -22,15 +29,22 @@ ALL = {
     "boundary": boundary.run,
     "formulas": formulas.run,
     "generation": generation.run,
+    "chess": chess_boards.run,
     "circuits": circuits.run,
     "consistency": consistency.run,
     "counting": counting.run,
+    "driving": driving.run,
     "cocologic": cocologic.run,
     "interventions": interventions.run,
     "kandinsky": kandinsky.run,
     "probes": probes.run,
+    "prolog": prolog.run,
+    "rendering": rendering.run,
     "robots": robots.run,
     "sudoku": sudoku.run,
+    "synthesis": synthesis.run,
+    "trains": trains.run,
+    "viewer": viewer.run,
 }
 
 

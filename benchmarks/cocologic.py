@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.render.scene import drawn_scene, photograph
+from assay.render.photo import drawn_scene, photograph
 from assay.tasks import TASKS
 from assay.tasks.cocologic import CocoLogic
 from assay.worlds.scenery import HEIGHT, NAMES, WIDTH

@@ -1,12 +1,13 @@
 """Constraints on chess boards: checking, a random guesser's rate, and decoding, against the plain way."""
 
 import numpy as np
-from tests.chess import COLOURS, VALUES, Board
 
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.tally import chance_of, truth_diagram
 from assay.seeds import rng_for
+from assay.tasks.chess_rules import Board
+from assay.worlds.positions import COLOURS, VALUES
 from benchmarks.timing import Result, rate
 
 BOARDS = 20_000

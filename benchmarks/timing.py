@@ -32,6 +32,11 @@ def table(results: list[Result]) -> str:
     ]
     for r in results:
         lines.append(
-            f"| {r.what} | {r.unit} | {r.ours:,.0f} | {r.alternative} | {r.theirs:,.0f} | {r.ours / r.theirs:,.1f} x |"
+            f"| {r.what} | {r.unit} | {_short(r.ours)} | {r.alternative} | {_short(r.theirs)} "
+            f"| {r.ours / r.theirs:,.1f} x |"
         )
     return "\n".join(lines)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 20 else f"{number:.2g}"

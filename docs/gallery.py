@@ -10,6 +10,7 @@ from assay.tasks.base import Task
 
 HERE = Path(__file__).parent
 COLUMNS, HEIGHT, GAP = 4, 112, 10
+LONG = 300
 
 
 def samples(task: Task, count: int) -> list[np.ndarray]:
@@ -35,6 +36,11 @@ def row_of(pictures: list[Image.Image]) -> Image.Image:
     return strip
 
 
+def shortened(text: str) -> str:
+    """Return the beginning of a long formula."""
+    return text if len(text) <= LONG else f"{text[:LONG]} ..."
+
+
 def main() -> None:
     (HERE / "images").mkdir(exist_ok=True)
     page = ["# Gallery", "", "Every registered task, drawn by `python docs/gallery.py`.", ""]
@@ -47,7 +53,7 @@ def main() -> None:
         if family not in families and pictures[0].width <= 4 * HEIGHT:
             families.add(family)
             firsts.append(pictures[0])
-        rules = ", ".join(f"`{label.name} = {label.formula}`" for label in task.knowledge.labels)
+        rules = ", ".join(f"`{label.name} = {shortened(str(label.formula))}`" for label in task.knowledge.labels)
         page += [
             f"## {name}",
             "",

@@ -1,6 +1,6 @@
 """Datasets that many tests read: small ones, made once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +37,18 @@ def mnlogic(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 def made(tmp_path: Path) -> Made:
     """Return a function that makes a dataset in a fresh folder."""
     return lambda task, **settings: write(tmp_path / "made", task, **settings)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let models that ask an endpoint ask one of ours, and keep answers among the files of the tests."""
+    from tests.endpoint import Endpoint, first_concept
+
+    server = Endpoint(first_concept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASSAY_LLM_URL", server.url)
+        patch.delenv("ASSAY_LLM_KEY", raising=False)
+        patch.delenv("OPENAI_API_KEY", raising=False)
+        patch.setenv("ASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+    server.close()

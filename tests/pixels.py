@@ -10,6 +10,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import recipe_from
+from assay.models import MODELS
 from assay.models.neural import NeuralModel
 from assay.models.runs import Order, train_run
 
@@ -18,6 +19,7 @@ torch.set_num_threads(1)  # where tests run side by side, threads that wait for 
 TASK = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
 SIZES = {"train": 256, "valid": 64, "test": 64, "hard": 32}
 QUICK = {"learning_rate": 0.01, "batch_size": 32, "epochs": 12, "device": "cpu"}
+NETWORKS = [name for name in MODELS if MODELS[name].is_network]
 LEARNS = {
     "blackbox": ("blackbox", {}),
     "joint": ("cbm", {"mode": "joint", "epochs": 20}),

@@ -32,3 +32,8 @@ def test_the_gallery_shows_every_task():
 
     page = (ROOT / "docs" / "gallery.md").read_text()
     assert all(f"## {name}\n" in page and (ROOT / "docs" / "images" / f"{name}.png").exists() for name in TASKS)
+
+
+def test_the_page_on_the_interface_is_current():
+    found = runpy.run_path(str(ROOT / "docs" / "api.py"))["page"]()
+    assert found == (ROOT / "docs" / "api.md").read_text(), "run: python docs/api.py"

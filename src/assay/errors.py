@@ -38,6 +38,10 @@ class TooLarge(AssayError):
     """A computation that would outgrow its budget."""
 
 
+class NoSymbols(TooLarge):
+    """A reading that needs a formula, asked of a rule that is a program."""
+
+
 class RunFailed(AssayError):
     """A run that started well and did not finish."""
 

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, numbers, to_column
+from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
 from assay.data.dataset import SplitData
 from assay.data.shard import write_atomically
 from assay.errors import DataError, suggestion
@@ -90,7 +91,7 @@ def _listed(probabilities: Array) -> pa.Array:
 def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
     """Read a predictions file that any program wrote, and check it against the rule's values."""
     try:
-        table = pq.read_table(path)
+        table = pq.ParquetFile(path).read()
     except FileNotFoundError:
         raise DataError(f"no predictions file {str(path)!r}") from None
     except (pa.ArrowException, OSError) as error:
@@ -126,10 +127,10 @@ def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
 
 
 def _constant(table: pa.Table, column: str, path: Path) -> str:
-    found = table[column].to_pylist()
-    distinct = list(dict.fromkeys(map(str, found)))
-    if len(distinct) != 1 or not isinstance(found[0], str):
-        raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct[:3]}")
+    found = table[column].unique().to_pylist()
+    if len(found) != 1 or not isinstance(found[0], str):
+        distinct = [str(value) for value in found[:3]]
+        raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct}")
     return found[0]
 
 
@@ -137,7 +138,7 @@ def _index(table: pa.Table, path: Path) -> Array:
     column = table["index"]
     if not pa.types.is_integer(column.type) or column.null_count:
         raise DataError(f"{path.name}: column 'index' must hold whole numbers in every row")
-    index = np.asarray(column.to_numpy())
+    index = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
     if len(np.unique(index)) < len(index):
         raise DataError(f"{path.name}: column 'index' names an example twice")
     return index
@@ -160,11 +161,14 @@ def _answers(
 
 
 def _probabilities(column: pa.ChunkedArray, width: int, what: str) -> Array:
-    rows = column.to_pylist() if _lists_numbers(column.type) else [None]
-    if any(row is None or len(row) != width for row in rows):
+    listed = _lists_numbers(column.type) and not column.null_count
+    if not listed or not all(size == width for size in pc.list_value_length(column).unique().to_pylist()):
         raise DataError(f"{what}: every row must list {width} probabilities, one for each value")
-    spread = np.array(rows, dtype=np.float64).reshape(len(rows), width)
-    if not np.isfinite(spread).all() or (spread < 0).any() or (np.abs(spread.sum(axis=1) - 1) > 1e-3).any():
+    chunks = [chunk.flatten().cast(pa.float64(), safe=False) for chunk in column.chunks]
+    numbered = [np.frombuffer(c.buffers()[1], np.float64)[c.offset : c.offset + len(c)] for c in chunks]
+    spread = np.concatenate(numbered).reshape(len(column), width)
+    gaps = any(chunk.null_count for chunk in chunks) or not np.isfinite(spread).all()
+    if gaps or (spread < 0).any() or (np.abs(spread.sum(axis=1) - 1) > 1e-3).any():
         raise DataError(f"{what}: probabilities must be numbers from 0 to 1 that add up to 1 in each row")
     return spread
 

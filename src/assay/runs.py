@@ -1,17 +1,22 @@
 """A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.data.dataset import Dataset
+from assay.data.remote import folder_at, is_remote
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Predictions, read_predictions
 
 RUN = "run.json"
-PARTS = {"model.safetensors", "history.json", "predictions"}
+WEIGHTS = "model.safetensors"
+PROGRAM = "program.json"
+"""What a symbolic model has learned, in words."""
+PARTS = {WEIGHTS, PROGRAM, "history.json", "predictions"}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 
@@ -35,6 +40,11 @@ class RunFolder:
                 raise DataError(f"{str(self.folder)!r} holds other files; choose another folder")
         except OSError as error:
             raise DataError(f"cannot use folder {str(self.folder)!r}: {error.strerror}") from None
+
+    def release(self) -> None:
+        """Take away a folder that holds nothing: a run that could not begin leaves no trace."""
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def predictions(self, split: str) -> Path:
         """Return where the predictions for a split are."""
@@ -72,8 +82,9 @@ class RunFolder:
         """Open the dataset that the run was trained on, where it was then, or moved along with the run."""
         data = self.about()["data"]
         moved = self.folder.resolve() / data.get("from_run", data["folder"])
-        folder = Path(data["folder"]) if Path(data["folder"]).exists() else moved
-        if not folder.exists():
+        here = is_remote(data["folder"]) or Path(data["folder"]).exists()
+        folder = folder_at(data["folder"]) if here else moved
+        if not here and not folder.exists():
             raise DataError(
                 f"the dataset of {str(self.folder)!r} is no longer in {data['folder']!r}; move it back, or train again"
             )

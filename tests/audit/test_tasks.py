@@ -6,10 +6,9 @@ from assay.audit.audit import audit
 from assay.audit.examined import examined
 from assay.tasks import TASKS
 from tests.conftest import write
+from tests.families import tasks
 
 SMALL = {"train": 160, "valid": 50, "test": 120, "ood": 40, "hard": 40}
-SLOW = {"sudoku", "sudoku-paper", "kand-logic-and", "kand-logic-pairs", "mnadd-half", "mnadd-evenodd"}
-"""Tasks whose pictures are large, and those of a family that another task stands for."""
 SIZES = {
     "cocologic": {"train": 300, "valid": 250, "test": 250, "hard": 100},  # ten labels, each rare
 }
@@ -31,7 +30,7 @@ def checked(folder, name, **settings):
     return {finding.check: finding for finding in found.findings}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in TASKS])
+@pytest.mark.parametrize("name", tasks())
 def test_every_task_passes(name, tmp_path):
     found = checked(tmp_path / "data", name, splits=sizes(name), **TASKS[name].trial)
     assert not [(one.check, one.text) for one in found.values() if one.status == "fail"]

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from assay.data.dataset import Dataset
+from assay.data.exports import EXPORTS
 from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
@@ -21,7 +22,7 @@ from assay.tasks import TASKS
 from tests.pixels import TASK
 
 ROOT = Path(__file__).parents[2]
-LAMPS = ROOT / "docs" / "tutorials" / "04_bring_your_own_task.py"
+LAMPS = ROOT / "docs" / "tutorials" / "07_bring_your_own_task.py"
 README = [line.split("#")[0].strip() for line in (ROOT / "README.md").read_text().splitlines()]
 SHORTER = {"4000": "160", "12": "1"}
 PIXELS = [word for key, value in TASK.items() for word in ("--set", f"{key}={value}")]
@@ -66,6 +67,7 @@ def test_list_names_what_there_is(assay):
     found = json.loads(assay("list", "--json").out)
     assert {kind: [entry["name"] for entry in held] for kind, held in found.items()} == {
         **{"tasks": list(TASKS), "models": list(MODELS), "metrics": list(METRICS), "backbones": list(BACKBONES)},
+        "exports": list(EXPORTS),
     }
     assert [entry["name"] for entry in json.loads(assay("list", "models", "--json").out)] == list(MODELS)
 

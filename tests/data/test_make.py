@@ -33,6 +33,14 @@ if __name__ == "__main__":
     make(made, Path(sys.argv[1]), workers=2, progress=lambda rows: time.sleep(1))  # so that it cannot end unseen
 """
 GOLDEN = {  # of the first 20 training worlds and pictures at seed 0; where one changes, the task's version must rise
+    ("bdd-oia", 1): "20b46a5a6639b9aa8581d08edfaa1c7d",
+    ("blocks", 1): "09ef7573b4d5a61e854bcbd440422908",
+    ("chess", 1): "3e7e29189fa18ab660e59d116905fd03",
+    ("chess-flat", 1): "27a4675e67d3d444063643976913190c",
+    ("chess-sane", 1): "384ee7964b70c1cffaa7729cf6417281",
+    ("clevr", 1): "da16cc97824c5158a53c54af08ae6c0f",
+    ("clevr-many", 1): "53aaf43190bab2d3ce50aed5ae052421",
+    ("clevr-small", 1): "7faedffee2d32946898369650d8010cf",
     ("cocologic", 1): "4704331ce8dd01b7d145da0c83d349ea",
     ("cocologic-fs", 1): "6d76ded784d3091f23e64e8f2fee8419",
     ("kand-logic", 1): "4b4022ba7cd51b408385b0bc6a85266e",
@@ -44,9 +52,15 @@ GOLDEN = {  # of the first 20 training worlds and pictures at seed 0; where one 
     ("mnlogic", 1): "1e5778723bc4ff9a56914454f32446b8",
     ("mnmath", 1): "4b27b8ca71cee7b758bc0cba1a8ad5b2",
     ("robots", 1): "83ed1389827f95730fb5976bd1e39dcd",
+    ("sdd-oia", 1): "5c1a7ada91b567931c0a0dc42be2342f",
     ("sudoku", 1): "1e77770b83cecdb9c5df8be8e36442d2",
     ("sudoku-mini", 1): "967d1f3ee312bcf1e72e2bb6bfe1e00d",
     ("sudoku-paper", 1): "929e33260a371f8d6be01f33501aa345",
+    ("trains", 1): "1956ba18f9c993e07aec7b1a27f77ae4",
+    ("trains-complex", 1): "279f31277fa79a1698e8a517b2ad0ef5",
+    ("trains-numerical", 1): "180f736277f656cf3611dc66c6d869c2",
+    ("trains-ood", 1): "0e43dad2416c5e48d53c668e8529cb28",
+    ("valued", 1): "224f650643fb55cdcbf792daf9e9eaa2",
 }
 
 

@@ -10,8 +10,8 @@ from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
 from assay.seeds import rng_for
+from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
-from tests.chess import Board
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 MIDDLE = "r3k2r/ppp2ppp/8/8/8/8/PPP2PPP/R3K2R"

@@ -10,8 +10,8 @@ from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_
 from assay.logic.parse import parse
 from assay.logic.tally import holding, truth_diagram
 from assay.seeds import rng_for
+from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
-from tests.chess import Board
 
 ODD = ["count(a, b, c, d) == 2", "a or b or c", "iff(a, d)", "implies(b, c and d)"]
 

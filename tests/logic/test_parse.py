@@ -49,7 +49,7 @@ def test_what_is_written_reads_back(place):
 
 def test_the_random_formulas_have_every_kind_of_node():
     parts = [part for place in range(CASES) for part in walk(case(place).formula)]
-    assert {type(part) for part in parts} == set(Formula.__subclasses__())
+    assert {type(part) for part in parts} == set(Formula.__subclasses__()) - {f.Oracle}  # a program, tested as such
     quantifiers = {(p.quantifier, len(p.variables)) for p in parts if isinstance(p, f.Quantified)}
     assert quantifiers == {(word, size) for word in ("any", "all", "count") for size in (1, 2)}
     assert {p.name for p in parts if isinstance(p, f.Function)} == {"abs", "min", "max", "pow"}

@@ -13,7 +13,7 @@ from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
 from assay.logic.tally import NotTallied, chance_of, compile_tallied, holding, truth_diagram, uniform
 from assay.seeds import rng_for
-from tests.chess import Board
+from assay.tasks.chess_rules import Board
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]

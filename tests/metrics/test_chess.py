@@ -9,7 +9,7 @@ from assay.diagnosis.violations import violations_of
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
-from tests.chess import Board
+from assay.tasks.chess_rules import Board
 
 BOARD = Board()
 CHESS = BOARD.knowledge()

@@ -11,7 +11,7 @@ from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.units import Units
 from assay.models import MODELS
 from assay.models.answering import Rerun, answerer
-from tests.pixels import pixels, trained
+from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}
 
@@ -23,7 +23,7 @@ def digits(tmp_path_factory):
 
 
 def with_concepts():
-    return [name for name in MODELS if MODELS[name].has_concepts and MODELS[name].can_intervene]
+    return [name for name in NETWORKS if MODELS[name].has_concepts and MODELS[name].can_intervene]
 
 
 @pytest.mark.parametrize("name", with_concepts())

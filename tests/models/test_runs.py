@@ -9,12 +9,11 @@ from safetensors.torch import load_file
 
 from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError, UnknownName
-from assay.models import MODELS
 from assay.models.runs import load_model, predict_run
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
 from tests.conftest import write
-from tests.pixels import pixels, trained
+from tests.pixels import NETWORKS, pixels, trained
 
 QUICKEST = {"epochs": 1}
 
@@ -48,7 +47,7 @@ def test_predictions_tell_the_seed_versions_and_data(run, data):
     assert found.about["config"] == json.loads((run / "run.json").read_text())["config"]
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", NETWORKS)
 def test_a_model_comes_back_as_it_was(name, data, tmp_path):
     before = trained(name, data, tmp_path / "run", QUICKEST, seed=5)
     after = load_model(tmp_path / "run")

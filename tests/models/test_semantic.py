@@ -15,7 +15,7 @@ from assay.models import MODELS
 from assay.models.runs import load_model
 from assay.models.semantic import ConstraintLoss, SemanticConfig, TruthLayer
 from assay.models.tensors import to_batch
-from tests.chess import Board
+from assay.tasks.chess_rules import Board
 from tests.models.test_models import fitted
 from tests.pixels import QUICK, pixels, trained
 

@@ -10,7 +10,7 @@ from assay.models import MODELS
 from assay.models.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.tensors import Batch, TorchSplit, to_batch
 from assay.models.training import Phase, Training, device_of, train
-from tests.pixels import QUICK
+from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
 
@@ -92,7 +92,7 @@ def test_too_little_memory_ends_the_run(data, monkeypatch):
         model.fit(data["train"], data["valid"])
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", NETWORKS)
 def test_the_seed_decides_the_weights(name, data):
     def weights(seed, others):
         torch.manual_seed(others)  # what others draw must not matter

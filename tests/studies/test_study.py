@@ -8,23 +8,34 @@ import pytest
 import yaml
 
 from assay.config import Settings
-from assay.errors import AssayError, ConfigError, RunFailed
+from assay.errors import ConfigError, RunFailed
 from assay.models.neural import NeuralModel
 from assay.studies.demo import demo_study
+from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from
+from assay.studies.work import perform
 from tests.pixels import TASK
 
-PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard": 32}}
+PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 48, "hard": 32}}
 QUICK = {"learning_rate": 0.02, "device": "cpu"}
 TINY = {
     "name": "tiny",
     "tasks": [PIXELS],
     "models": [{"model": "dpl", **QUICK}, {"model": "blackbox", **QUICK}],
     "seeds": [0, 1],
+    "analyses": ["leakage", {"analysis": "intervene", "policy": "uncertainty", "budget": "0,1"}],
     "n": 64,
     "epochs": 2,
 }
+
+
+class Here:
+    """Does the steps in this process, so that a test can put its hand in."""
+
+    def run(self, steps, output, look):
+        for step in steps:
+            yield perform(step, output)
 
 
 def study(folder, **changes):
@@ -54,8 +65,14 @@ def test_every_task_model_and_seed_is_run(finished):
         f"mnlogic-{model}-seed{seed}" for model in ("dpl", "blackbox") for seed in (0, 1)
     }
     report = json.loads((finished / "out" / "report" / "report.json").read_text())
-    assert report["title"] == "tiny" and [case["name"] for case in report["cases"]] == planned
-    assert [case["run"]["seed"] for case in report["cases"]] == [0, 1, 0, 1]
+    assert report["title"] == "tiny" and [case["name"] for case in report["cases"]] == planned[::2]
+    assert {record.run for record in read_records(finished / "out")} == set(planned)
+    metrics = {(record.model, record.metric) for record in read_records(finished / "out")}
+    assert {("dpl", "accuracy_k1"), ("dpl", "ctl_soft"), ("blackbox", "label_f1")} <= metrics
+    assert ("blackbox", "accuracy_k1") not in metrics
+    page = (finished / "out" / "report" / "report.md").read_text()
+    assert "mean ± deviation over 2 runs" in page and "Differences from dpl, seed by seed" in page
+    assert r"\toprule" in (finished / "out" / "report" / "tables.tex").read_text()
     assert all(case["run"]["config"]["epochs"] == 2 for case in report["cases"])
 
 
@@ -64,16 +81,17 @@ def test_what_is_finished_is_kept(finished):
     said = []
     run_study(study(finished), said.append)
     assert {name: path.stat().st_mtime_ns for name, path in runs(finished).items()} == before
-    assert sum(text.startswith("kept") for text in said) == 4
+    assert sum(text.startswith("kept") for text in said) == 5
 
 
 def test_what_is_missing_is_made_up(copy):
     first, second, *_ = runs(copy).values()
     before = second.stat().st_mtime_ns
     (first.parent / "run.json").unlink()
+    (first.parent / "records.json").unlink()
     said = []
     run_study(study(copy), said.append)
-    assert sorted(text.split()[0] for text in said) == ["data", "kept", "kept", "kept", "trained"]
+    assert sorted(text.split()[0] for text in said) == ["kept", "kept", "kept", "kept", "trained"]
     assert second.stat().st_mtime_ns == before
 
 
@@ -82,13 +100,16 @@ def test_a_study_that_was_moved_goes_on(tmp_path):
     (tmp_path / "out").rename(tmp_path / "moved")
     said = []
     run_study(study(tmp_path, seeds=[0], output=str(tmp_path / "moved")), said.append)
-    assert sum(text.startswith("kept") for text in said) == 2
+    assert sum(text.startswith("kept") for text in said) == 3
 
 
-@pytest.mark.parametrize("changes", [{"epochs": 3}, {"epochs": None}, {"models": [{"model": "dpl"}]}])
-def test_a_run_with_other_settings_is_not_taken_for_this_one(changes, copy):
-    with pytest.raises(RunFailed, match="holds a run with other settings; choose another output folder or name"):
-        run_study(study(copy, **changes))
+def test_a_run_with_other_settings_is_not_taken_for_this_one(copy):
+    said = []
+    run_study(study(copy, epochs=3, seeds=[0]), said.append, workers=Here())
+    assert sorted(text.split()[0] for text in said) == ["kept", "trained", "trained"]
+    assert {record.run for record in read_records(copy / "out")} == {
+        run.name for run in study(copy, epochs=3, seeds=[0]).runs
+    }
 
 
 BROKEN = {"model": "dpl", "name": "broken", **QUICK, "learning_rate": 1e30}
@@ -96,7 +117,7 @@ BROKEN = {"model": "dpl", "name": "broken", **QUICK, "learning_rate": 1e30}
 
 def test_a_run_that_fails_does_not_stop_the_rest(tmp_path):
     with pytest.raises(RunFailed, match=r"^1 of 2 runs failed \(mnlogic-broken-seed0-\w+: the \w+ became NaN"):
-        run_study(study(tmp_path, models=[BROKEN, {"model": "dpl", **QUICK}], seeds=[0]))
+        run_study(study(tmp_path, models=[BROKEN, {"model": "dpl", **QUICK}], seeds=[0]), workers=Here())
     report = json.loads((tmp_path / "out" / "report" / "report.json").read_text())
     assert [case["model"] for case in report["cases"]] == ["dpl"]
     assert not list((tmp_path / "out" / "runs").glob("*-broken-*/run.json"))
@@ -112,19 +133,21 @@ def test_an_error_of_any_kind_does_not_stop_the_rest(tmp_path, monkeypatch):
 
     monkeypatch.setattr(NeuralModel, "fit", faulty)
     with pytest.raises(RunFailed, match="1 of 2 runs failed .*ValueError: a slip in a model"):
-        run_study(study(tmp_path, models=[{"model": "dpl", **QUICK}]))
+        run_study(study(tmp_path, models=[{"model": "dpl", **QUICK}]), workers=Here())
     assert (tmp_path / "out" / "report" / "report.html").exists()
 
 
 def test_a_study_of_nothing_but_failures_says_so(tmp_path):
     with pytest.raises(RunFailed, match="every run failed; the first, mnlogic-broken-seed0-"):
-        run_study(study(tmp_path, models=[BROKEN], seeds=[0]))
+        run_study(study(tmp_path, models=[BROKEN], seeds=[0]), workers=Here())
 
 
 def test_a_rule_that_cannot_serve_names_its_dataset(tmp_path):
     always = {**PIXELS, "formula": "a or not a"}
-    with pytest.raises(AssayError, match=r"^mnlogic-\w+: split 'train': label 'y' is always True"):
+    with pytest.raises(RunFailed, match=r"mnlogic-\w+: split 'train': label 'y' is always True"):
         run_study(study(tmp_path, tasks=[always]))
+    with pytest.raises(RunFailed, match=r"^4 of 8 runs failed \(mnlogic-\w+: split 'train'"):
+        run_study(study(tmp_path, tasks=[always, PIXELS]), workers=Here())
 
 
 def test_one_task_with_two_settings_and_one_model_with_two_names(tmp_path):
@@ -140,7 +163,7 @@ def test_one_task_with_two_settings_and_one_model_with_two_names(tmp_path):
 
 def test_what_an_entry_says_goes_before_what_the_study_says(tmp_path):
     made = study(tmp_path, tasks=[{**PIXELS, "n": 16}], models=[{"model": "dpl", "epochs": 5}])
-    assert next(iter(made.datasets.values())).splits[0].size == 16
+    assert made.datasets[0].recipe.splits[0].size == 16
     assert {run.settings.values["epochs"] for run in made.runs} == {5}
 
 
@@ -179,7 +202,7 @@ epochs: 3
         ("head: mlp", "head: tall", "^s.yaml line 11: head: .*'linear', 'mlp', 'rule' or 'and'"),
         ("head: mlp", "name: ../../home", "^s.yaml line 11: name: '../../home' must be letters"),
         ("[0, 1]", "[]", "^s.yaml line 12: seeds: .*at least 1 item"),
-        ("[0, 1]", "[0, 0]", "^s.yaml line 7: two runs are named 'mnadd-evenodd-blackbox-seed0-"),
+        ("[0, 1]", "[0, 0]", "^s.yaml line 12: seeds: each once, not"),
         ("epochs: 3", "epoch: 3", "^s.yaml line 13: unknown key 'epoch'; did you mean 'epochs'"),
         ("tasks:", "task:", "^s.yaml line 3: unknown key 'task'; did you mean 'tasks'|tasks: Field required"),
         ("seeds: [0, 1]", "seeds: [0, 1", "^s.yaml line 13: "),
@@ -210,4 +233,4 @@ def test_the_study_in_the_docs_is_one(tmp_path):
 def test_the_demo_is_a_study(tmp_path):
     study = demo_study(tmp_path)
     assert [run.model for run in study.runs] == ["blackbox", "cbm", "dpl"] * 3
-    assert [recipe.task.name for recipe in study.datasets.values()] == ["mnadd-evenodd", "mnlogic", "robots"]
+    assert [step.recipe.task.name for step in study.datasets] == ["mnadd-evenodd", "mnlogic", "robots"]

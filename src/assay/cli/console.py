@@ -22,9 +22,19 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for programs.
 SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; repeat for more.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings.")]
-DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote.")]
+DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote, or its address.")]
 RunDataArgument = Annotated[Path | None, typer.Argument(help="The dataset folder; by default the run's own.")]
-OutOption = Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")]
+ClusterOption = typer.Option("--cluster", metavar="auto|local|ADDRESS", help="Work on a Ray cluster instead.")
+
+
+def _here(path: Path) -> Path:
+    """Return a folder to write, refusing an address: only datasets can lie elsewhere."""
+    from assay.data.remote import refuse_remote
+
+    return refuse_remote(path) or path
+
+
+OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help="The folder to write.")]
 
 err = Console(stderr=True, emoji=False)
 

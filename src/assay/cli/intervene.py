@@ -65,10 +65,10 @@ def intervene(
 
     The model's own answers are always tried as well, as a control: they must change nothing.
     """
-    from assay.cli.intervening import accuracy_of, answering_for, runs_in
     from assay.diagnosis.interventions.intervene import Plan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.report.interventions import record, write_interventions
+    from assay.studies.intervening import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)
     dataset = dataset_for(runs[0], data)

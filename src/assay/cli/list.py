@@ -11,18 +11,21 @@ from assay.registry import Registry
 
 def registries() -> dict[str, Registry]:
     """Return every registry by the plural of its kind."""
+    from assay.data.exports import EXPORTS
     from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
     from assay.tasks import TASKS
 
-    return {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES}
+    return {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES, "exports": EXPORTS}
 
 
 def list_things(
-    kind: Annotated[str | None, typer.Argument(help="tasks, models, metrics or backbones; by default all.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="tasks, models, metrics, backbones or exports; by default all.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List tasks, models, metrics and backbones."""
+    """List tasks, models, metrics, backbones and the forms for 'assay export'."""
     known = registries()
     if kind is not None and kind not in known:
         raise UnknownName(f"nothing to list under {kind!r}{suggestion(kind, known)}")

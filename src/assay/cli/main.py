@@ -8,12 +8,14 @@ import typer
 
 from assay.cli.align import align
 from assay.cli.annotate import annotate
+from assay.cli.attribute import attribute
 from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.count import count
 from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
+from assay.cli.export import export
 from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
 from assay.cli.list import list_things
@@ -25,7 +27,9 @@ from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.score import score
 from assay.cli.show import show
+from assay.cli.study import app as study
 from assay.cli.train import train
+from assay.cli.view import view
 from assay.errors import AssayError, MissingExtra
 
 app = typer.Typer(
@@ -59,9 +63,13 @@ app.command("list")(list_things)
 for verb in (show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo):
     app.command()(verb)
 app.command()(annotate)
+app.command()(export)
 app.command()(leakage)
 app.command()(intervene)
 app.command()(align)
+app.command()(attribute)
+app.add_typer(study, name="study")
+app.command()(view)
 
 EXTRAS = {"torch": "train", "safetensors": "train"}
 

@@ -3,14 +3,26 @@
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import Field
 
-from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, progress_bar, say, settings_from
+from assay.cli.console import (
+    ClusterOption,
+    ConfigOption,
+    JsonFlag,
+    SetOption,
+    print_json,
+    progress_bar,
+    say,
+    settings_from,
+)
 from assay.config import Config, Settings, checked, from_pairs
 from assay.errors import ConfigError
+
+if TYPE_CHECKING:
+    from assay.data.remote import Folder
 
 RSBENCH = {"compression": "archive", "n_samples": "n"}
 FLAGS = {"n": "-n", "output_dir": "-o"}
@@ -22,11 +34,14 @@ class Output(Config):
     output_dir: str | None = None
     archive: Literal["zip", "tar.gz", "tar.bz2", "gzip", "bz2", "tgz"] | None = None
     workers: int | None = Field(None, ge=1)
+    cluster: str | None = None
 
 
 def make(
     task: Annotated[str, typer.Argument(help="A task's name, or a file my_task.py.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The folder to write.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The folder to write, or s3://bucket/folder.")
+    ] = None,
     train: Annotated[
         int | None, typer.Option("-n", min=1, help="Training examples; other splits in proportion.")
     ] = None,
@@ -35,6 +50,7 @@ def make(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes; by default as many as pay.")
     ] = None,
+    cluster: Annotated[str | None, ClusterOption] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     digits: Annotated[Path | None, typer.Option("--digits", help="A folder with the idx files of MNIST.")] = None,
@@ -46,6 +62,7 @@ def make(
 ) -> None:
     """Make a dataset of a task. A run that was stopped goes on where it was."""
     from assay.data.archive import archive as pack
+    from assay.data.cluster import Cluster
     from assay.data.make import default_workers
     from assay.data.make import make as write
     from assay.data.recipe import recipe_from
@@ -53,11 +70,12 @@ def make(
     base = settings_from(settings, config).renamed(RSBENCH)
     outside = {"digits": digits, "coco": coco}
     options = {"n": train, "seed": seed, **outside, "output_dir": output, "archive": archive, "workers": workers}
+    options["cluster"] = cluster
     given = base.merged(_flags(options)).merged(_sizes(split, base))
     own = checked(Output, given.only(Output.model_fields))
     if not own.output_dir:
         raise ConfigError("no output folder; give -o DIR")
-    folder = Path(own.output_dir)
+    folder = _folder(own)
     recipe = recipe_from(task, given.without(Output.model_fields))
     rows = sum(part.size for part in recipe.splits)
     recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
@@ -68,10 +86,12 @@ def make(
             done.append(more)
             bar(f"making {task}", sum(done), rows)
 
-        manifest = write(recipe, folder, own.workers or default_workers(rows), count)
+        manifest = write(
+            recipe, folder, own.workers or default_workers(recipe), count, Cluster(own.cluster) if own.cluster else None
+        )
     seconds, cpu = time.perf_counter() - started, _cpu_seconds() - cpu
     made = sum(done[1:])  # the first count is of what was there
-    packed = str(pack(folder, own.archive)) if own.archive else None
+    packed = str(pack(folder, own.archive)) if own.archive and isinstance(folder, Path) else None
     if as_json:
         sizes = {part["name"]: part["size"] for part in manifest["splits"]}
         timing = {"seconds": seconds, "cpu_seconds": cpu}
@@ -81,6 +101,18 @@ def make(
     kept = f"; {rows - made:,} were there" if made < rows else ""
     say(f"made {made:,} examples in {seconds:.1f} s ({made / max(cpu, 1e-9):,.0f} per CPU second){kept}")
     say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
+
+
+def _folder(own: Output) -> "Folder":
+    """Return where the dataset goes."""
+    from assay.data.remote import folder_at
+
+    folder = folder_at(own.output_dir or "")
+    if own.archive and not isinstance(folder, Path):
+        raise ConfigError(f"--archive packs folders of this machine, not {str(folder)!r}")
+    if own.cluster and own.workers:
+        raise ConfigError("give --workers or --cluster, not both")
+    return folder
 
 
 def _cpu_seconds() -> float:

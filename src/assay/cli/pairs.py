@@ -13,6 +13,9 @@ def pairs(
     data: DataArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     split: Annotated[str, typer.Option("--split", help="The split whose worlds are changed.")] = "test",
+    do: Annotated[
+        list[str], typer.Option("--do", help="Instead: one of the task's interventions, or CONCEPT=VALUE; repeat.")
+    ] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
@@ -20,17 +23,19 @@ def pairs(
 
     Predict them with any model, put the predictions into FOLDER/predictions/pairs/SPLIT.parquet beside those of the
     split itself (FOLDER/predictions/SPLIT.parquet), and `assay diagnose FOLDER DATA` tells whether the label follows.
-    Models that `assay train` trains have answered already.
+    Models that `assay train` trains have answered already. With `--do` all worlds that the intervention is for are
+    changed, whether the task would draw the outcome or not.
     """
     import pyarrow.parquet as pq
 
     from assay.data.dataset import Dataset
-    from assay.data.pairs import pairs_of
+    from assay.data.pairs import intervened, pairs_of
     from assay.data.rebuild import task_of
     from assay.data.shard import write_atomically
 
     dataset = Dataset.open(data)
-    made = pairs_of(dataset, split, task_of(dataset, settings_from(settings, None)))
+    task = task_of(dataset, settings_from(settings, None))
+    made = intervened(dataset, split, task, do) if do else pairs_of(dataset, split, task)
     buffer = io.BytesIO()
     pq.write_table(made.data.table, buffer, compression="zstd")
     write_atomically(output, buffer.getvalue())

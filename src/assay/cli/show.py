@@ -23,10 +23,11 @@ def show(
 ) -> None:
     """Show a task: its concepts, its rule, its splits and its settings."""
     from assay.data.recipe import recipe_from, split_to_dict
+    from assay.data.remote import is_remote
     from assay.models import BACKBONES, MODELS
     from assay.tasks import TASKS
 
-    if (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
+    if is_remote(task) or (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
         _show_dataset(Path(task), as_json)
         return
     if task in MODELS:

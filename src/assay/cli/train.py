@@ -1,5 +1,6 @@
 """`assay train`: train a model on a dataset."""
 
+import math
 from typing import Annotated
 
 import typer
@@ -56,9 +57,13 @@ def train(
         trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
-        print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts()})
+        learned = trained.about(), {"history": trained.history_as_dicts(), "learned": trained.in_words()}
+        print_json({"run": str(output), **learned[0], **learned[1]})
         return
-    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {max(last):.3f}")
+    for line in trained.in_words():
+        say(line)
+    best = "not asked for" if math.isnan(max(last)) else f"{max(last):.3f}"
+    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +16,10 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value, listed
+from assay.data.cache import fetch, opened
 from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
+from assay.data.remote import Folder, RemotePath, folder_at
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
@@ -156,11 +159,15 @@ class Dataset:
 
     folder: Path
     manifest: dict[str, Any]
+    origin: RemotePath | None = None
+    """Where it really lies, if not on this machine: its shards are fetched into the folder when they are asked for."""
 
     @classmethod
-    def open(cls, folder: Path | str) -> "Dataset":
-        """Open a folder that `assay make` wrote."""
-        folder = Path(folder)
+    def open(cls, where: Folder | str) -> "Dataset":
+        """Open a folder that `assay make` wrote, here or at an address such as `s3://bucket/folder`."""
+        folder = folder_at(where)
+        if isinstance(folder, RemotePath):
+            return cls(*opened(folder), folder)
         manifest = read_manifest(folder)
         for split in manifest["splits"]:
             for shard in split["shards"]:
@@ -203,9 +210,27 @@ class Dataset:
         if name not in self.split_names:
             raise UnknownName(f"no split named {name!r}{suggestion(name, self.split_names)}")
         split = next(split for split in self.manifest["splits"] if split["name"] == name)
+        self._fetch([split])
         tables = [_read_shard(self.folder / shard["file"], shard, columns) for shard in split["shards"]]
         table = pa.concat_tables(tables)
         return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]))
+
+    def fetched(self) -> "Dataset":
+        """Return the dataset with all of its files on this machine."""
+        self._fetch(self.manifest["splits"])
+        return self
+
+    def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:
+        if self.origin is not None:
+            fetch(self.origin, self.folder, [shard for split in splits for shard in split["shards"]])
+
+    def place(self, run: Path) -> dict[str, str]:
+        """Return what a run's folder says of its dataset: where it lies, also as seen from the run, and which it is."""
+        known = {"fingerprint": self.fingerprint, "task": self.name}
+        if self.origin is not None:
+            return {"folder": str(self.origin), **known}
+        folder = self.folder.resolve()
+        return {"folder": str(folder), "from_run": Path(os.path.relpath(folder, run.resolve())).as_posix(), **known}
 
     def symbols(self, name: str) -> SplitData:
         """Read a split without its pictures."""

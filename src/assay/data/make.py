@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.data.card import card
@@ -24,21 +24,42 @@ from assay.data.columns import BOUNDARY, LABEL, from_column
 from assay.data.croissant import croissant
 from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
 from assay.data.recipe import Recipe
+from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_atomically
-from assay.errors import DataError, RunFailed
+from assay.errors import ConfigError, DataError, RunFailed
 
 Progress = Callable[[int], None]
 
 _writer: Writer | None = None
 
 
-def make(recipe: Recipe, folder: Path, workers: int = 1, progress: Progress = lambda rows: None) -> dict[str, Any]:
+class Pool(Protocol):
+    """Whoever makes shards, wherever: machines that see the folder."""
+
+    def shards(
+        self, recipe: Recipe, folder: Folder, todo: dict[ShardJob, str | None]
+    ) -> Iterator[tuple[ShardJob, ShardRecord]]:
+        """Make shards, each unless it is there, with this hash if one is known, and give their records as they come."""
+
+
+def make(
+    recipe: Recipe,
+    folder: Folder | str,
+    workers: int = 1,
+    progress: Progress = lambda rows: None,
+    pool: Pool | None = None,
+) -> dict[str, Any]:
     """Write the dataset of a recipe and return its manifest; go on if part of it is there."""
-    todo = jobs(recipe.splits)
+    folder = folder_at(folder)
+    todo = jobs(recipe)
     writer = Writer(recipe)
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
     hashes = {shard["file"]: shard["sha256"] for split in held["splits"] for shard in split["shards"]} if held else {}
+    if pool is not None:
+        return _pooled(writer, folder, {job: hashes.get(job.file) for job in todo}, progress, pool, held)
+    if isinstance(folder, RemotePath) and not folder.shared:
+        workers = 1
     done = {job: found for job in todo if (found := _finished(folder, job, hashes.get(job.file))) is not None}
     progress(sum(shard.rows for shard in done.values()))
     left = [job for job in todo if job not in done]
@@ -51,7 +72,36 @@ def make(recipe: Recipe, folder: Path, workers: int = 1, progress: Progress = la
     return _finish(recipe, folder, {job: done[job] for job in todo})
 
 
-def _begin(recipe: Recipe, folder: Path) -> dict[str, Any] | None:
+def _pooled(
+    writer: Writer,
+    folder: Folder,
+    todo: dict[ShardJob, str | None],
+    progress: Progress,
+    pool: Pool,
+    held: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Let a pool look after every shard: what is there is read where it is made, not here."""
+    if isinstance(folder, RemotePath) and not folder.shared:
+        raise ConfigError(f"{str(folder)!r} is seen by this process only; a cluster needs a folder that all nodes see")
+    there = {job for job in todo if (folder / job.file).is_file()}
+    progress(sum(len(writer.places(job)) for job in there))
+    done: dict[ShardJob, ShardRecord] = {}
+    for job, shard in pool.shards(writer.recipe, folder, todo):
+        done[job] = shard
+        progress(0 if job in there else shard.rows)
+    if held and all(done[job].sha256 == sha256 for job, sha256 in todo.items()):
+        return held
+    return _finish(writer.recipe, folder, {job: done[job] for job in todo})
+
+
+def kept_or_made(writer: Writer, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
+    """Return the record of a shard that is there and whole, or else make it."""
+    if not (folder / PLAN).exists() and not (folder / NAME).exists():
+        raise RunFailed(f"a node does not see {str(folder)!r}; give a folder that all nodes share, or an object store")
+    return _finished(folder, job, sha256) or writer.write(job, folder)
+
+
+def _begin(recipe: Recipe, folder: Folder) -> dict[str, Any] | None:
     """Claim the folder; return the manifest if it already holds exactly this dataset."""
     plan = json.loads(to_json(recipe.to_dict()))
     try:
@@ -73,7 +123,7 @@ def _begin(recipe: Recipe, folder: Path) -> dict[str, Any] | None:
     return None
 
 
-def _says(path: Path, plan: dict[str, Any]) -> bool:
+def _says(path: Folder, plan: dict[str, Any]) -> bool:
     try:
         return bool(json.loads(path.read_text(encoding="utf-8")) == plan)
     except ValueError:
@@ -87,7 +137,7 @@ def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**{key: manifest[key] for key in kept}, "splits": splits}
 
 
-def _finished(folder: Path, job: ShardJob, sha256: str | None) -> ShardRecord | None:
+def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord | None:
     """Return the record of a shard that an earlier run finished, unless it is damaged."""
     if not (folder / job.file).is_file():
         return None
@@ -98,7 +148,7 @@ def _finished(folder: Path, job: ShardJob, sha256: str | None) -> ShardRecord | 
     return found if sha256 in (None, found.sha256) else None
 
 
-def _serial(writer: Writer, folder: Path, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
+def _serial(writer: Writer, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
     for job in left:
         yield job, writer.write(job, folder)
 
@@ -108,14 +158,14 @@ def _start(recipe: Recipe) -> None:
     _writer = Writer(recipe)
 
 
-def _work(job: ShardJob, folder: Path) -> ShardRecord:
+def _work(job: ShardJob, folder: Folder) -> ShardRecord:
     if _writer is None:
         raise RunFailed("a worker was not set up")
     return _writer.write(job, folder)
 
 
 def _parallel(
-    recipe: Recipe, folder: Path, left: list[ShardJob], workers: int
+    recipe: Recipe, folder: Folder, left: list[ShardJob], workers: int
 ) -> Iterator[tuple[ShardJob, ShardRecord]]:
     context = multiprocessing.get_context("spawn")
     count = min(workers, len(left))
@@ -145,12 +195,13 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def default_workers(rows: int) -> int:
-    """Return how many workers pay: starting one costs about as much as a few thousand small pictures."""
-    return max(1, min(os.cpu_count() or 1, rows // 20_000))
+def default_workers(recipe: Recipe) -> int:
+    """Return how many workers pay: starting one costs a second or two."""
+    rows = sum(split.size for split in recipe.splits)
+    return max(1, min(os.cpu_count() or 1, int(rows * recipe.task.seconds / 2)))
 
 
-def _finish(recipe: Recipe, folder: Path, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
+def _finish(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
     """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
     shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
     labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
@@ -164,12 +215,12 @@ def _finish(recipe: Recipe, folder: Path, done: dict[ShardJob, ShardRecord]) -> 
     return manifest
 
 
-def _label_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
+def _label_counts(recipe: Recipe, folder: Folder, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
     """Return how often each label takes each value in a split, as read back from disk."""
     labels = recipe.task.knowledge.labels
     counts = {label.name: np.zeros(len(label.values), dtype=np.int64) for label in labels}
     for shard in records:
-        table = pq.ParquetFile(folder / shard.file).read(columns=[LABEL + label.name for label in labels])
+        table = _columns(folder / shard.file, [LABEL + label.name for label in labels])
         for label in labels:
             codes = from_column(table[LABEL + label.name], label.values, shard.file)
             counts[label.name] += np.bincount(codes, minlength=len(label.values))
@@ -179,12 +230,17 @@ def _label_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> d
     }
 
 
-def _boundary_counts(recipe: Recipe, folder: Path, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
+def _columns(path: Folder, names: list[str]) -> pa.Table:
+    with path.open("rb") as handle:
+        return pq.ParquetFile(handle).read(columns=names)
+
+
+def _boundary_counts(recipe: Recipe, folder: Folder, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
     """Return how many examples of a split are of each variant and each near-boundary type, and how many are far."""
     names = recipe.task.knowledge.label_names
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
     for shard in records:
-        table = pq.ParquetFile(folder / shard.file).read(columns=[BOUNDARY + name for name in names])
+        table = _columns(folder / shard.file, [BOUNDARY + name for name in names])
         for name in names:
             counts[name].update(tag for text in table[BOUNDARY + name].to_pylist() for tag in text.split("; "))
     return {name: dict(sorted(found.items())) for name, found in counts.items()}

@@ -5,13 +5,13 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from assay.data.recipe import Recipe
+from assay.data.remote import Folder
 from assay.data.shard import ShardRecord
 from assay.errors import DataError
 
@@ -80,7 +80,7 @@ def to_json(data: Mapping[str, Any]) -> bytes:
     return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Folder) -> dict[str, Any]:
     """Read and check a manifest."""
     if not folder.is_dir():
         raise DataError(f"no dataset folder {str(folder)!r}")

@@ -4,6 +4,7 @@ Half of the changes, where there are such, lead across the boundary of the rule,
 a function of the dataset, so that a model of any make can answer for them (`assay pairs`) and be held to the truth.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,16 @@ import pyarrow as pa
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
+from assay.config import from_pairs
 from assay.data.columns import GIVEN, numbers
 from assay.data.dataset import Dataset, SplitData
 from assay.data.shard import table_of
-from assay.errors import DataError
+from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.evaluate import evaluate
+from assay.logic.ground import well_formed
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, rng_for
-from assay.tasks.base import Task
+from assay.tasks.base import Intervention, Task
 from assay.worlds.world import World
 
 PAIRS = 400
@@ -29,7 +32,7 @@ TRIES = 6
 
 @dataclass(frozen=True)
 class Change:
-    """Which example, which concept, and its new value."""
+    """Which example, which concept, and its new value; or which intervention."""
 
     row: int
     concept: str
@@ -61,13 +64,66 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int = PAIRS, pictu
             after.append(world)
     if not changes:
         raise DataError(f"no world of split {split!r} can be drawn again with one concept changed")
+    return _paired(data, split + SUFFIX, task, changes, after, pictures)
+
+
+def intervened(dataset: Dataset, split: str, task: Task, do: Sequence[str], pictures: bool = True) -> Pairs:
+    """Return all worlds of a split that an intervention is for, before it and after it.
+
+    `do` is the name of one of the task's interventions, or holds changes such as `car1.colour=red`. What comes out may
+    be a world that the task never draws; its labels are what the rule says of it.
+    """
+    name, change = intervention_of(task, do)
+    data = dataset[split] if pictures else dataset.symbols(split)
+    made = [(row, change(data.world(row))) for row in range(len(data))]
+    found = [(row, world) for row, world in made if world is not None]
+    if not found:
+        raise DataError(f"{name!r} is for no world of split {split!r}")
+    changes = [Change(row, name, True) for row, _ in found]
+    return _paired(data, f"{split}-{name}", task, changes, [world for _, world in found], pictures)
+
+
+def intervention_of(task: Task, do: Sequence[str]) -> tuple[str, Intervention]:
+    """Return the intervention of a name, or the one that sets concepts, where that changes a world and leaves it whole.
+
+    >>> from assay.tasks import TASKS
+    >>> intervention_of(TASKS["trains"](), ["remove_roofs"])[0]
+    'remove_roofs'
+    """
+    if len(do) == 1 and "=" not in do[0]:
+        known = task.interventions
+        if do[0] not in known:
+            raise UnknownName(f"no intervention named {do[0]!r}{suggestion(do[0], known)}, or CONCEPT=VALUE")
+        return do[0], known[do[0]]
+    changes = {name: _value(task, name, value) for name, value in from_pairs(do, "--do").values.items()}
+
+    def change(world: World) -> World | None:
+        made = world.do(changes)
+        codes = np.array([made.codes], dtype=np.int64)
+        whole = bool(evaluate(well_formed(task.space), task.space, codes)[0])
+        return made if whole and made.codes != world.codes else None
+
+    return "do", change
+
+
+def _value(task: Task, name: str, value: Value) -> Value:
+    """Return a value as the concept has it, though YAML may have read a word as a truth."""
+    concept = task.space.concept(name)
+    named = {str(own).lower(): own for own in concept.values}
+    return named.get(str(value).lower(), value)
+
+
+def _paired(
+    data: SplitData, name: str, task: Task, changes: Sequence[Change], after: Sequence[World], pictures: bool
+) -> Pairs:
+    """Return worlds beside what they were changed to."""
     true = data.table.select([name for name in data.table.column_names if not name.startswith(GIVEN)])
     before = true.take(pa.array([change.row for change in changes]))
-    names = [f"{split}{SUFFIX}-{place}.png" for place in range(len(after))]
+    names = [f"{name}-{place}.png" for place in range(len(after))]
     changed = table_of(task, after, names, np.arange(len(after)), pictures)
     table = pa.concat_tables([before, changed.select(before.column_names)])
     table = table.set_column(table.column_names.index("index"), "index", numbers(np.arange(2 * len(after))))
-    made = SplitData(split + SUFFIX, data.fingerprint, data.knowledge, data.layout, table, data.where)
+    made = SplitData(name, data.fingerprint, data.knowledge, data.layout, table, data.where)
     return Pairs(made, tuple(changes))
 
 

@@ -15,6 +15,8 @@ from assay.tasks.base import Task, resized
 from assay.worlds.split import Split
 
 SHARD_ROWS = 1000
+SHARD_SECONDS = 20
+"""A shard takes no longer than that, about: it is what a killed run loses."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Recipe:
         return Recipe, (self.task_name, self.settings, self.seed, self.train, self.sizes)
 
     @property
+    def shard_rows(self) -> int:
+        """How many examples are written at once."""
+        return max(1, min(SHARD_ROWS, int(SHARD_SECONDS / self.task.seconds)))
+
+    @property
     def local(self) -> dict[str, Any]:
         """The settings that say where data lies on this machine, and are no part of what the dataset is."""
         config = self.task.config
@@ -56,7 +63,7 @@ class Recipe:
         return {
             "task": {"name": task.name, "version": task.version, "config": task.config.model_dump(mode="json")},
             "seed": self.seed,
-            "shard_rows": SHARD_ROWS,
+            "shard_rows": self.shard_rows,
             "sources": task.sources(),
             "splits": [split_to_dict(split) for split in self.splits],
         }

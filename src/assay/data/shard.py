@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
-from assay.data.recipe import SHARD_ROWS, Recipe
+from assay.data.recipe import Recipe
+from assay.data.remote import Folder, RemotePath
 from assay.errors import DataError, KnowledgeError
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Picture, Thing
@@ -61,9 +61,10 @@ class ShardJob:
         return f"{self.split}/part-{self.number:05d}.parquet"
 
 
-def jobs(splits: tuple[Split, ...]) -> list[ShardJob]:
+def jobs(recipe: Recipe) -> list[ShardJob]:
     """Return all shards of all splits, in order."""
-    return [ShardJob(s.name, number) for s in splits for number in range(-(-s.size // SHARD_ROWS))]
+    rows = recipe.shard_rows
+    return [ShardJob(s.name, number) for s in recipe.splits for number in range(-(-s.size // rows))]
 
 
 class Writer:
@@ -81,8 +82,8 @@ class Writer:
 
     def places(self, job: ShardJob) -> Array:
         """Return the places of the split that a shard holds."""
-        start = job.number * SHARD_ROWS
-        return np.arange(start, min(start + SHARD_ROWS, self.splits[job.split].size))
+        start, rows = job.number * self.recipe.shard_rows, self.recipe.shard_rows
+        return np.arange(start, min(start + rows, self.splits[job.split].size))
 
     def worlds(self, split: Split, places: Array) -> list[World]:
         """Return the worlds at these places, with their styles drawn."""
@@ -102,12 +103,11 @@ class Writer:
         names = [f"{split.name}-{place}.png" for place in places.tolist()]
         return table_of(self.task, worlds, names, places)
 
-    def write(self, job: ShardJob, folder: Path) -> ShardRecord:
+    def write(self, job: ShardJob, folder: Folder) -> ShardRecord:
         """Make a shard, write it under a temporary name, and rename it."""
         buffer = io.BytesIO()
         pq.write_table(self.table(job), buffer, compression="zstd")
-        path = folder / job.file
-        write_atomically(path, buffer.getvalue())
+        write_atomically(folder / job.file, buffer.getvalue())
         return record(folder, job)
 
 
@@ -185,8 +185,11 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     return {"index": value("int64"), **shown, **concepts, **labels, **tags, "style": value("string")}
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Folder, data: bytes) -> None:
     """Write a file so that it is either wholly there or not at all."""
+    if isinstance(path, RemotePath):
+        path.write(data)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -201,7 +204,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise DataError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 
-def record(folder: Path, job: ShardJob) -> ShardRecord:
+def record(folder: Folder, job: ShardJob) -> ShardRecord:
     """Return the record of a shard that is on disk."""
     data = (folder / job.file).read_bytes()
     rows = pq.read_metadata(io.BytesIO(data)).num_rows

@@ -8,6 +8,7 @@ from assay.arrays import Codes
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.recipe import recipe_from
+from assay.data.remote import is_remote
 from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
@@ -20,7 +21,7 @@ MOST_WORLDS = 2_000
 
 def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowledge, Codes]:
     """Return the rule of a dataset folder or task, and the distinct worlds that its training shows."""
-    if (Path(source) / "manifest.json").exists():
+    if is_remote(source) or (Path(source) / "manifest.json").exists():
         dataset = Dataset.open(source)
         names = [name for name in dataset.split_names if name.startswith("train")]
         if not names:

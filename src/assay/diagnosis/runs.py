@@ -12,6 +12,7 @@ from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.reading import enumerated
+from assay.diagnosis.rule_relation import learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
 from assay.metrics.evidence import Evidence, gather_from
@@ -35,7 +36,8 @@ def diagnose_run(run: RunFolder, dataset: Dataset) -> Diagnosis:
     about = {**provenance(dataset), **next(iter(predictions.values())).about}
     effects, why_not = effects_of(run, dataset)
     found = diagnose(evidence, training_worlds(dataset), about, effects=effects)
-    return replace(found, reasons=(*found.reasons, why_not)) if why_not else found
+    more = [*([why_not] if why_not else []), *learned_rules(run, dataset.knowledge)]
+    return replace(found, reasons=(*found.reasons, *more)) if more else found
 
 
 def effects_of(run: RunFolder, dataset: Dataset) -> tuple[Counterfactuals | None, str]:

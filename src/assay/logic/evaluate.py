@@ -12,12 +12,11 @@ from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import Shape, grounded, largest_number, shape_of
+from assay.logic.plan import BYTE, Make, Plan, Prepared, Tally
 from assay.logic.traverse import children, names_in, walk
 
-ROWS = 16_384
+ROWS = 32_768
 """How many rows are computed at a time: few enough to stay near the processor."""
-BYTE = 255
-"""The largest number in one byte."""
 NARROW = 127
 """Concepts with more values than this do not fit the narrow columns."""
 
@@ -51,6 +50,11 @@ class Evaluator:
         self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
         self.tests: dict[tuple[f.Operator, str, Value], Array] = {}
+        self.plans: dict[tuple[Formula, ...], Plan] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the plans, which are quickly made again, when the evaluator is sent to another process."""
+        return {**self.__dict__, "plans": {}}
 
     def _vocabulary(self, parts: list[Formula]) -> dict[str, int]:
         words = [v for c in self.space.concepts if c.kind == "symbol" for v in c.values]
@@ -82,12 +86,17 @@ class Evaluator:
         """Return what each of some parts of the formula gives in each row, what they share computed once."""
         kind: Any = self.kind
         made: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
+        plan = self._plan(tuple(formulas))
         for start in range(0, len(codes), ROWS):
             rows = slice(start, start + ROWS)
-            narrow, known = self._narrow(codes[rows]), dict[Formula, Any]()
-            for formula, whole in zip(formulas, made, strict=True):
-                whole[rows] = self.run(formula, narrow, known)
+            for whole, part in zip(made, plan.run(self._narrow(codes[rows])), strict=True):
+                whole[rows] = part
         return [self._said(whole) for whole in made]
+
+    def _plan(self, formulas: tuple[Formula, ...]) -> Plan:
+        if formulas not in self.plans:
+            self.plans[formulas] = Plan(formulas, self._prepared)
+        return self.plans[formulas]
 
     @property
     def kind(self) -> Any:
@@ -105,51 +114,68 @@ class Evaluator:
         words = {number: word for word, number in self.words.items()}
         return np.array([words[int(number)] for number in found], dtype=object)
 
-    def run(self, formula: Formula, codes: Codes, known: dict[Formula, Any] | None = None) -> Any:
-        """Return the array, or the one number, that a part of the formula gives; `known` keeps what is found."""
-        if known is None:
-            return self._run(formula, codes, {})
-        if formula not in known:
-            known[formula] = self._run(formula, codes, known)
-        return known[formula]
+    def run(self, formula: Formula, codes: Codes) -> Any:
+        """Return the array, or the one number, that a part of the formula gives."""
+        return self._plan((formula,)).run(codes)[0]
 
-    def _run(self, formula: Formula, codes: Codes, known: dict[Formula, Any]) -> Any:
-        def truth(part: Formula) -> Any:
-            return np.asarray(self.run(part, codes, known), dtype=bool)
-
+    def _prepared(self, formula: Formula) -> Prepared:
+        """Return what must be known before a part of the formula, and how it follows."""
         match formula:
             case f.Const(value):
-                return self.number(value)
+                number = self.number(value)
+                return Prepared((), lambda inside, codes: number)
             case f.Var(name):
-                return self._values(name, codes)
-            case f.Not(body):
-                return np.logical_not(truth(body))
-            case f.And(parts):
-                return reduce(np.logical_and, map(truth, parts))
-            case f.Or(parts):
-                return reduce(np.logical_or, map(truth, parts))
-            case f.Xor(parts):
-                return reduce(np.logical_xor, map(truth, parts), False)
-            case f.Implies(premise, conclusion):
-                return np.logical_or(np.logical_not(truth(premise)), truth(conclusion))
-            case f.Iff(left, right):
-                return np.equal(truth(left), truth(right))
+                return Prepared((), lambda inside, codes: self._values(name, codes))
             case f.Compare(operator, f.Var(name), f.Const(value)):
-                return self._tested(operator, name, value, codes)
-            case f.Compare(operator, left, right):
-                return COMPARE[operator](self.run(left, codes, known), self.run(right, codes, known))
-            case f.If(condition, then, otherwise):
-                either = self._whole(self.run(then, codes, known)), self._whole(self.run(otherwise, codes, known))
-                return np.where(truth(condition), *either)
-        inside = [self.run(part, codes, known) for part in children(formula)]
-        return _counted(inside) if isinstance(formula, f.Count) else self.combined(formula, inside)
+                return Prepared((), self._tested(operator, name, value))
+            case f.Count(parts) if all(_is_test(part) for part in parts):
+                return Prepared((), Tally(self._weights(parts)))
+        fold = isinstance(formula, (f.And, f.Or, f.Xor))
+        return Prepared(children(formula), lambda inside, codes: self._follows(formula, inside), fold)
 
-    def _tested(self, operator: f.Operator, name: str, value: Value, codes: Codes) -> Any:
-        """Compare a concept with a value by its codes alone."""
-        column, truths = codes[:, self.columns[name][0]], self._truths(operator, name, value)
+    def _follows(self, formula: Formula, inside: list[Any]) -> Any:
+        """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
+        match formula:
+            case f.Not():
+                return np.logical_not(inside[0])
+            case f.And():
+                return np.asarray(reduce(np.logical_and, inside), dtype=bool)
+            case f.Or():
+                return np.asarray(reduce(np.logical_or, inside), dtype=bool)
+            case f.Xor():
+                return np.asarray(reduce(np.logical_xor, inside or [False]), dtype=bool)
+            case f.Implies():
+                return np.logical_or(np.logical_not(inside[0]), inside[1])
+            case f.Iff():
+                return np.equal(*(np.asarray(part, dtype=bool) for part in inside))
+            case f.Compare(operator):
+                return COMPARE[operator](*inside)
+            case f.If():
+                return np.where(np.asarray(inside[0], dtype=bool), self._whole(inside[1]), self._whole(inside[2]))
+            case f.Count():
+                return _counted(inside)
+        return self.combined(formula, inside)
+
+    def _weights(self, parts: Sequence[Formula]) -> dict[int, Array]:
+        """Return for each concept that is tested how many of the tests each of its codes passes."""
+        made: dict[int, Array] = {}
+        for part in parts:
+            match part:
+                case f.Compare(operator, f.Var(name), f.Const(value)):
+                    truths = self._truths(operator, name, value)
+                case f.Member((f.Var(name),), rows):
+                    truths = np.any([self._truths("==", name, row[0]) for row in rows], axis=0)
+            place = self.columns[name][0]
+            made[place] = made.get(place, 0) + truths.astype(np.int64)
+        return made
+
+    def _tested(self, operator: f.Operator, name: str, value: Value) -> Make:
+        """Return how to compare a concept with a value by its codes alone."""
+        place, truths = self.columns[name][0], self._truths(operator, name, value)
         if truths.sum() == 1:
-            return column == truths.argmax()
-        return truths[column]
+            only = int(truths.argmax())
+            return lambda inside, codes: codes[:, place] == only
+        return lambda inside, codes: truths[codes[:, place]]
 
     def _truths(self, operator: f.Operator, name: str, value: Value) -> Array:
         """Return for each code of a concept whether its value stands in this relation to another."""
@@ -195,7 +221,18 @@ class Evaluator:
                 return reduce(np.logical_and, (np.not_equal(one, other) for one, other in combinations(parts, 2)), True)
             case f.Member(_, rows):
                 return self._among(parts, rows)
+            case f.Oracle():
+                return self._asked(formula, parts)
         raise TypeError(f"cannot evaluate {type(formula).__name__}")
+
+    def _asked(self, formula: f.Oracle, parts: list[Any]) -> Array:
+        """Return what a program says of worlds told by the numbers of its concepts."""
+        from assay.logic.prolog.oracle import asked
+
+        rows = np.stack(np.broadcast_arrays(*[np.atleast_1d(part) for part in parts]), axis=1)
+        concepts = [self.space.concept(name) for name in names_in(formula)]
+        numbers = {concept.name: [self.number(value) for value in concept.values] for concept in concepts}
+        return asked(formula, self.space, rows, numbers)
 
     def _whole(self, part: Any) -> Any:
         """Return truth values as numbers, in the width in use."""
@@ -212,6 +249,13 @@ class Evaluator:
             rows_found, which = np.unique(rows_found, axis=0, return_inverse=True)
         inside = np.array([tuple(row) in wanted for row in rows_found.tolist()], dtype=bool)
         return inside[which.ravel()].reshape(stacked.shape[:-1])
+
+
+def _is_test(part: Formula) -> bool:
+    """Return whether a part compares a concept with values."""
+    if isinstance(part, f.Member):
+        return len(part.terms) == 1 and isinstance(part.terms[0], f.Var) and len(part.rows) > 0
+    return isinstance(part, f.Compare) and isinstance(part.left, f.Var) and isinstance(part.right, f.Const)
 
 
 def _counted(parts: list[Any]) -> Any:

@@ -340,6 +340,19 @@ class Quantified(Formula):
             raise FormulaError("a quantifier binds one variable, or two different ones with pairs()")
 
 
+@node
+class Oracle(Formula):
+    """A Prolog program that says true or false of a world told by these concepts; `assay.logic.prolog` asks it.
+
+    The predicate `head` of one argument decides; `template` writes a world as one term, by default it is facts.
+    """
+
+    program: str
+    head: str
+    template: str
+    concepts: tuple[Formula, ...]
+
+
 def lift(operand: Operand) -> Formula:
     """Return a formula as it is, and a value as a constant."""
     return operand if isinstance(operand, Formula) else Const(operand)

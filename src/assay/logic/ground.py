@@ -12,6 +12,8 @@ from assay.logic.traverse import DEEPEST, children, depth, rebuilt
 from assay.logic.write import quoted
 
 MOST_CASES = 200_000
+NUMBER = "number"
+"""What every bound slot has besides its attributes: its place among the slots of its group, from 1 on."""
 
 
 def grounded(formula: Formula, space: ConceptSpace) -> Formula:
@@ -33,7 +35,7 @@ class _Grounder:
         match formula:
             case f.Var(name):
                 head, dot, attribute = name.partition(".")
-                return f.Var(bound[head].concept(attribute)) if dot and head in bound else formula
+                return self._attribute(bound[head], attribute) if dot and head in bound else formula
             case f.Quantified():
                 return self._spelled_out(formula, bound, cases)
             case f.Const():
@@ -42,6 +44,12 @@ class _Grounder:
         if isinstance(made, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
             return rebuilt(made, self.truth) if self.maybe else made
         return f.If(self.truth(made.condition), made.then, made.otherwise) if isinstance(made, f.If) else made
+
+    def _attribute(self, slot: Slot, attribute: str) -> Formula:
+        """Return the concept of an attribute; `number`, unless slots have that, is the slot's place from 1 on."""
+        if attribute == NUMBER and attribute not in slot.attributes:
+            return f.Const(self.space.groups[slot.group].index(slot) + 1)
+        return f.Var(slot.concept(attribute))
 
     def truth(self, formula: Formula) -> Formula:
         """Return the formula as a truth value that is never absent."""
@@ -200,7 +208,17 @@ class _Checker:
             case f.If(condition, then, otherwise):
                 self.truth(condition)
                 return self._either(then, otherwise)
+            case f.Oracle():
+                return self._program(formula)
         return self._number_shape(formula)
+
+    def _program(self, formula: f.Oracle) -> Shape:
+        from assay.logic.prolog.oracle import checked
+
+        for part in formula.concepts:
+            self.shape(part)
+        checked(formula, self.space)
+        return Shape("bool")
 
     def _shape_of_name(self, name: str) -> Shape:
         if name not in self.space.places:

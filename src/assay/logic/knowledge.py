@@ -12,10 +12,10 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Sl
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Const, Formula, conjunction
+from assay.logic.formula import Const, Formula, Oracle, conjunction
 from assay.logic.ground import Shape, grounded, shape_of, well_formed
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substituted, walk
 from assay.logic.variants import Boundary, boundary_of
 
 
@@ -171,6 +171,15 @@ class Knowledge:
         """All constraints made ready for arrays together, as they share much."""
         formulas = [grounded(constraint.formula, self.space) for constraint in self.constraints]
         return Evaluator(self.space, conjunction(*formulas)), formulas
+
+    @cached_property
+    def symbolic(self) -> bool:
+        """Whether every label is a formula that can be read, not a program that can only be asked."""
+        if not any(isinstance(part, Oracle) for label in self.labels for part in walk(label.formula)):
+            return True
+        from assay.logic.prolog.oracle import readable
+
+        return all(readable(label.formula, self.space) for label in self.labels)
 
     @cached_property
     def possible(self) -> Formula:

@@ -127,4 +127,5 @@ _WRITERS: dict[type[Formula], Callable[[Any], tuple[int, str]]] = {
     f.If: _if,
     f.Member: _member,
     f.Quantified: _quantified,
+    f.Oracle: lambda formula: _named(f"prolog: {formula.head}", formula.concepts),
 }  # fmt: skip

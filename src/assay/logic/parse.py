@@ -30,6 +30,14 @@ def _number(formula: Formula) -> int:
     raise FormulaError(f"a whole number is wanted here, not {formula}")
 
 
+def _oracle(program: Formula, head: Formula, template: Formula, *concepts: Formula) -> Formula:
+    texts = [part.value for part in (program, head, template) if isinstance(part, f.Const)]
+    names = [part for part in concepts if isinstance(part, f.Var)]
+    if len(texts) < 3 or len(names) < len(concepts) or not all(isinstance(text, str) for text in texts):
+        raise FormulaError("prolog() takes the texts of a program, its head and a template, and names of concepts")
+    return f.Oracle(str(texts[0]), str(texts[1]), str(texts[2]), tuple(concepts))
+
+
 FUNCTIONS: dict[str, Callable[..., Formula]] = {
     "And": f.conjunction, "Or": f.disjunction, "Not": f.Not, "Xor": lambda *parts: f.Xor(parts),
     "Implies": f.Implies, "Equivalent": f.Iff, "ITE": f.If,
@@ -46,6 +54,7 @@ FUNCTIONS: dict[str, Callable[..., Formula]] = {
     "exactly": lambda number, *parts: f.exactly(_number(number), *parts),
     "at_least": lambda number, *parts: f.at_least(_number(number), *parts),
     "at_most": lambda number, *parts: f.at_most(_number(number), *parts),
+    "prolog": _oracle,
     "all_equal": lambda *parts: f.AllEqual(parts), "all_different": lambda *parts: f.AllDifferent(parts),
 }  # fmt: skip
 

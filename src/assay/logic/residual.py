@@ -44,6 +44,10 @@ class Residuals(Terms):
                 return self.choose(self._term(condition), self._term(then), self._term(otherwise))
             case f.Member(terms, rows):
                 return self.member([self._term(term) for term in terms], frozenset(rows))
+            case f.Oracle():
+                from assay.logic.prolog.oracle import tabulated
+
+                return self._term(tabulated(formula, self.space))
         return self._term_of(formula, [self._term(part) for part in children(formula)])
 
     def _term_of(self, formula: Formula, parts: list[Term]) -> Term:

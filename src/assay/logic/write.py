@@ -77,6 +77,11 @@ def _write_if(formula: f.If) -> tuple[int, str]:
     return TERNARY, f"{then} if {condition} else {_write(formula.otherwise, TERNARY)}"
 
 
+def _write_oracle(formula: f.Oracle) -> tuple[int, str]:
+    texts = [repr(text) for text in (formula.program, formula.head, formula.template)]
+    return ATOM, f"prolog({', '.join([*texts, *(_write(part, TERNARY) for part in formula.concepts)])})"
+
+
 def _write_compare(formula: f.Compare) -> tuple[int, str]:
     return COMPARE, f"{_write(formula.left, SUM)} {formula.operator} {_write(formula.right, SUM)}"
 
@@ -105,4 +110,5 @@ _WRITERS: dict[type[Formula], Callable[[Any], tuple[int, str]]] = {
     f.If: _write_if,
     f.Member: _write_member,
     f.Quantified: _write_quantified,
+    f.Oracle: _write_oracle,
 }

@@ -50,6 +50,29 @@ MODELS.add(
     "ecbm", "concepts and labels of the least energy, found by search (ECBM)", "assay.models.ecbm:EnergyBottleneck"
 )
 MODELS.add("dcr", "labels by rules that a network writes for each example (DCR)", "assay.models.dcr:Reasoner")
+SYMBOLIC = "assay.models.symbolic"
+MODELS.add(
+    "synthesis",
+    "the cheapest program that explains the examples, on concepts",
+    f"{SYMBOLIC}.synthesis.learner:Synthesis",
+)
+MODELS.add(
+    "alpha-ilp",
+    "clauses found by beam search, weighed by gradients on uncertain concepts (alphaILP style)",
+    "assay.models.alpha_ilp.learner:AlphaIlp",
+)
+MODELS.add("ilp", "clauses that cover the examples, by our own learner, on concepts", f"{SYMBOLIC}.ilp.learner:Ilp")
+MODELS.add("aleph", "clauses by Aleph (needs SWI-Prolog and Aleph 5)", f"{SYMBOLIC}.ilp.aleph:Aleph")
+MODELS.add("popper", "clauses by Popper (needs a checkout of Popper 4.4 or 3.1)", f"{SYMBOLIC}.ilp.popper:Popper")
+MODELS.add("tree", "a decision tree on concepts", f"{SYMBOLIC}.baselines:Tree")
+MODELS.add("rules", "a list of rules (if this, else if that) on concepts", f"{SYMBOLIC}.rule_list:RuleList")
+MODELS.add("linear", "logistic regression on concepts", f"{SYMBOLIC}.baselines:Linear")
+MODELS.add("mlp", "a small network on concepts", f"{SYMBOLIC}.baselines:Network")
+MODELS.add(
+    "incontext",
+    "a language or vision-language model that is shown examples and asked for the rule",
+    "assay.models.incontext.learner:InContext",
+)
 
 BACKBONES = Registry("backbone")
 BACKBONES.add(

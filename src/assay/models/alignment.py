@@ -23,7 +23,7 @@ from assay.data.manifest import to_json
 from assay.data.shard import write_atomically
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName, suggestion
 from assay.models.neural import NeuralModel
-from assay.models.runs import finish_run, load_model, split_for
+from assay.models.runs import finish_run, load_network, split_for
 from assay.runs import RUN, RunFolder
 
 ROUNDS = 2000
@@ -81,7 +81,7 @@ def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) ->
     run = RunFolder(folder)
     if run.about()["data"]["fingerprint"] != dataset.fingerprint:
         raise DataError(f"{str(folder)!r} was trained on another dataset than {str(dataset.folder)!r}")
-    model = load_model(folder)
+    model = load_network(folder)
     linear_of(model)
     limits = limits_of(asked, model)
     new = RunFolder(output)

@@ -13,16 +13,22 @@ from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Rows, To
 from assay.diagnosis.interventions.fronts import LinearFront
 from assay.errors import ConfigError
 from assay.models.neural import NeuralModel, Outputs
+from assay.models.symbolic.base import SymbolicModel
 from assay.models.tensors import to_batch
+from assay.models.trained import Trained
 
 WORK_RUN = 400_000
 CLOSE = 1e-4
 
 
-def answerer(model: NeuralModel, data: SplitData) -> Answerer:
-    """Return a network with the pictures of a split; these are read once where labels follow from concepts alone."""
+def answerer(model: Trained, data: SplitData) -> Answerer:
+    """Return a model with the pictures of a split; these are read once where labels follow from concepts alone."""
     if not (model.can_intervene and model.has_concepts):
         raise ConfigError(f"model {model.name!r} has no concepts that can be set")
+    if isinstance(model, SymbolicModel):
+        return FrontEnd(model.name, model.perception.spreads(data), model.labels_from_concepts)
+    if not isinstance(model, NeuralModel):
+        raise ConfigError(f"model {model.name!r} is of a kind that interventions do not know")
     model.eval()
     images = to_batch(data, next(model.parameters()).device).images
     told = _plain(model.probabilities(images, {}))

@@ -12,7 +12,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError
-from assay.models.neural import NeuralModel
+from assay.models.trained import Trained
 from assay.predictions import Predictions
 from assay.seeds import rng_for
 
@@ -52,7 +52,7 @@ class Bypass:
         return {**asdict(self), "survival": self.survival}
 
 
-def bypass(model: NeuralModel, data: SplitData, seed: int = 0) -> Bypass:
+def bypass(model: Trained, data: SplitData, seed: int = 0) -> Bypass:
     """Return what setting the concepts of a split does to a model's labels."""
     if not model.can_intervene:
         raise ConfigError(f"model {model.name!r} has no concepts that can be set, so there is nothing to bypass")
@@ -63,7 +63,7 @@ def bypass(model: NeuralModel, data: SplitData, seed: int = 0) -> Bypass:
     labels = data.labels
 
     def answers(codes: Codes | None) -> Array:
-        do = None if codes is None else dict(zip(model.space.names, codes.T, strict=True))
+        do = None if codes is None else dict(zip(model.knowledge.space.names, codes.T, strict=True))
         return _codes(model.predict(data, do), model)
 
     mixed, true = answers(data.concepts[other]), answers(data.concepts)
@@ -80,5 +80,5 @@ def bypass(model: NeuralModel, data: SplitData, seed: int = 0) -> Bypass:
     )
 
 
-def _codes(said: Predictions, model: NeuralModel) -> Codes:
+def _codes(said: Predictions, model: Trained) -> Codes:
     return np.stack([said.labels[name].codes for name in model.knowledge.label_names], axis=1)

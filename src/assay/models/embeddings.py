@@ -5,7 +5,6 @@ are found again by any model, run or dataset, and never taken for those of other
 """
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,17 +13,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
+from assay.data.cache import cache_folder
 from assay.data.shard import write_atomically
 from assay.errors import DataError
 
 CHUNK = 256
 KEY = 16
-
-
-def cache_folder() -> Path:
-    """Return where features are kept: `$ASSAY_CACHE`, or `assay` in the user's cache folder."""
-    given = os.environ.get("ASSAY_CACHE")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
 
 
 def signature(network: nn.Module) -> bytes:

@@ -3,10 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.arrays import Array
@@ -14,13 +17,16 @@ from assay.concepts import ConceptSpace
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
 from assay.data.manifest import versions
-from assay.errors import ConfigError, RunFailed
+from assay.data.shard import write_atomically
+from assay.errors import ConfigError, DataError, RunFailed
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
+from assay.models.backbones import rebuilding
 from assay.models.tensors import Batch, to_batch
 from assay.models.training import Epoch, Phase, Report, Training, device_of, seed_all, train
 from assay.predictions import Answer, Predictions
 from assay.render.picture import Layout
+from assay.runs import WEIGHTS
 
 CHUNK = 1024
 SAME = 1e-4
@@ -50,6 +56,7 @@ class NeuralModel(nn.Module):
     """Which of the task's suggested backbones it uses: `concept` or `label`."""
     has_concepts: ClassVar[bool]
     can_intervene: ClassVar[bool]
+    is_network: ClassVar[bool] = True
     Config: ClassVar[type[NeuralConfig]]
     default_backbone: ClassVar[str] = "conv-pool"
 
@@ -174,6 +181,29 @@ class NeuralModel(nn.Module):
     def history_as_dicts(self) -> list[dict[str, Any]]:
         """Return the training history as plain data."""
         return [asdict(epoch) for epoch in self.history]
+
+    def in_words(self) -> list[str]:
+        """Return nothing: weights are not words."""
+        return []
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Write the weights, and return where they were learned and how many they are."""
+        weights = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
+        write_atomically(folder / WEIGHTS, save(weights))
+        parameters = list(self.parameters())
+        return {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
+
+    @classmethod
+    def opened(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+        """Return the trained model of a run."""
+        knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
+        with rebuilding():
+            model = cls(knowledge, layout, Settings(about["config"]), seed=about["seed"])
+        try:
+            model.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
+        except (OSError, SafetensorError, RuntimeError) as error:
+            raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
+        return model.to(torch.device(device)).eval()
 
 
 def _mean_f1(truth: Tensor, spreads: list[Tensor]) -> float:

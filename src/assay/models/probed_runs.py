@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.models.activations import Subject
 from assay.models.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table
-from assay.models.runs import load_model, split_for
+from assay.models.runs import load_network, split_for
 from assay.models.training import device_of
 from assay.runs import RUN, RunFolder
 
@@ -36,7 +35,7 @@ def probe_run(
             f"{str(dataset.folder)!r} has {dataset.fingerprint}"
         )
     _claim(output)
-    subject = Subject.of(load_model(folder))
+    subject = Subject.of(load_network(folder))
     probed = probe_layers(subject, dataset, ask, report)
     write_probed(probed, subject, dataset, output, ask, about)
     return probed
@@ -76,11 +75,10 @@ def write_probed(
     }
     write_atomically(output / TABLE, to_json(found))
     write_atomically(output / "probes.csv", _csv(rows).encode())
-    data = dataset.folder.resolve()
-    from_run = Path(os.path.relpath(data, output.resolve())).as_posix()
-    place = {"folder": str(data), "from_run": from_run, "fingerprint": dataset.fingerprint, "task": dataset.name}
     rule = {"knowledge": knowledge.to_dict(), "layout": dataset.layout.to_dict()}
-    write_atomically(output / RUN, to_json({"config": {}, **told, **rule, "data": place, "pairs": pairs}))
+    write_atomically(
+        output / RUN, to_json({"config": {}, **told, **rule, "data": dataset.place(output), "pairs": pairs})
+    )
 
 
 def layer_folder(output: Path, layer: str) -> Path:

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from assay.config import Config
 from assay.errors import ConfigError, RunFailed
+from assay.models.epoch import Epoch as Epoch
+from assay.models.epoch import Report as Report
 from assay.models.tensors import Batch
 from assay.seeds import digest
 
@@ -48,20 +50,6 @@ class Phase:
     """`told` is that of labels where known concepts are told; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """What one epoch gave."""
-
-    phase: str
-    number: int
-    loss: float
-    score: float
-    best: bool
-
-
-Report = Callable[[Epoch, int], None]
 
 
 def device_of(name: str) -> torch.device:

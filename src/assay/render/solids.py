@@ -55,7 +55,9 @@ def _welded(name: str, points: Array, normals: Array, faces: int) -> Mesh:
     """Return a mesh in which corners with the same place and the same normal are one vertex."""
     both = np.concatenate([points, normals], axis=1).round(7)
     _, first, numbers = np.unique(both, axis=0, return_index=True, return_inverse=True)
-    return Mesh(name, points[first], normals[first], numbers.reshape(faces, 3))
+    corners = numbers.reshape(faces, 3)
+    whole = (corners != np.roll(corners, 1, axis=1)).all(axis=1)  # a sliver may have lost a side
+    return Mesh(name, points[first], normals[first], corners[whole])
 
 
 def flat(name: str, left: float, low: float, right: float, high: float, z: float = 0.0) -> Mesh:

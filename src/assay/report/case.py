@@ -15,6 +15,7 @@ from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
+from assay.report.curves import Curve, coverage_of
 from assay.runs import RunFolder
 from assay.worlds.split import HARD
 
@@ -49,6 +50,8 @@ class Case:
     diagnosis: Diagnosis
     split: str
     examples: tuple[Example, ...]
+    coverage: Curve | None = None
+    """How right the model is where it is surest."""
 
     @property
     def model(self) -> str:
@@ -73,7 +76,9 @@ def case_of(folder: Path) -> Case:
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
     diagnosis = diagnose_run(run, dataset)
-    return Case(folder.resolve().name, dataset, about, diagnosis, split, _examples(dataset, predictions[split]))
+    examples = _examples(dataset, predictions[split])
+    coverage = coverage_of(gather_from(dataset, predictions[split]))
+    return Case(folder.resolve().name, dataset, about, diagnosis, split, examples, coverage)
 
 
 def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]:

@@ -1,4 +1,4 @@
-"""Writes a report: `report.html` (one file, needs nothing else), `report.md` and `report.json`."""
+"""Writes a report: `report.html` (one file, needs nothing else), `report.md`, `report.json`, `tables.tex`."""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +14,13 @@ from assay.data.manifest import to_json, versions
 from assay.data.shard import write_atomically
 from assay.diagnosis.reading import Reading
 from assay.diagnosis.runs import training_shortcuts
+from assay.diagnosis.verdict import MEANINGS
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
+from assay.report.curves import coverage_charts
+from assay.report.plot import Chart
+from assay.report.table import Table, tex_file
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
 BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
@@ -24,17 +28,27 @@ KINDS = {"variant": "holds", "type": "just misses", "far": "far"}
 MOST_REGIONS = 40
 
 
-def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report") -> Path:
-    """Write the report of several runs into a folder and return the HTML page."""
+def write_report(
+    folders: Sequence[Path],
+    out: Path,
+    title: str = "Assay report",
+    tables: Sequence[Table] = (),
+    charts: Sequence[Chart] = (),
+) -> Path:
+    """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
     cases = cases_of(list(folders))
     datasets = {case.dataset.fingerprint: case.dataset for case in cases}
     shortcuts = {name: training_shortcuts(dataset) for name, dataset in datasets.items()}
+    drawn = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
     content = {
         "shortcuts": shortcuts,
         "title": title,
+        "tables": tables,
+        "charts": [_inline(chart, number) for number, chart in enumerate(drawn)],
         "cases": cases,
         "summary": SUMMARY,
         "boundary": BOUNDARY,
+        "meanings": MEANINGS,
         "kinds": KINDS,
         "most_regions": MOST_REGIONS,
         "metrics": METRICS,
@@ -42,9 +56,26 @@ def write_report(folders: Sequence[Path], out: Path, title: str = "Assay report"
     }
     for name in ("report.html", "report.md"):
         write_atomically(out / name, _environment(name.endswith("html")).get_template(name).render(**content).encode())
+    write_atomically(out / "tables.tex", tex_file([*tables, _summary(cases)]).encode())
     records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
     write_atomically(out / "report.json", to_json(records))
     return out / "report.html"
+
+
+def _summary(cases: Sequence[Case]) -> Table:
+    """Return the verdicts and the scores of all runs as a table."""
+    rows = []
+    for case in cases:
+        scores = case.diagnosis.scores
+        ood = shown(scores.get("ood", {}).get("label_accuracy"))
+        rows.append((case.name, case.diagnosis.verdict, *(shown(scores[case.split][name]) for name in SUMMARY), ood))
+    head = ("run", "verdict", *(name.replace("_", " ") for name in SUMMARY), "label accuracy, ood")
+    return Table("Verdicts, and scores with 95 % bootstrap intervals", head, tuple(rows), 2)
+
+
+def _inline(chart: Chart, number: int) -> Markup:
+    """Return a chart as part of a page, which needs no name space."""
+    return Markup(chart.svg(f"chart-{number}").replace(' xmlns="http://www.w3.org/2000/svg"', ""))
 
 
 def _record(case: Case) -> dict[str, Any]:
@@ -79,7 +110,7 @@ def _environment(html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=None if html else _markdown,
     )
-    made.filters.update(score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code)
+    made.filters.update(score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code, whole=Markup)
     return made
 
 

@@ -27,4 +27,4 @@ DEMO = {
 
 def demo_study(output: Path) -> Study:
     """Return the demo as a study."""
-    return study_from(Settings({**DEMO, "output": str(output)}))
+    return study_from(Settings(DEMO), output)

@@ -1,88 +1,116 @@
-"""Runs a study: data, models, diagnosis, report. What is finished is not done again."""
+"""Runs a study: data, copies, runs, records, report. What is finished is kept; failures do not stop the rest."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from assay.data.dataset import Dataset
-from assay.data.make import default_workers, make
-from assay.errors import AssayError, RunFailed
-from assay.models import MODELS
+from assay.errors import RunFailed
 from assay.report.write import write_report
-from assay.runs import RUN, RunFolder
-from assay.studies.study import PlannedRun, Study
+from assay.studies.curves import intervention_charts
+from assay.studies.local import LocalWorkers, Look
+from assay.studies.records import records_of, write_records
+from assay.studies.study import DataStep, RunStep, Study
+from assay.studies.tables import tables_of
+from assay.studies.work import Outcome, Step, finished, folder_of, progress_of
 
 Say = Callable[[str], None]
 Watch = Callable[[str, int, int], None]
 """Called with what is under way, how much is done, and how much there is."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How one planned run ended."""
+class Workers(Protocol):
+    """Whoever does steps: processes here, or a cluster."""
 
-    run: PlannedRun
-    folder: Path
-    fault: str | None
+    def make(self, step: DataStep, output: Path) -> Outcome:
+        """Make a dataset with all that there is."""
+
+    def run(self, steps: Sequence[Step], output: Path, look: Look) -> Iterator[Outcome]:
+        """Do the steps in any order and give each outcome as it comes."""
 
 
-def run_study(study: Study, say: Say = lambda text: None, watch: Watch = lambda what, done, all_: None) -> Path:
+def run_study(
+    study: Study,
+    say: Say = lambda text: None,
+    watch: Watch = lambda what, done, all_: None,
+    workers: Workers | None = None,
+) -> Path:
     """Run all of a study and return the report; failures are told at the end and do not stop the rest."""
-    datasets = {name: _dataset(study, name, say, watch) for name in study.datasets}
-    outcomes = [_run(study, planned, datasets[planned.data], say, watch) for planned in study.runs]
-    done = [outcome.folder for outcome in outcomes if outcome.fault is None]
-    failed = [outcome for outcome in outcomes if outcome.fault is not None]
+    hands = workers or LocalWorkers(os.cpu_count() or 1)
+    outcomes = [_data(study, step, hands, say) for step in study.datasets]
+    broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
+    copies = [step for step in study.copies if step.parent not in broken]
+    outcomes += _all(study, copies, hands, say, watch)
+    broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
+    broken |= {copy.name: broken[copy.parent] for copy in study.copies if copy.parent in broken}
+    runs = [step for step in study.runs if step.data not in broken]
+    outcomes += _all(study, [step for step in runs if not step.needs], hands, say, watch)
+    broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
+    outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], hands, say, watch)
+    outcomes += [Outcome(s.name, False, 0.0, f"{s.needs}: {broken[s.needs]}") for s in runs if s.needs in broken]
+    outcomes += [Outcome(s.name, False, 0.0, f"{s.data}: {broken[s.data]}") for s in study.runs if s.data in broken]
+    return _finish(study, [outcome for outcome in outcomes if outcome.fault])
+
+
+def _data(study: Study, step: DataStep, workers: Workers, say: Say) -> Outcome:
+    """Make a dataset with all processors at once."""
+    outcome = workers.make(step, study.output)
+    _tell(study, step, outcome, say)
+    return outcome
+
+
+def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch: Watch) -> list[Outcome]:
+    named = {step.name: step for step in steps}
+    outcomes = []
+    for step in steps:
+        if finished(step, study.output):
+            outcomes.append(Outcome(step.name, False, 0.0))
+            _tell(study, step, outcomes[-1], say)
+    left = [step for step in steps if not finished(step, study.output)]
+    done = len(steps) - len(left)
+
+    def look() -> None:
+        under_way = [(step, progress_of(step, study.output)) for step in left]
+        parts = sum(part / max(1, whole) for _, (part, whole) in under_way if part < whole)
+        watch(f"{study.name}: {done} of {len(steps)}", int(100 * (done + parts)), 100 * len(steps))
+
+    for outcome in workers.run(left, study.output, look):
+        outcomes.append(outcome)
+        done += 1
+        _tell(study, named[outcome.name], outcome, say)
+    return outcomes
+
+
+def _tell(study: Study, step: Step, outcome: Outcome, say: Say) -> None:
+    folder = folder_of(step, study.output)
+    if outcome.fault is not None:
+        say(f"failed  {folder}: {outcome.fault}")
+    elif not outcome.done:
+        say(f"kept    {folder}")
+    else:
+        say(f"{'trained' if isinstance(step, RunStep) else 'made'}    {folder} ({outcome.seconds:.0f} s)")
+
+
+def _shown(study: Study) -> list[Path]:
+    """Return the runs that the report tells of one by one: the first seed and fold of each model on each task."""
+    firsts: dict[tuple[str, str, str], Path] = {}
+    for step in study.runs:
+        if finished(step, study.output):
+            firsts.setdefault((step.task, step.challenge, step.label), folder_of(step, study.output))
+    return list(firsts.values())
+
+
+def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
+    """Write the records and the report of what is finished; tell what failed."""
+    records = records_of(study.runs, study.output)
+    write_records(records, study.runs, study.output)
+    done = [folder_of(step, study.output) for step in study.runs if finished(step, study.output)]
     if not done:
-        raise RunFailed(f"every run failed; the first, {failed[0].run.name}: {failed[0].fault}")
-    page = write_report(done, study.output / "report", study.name)
+        first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
+        raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
+    tables, charts = tables_of(study, records), intervention_charts(records)
+    page = write_report(_shown(study), study.output / "report", study.name, tables, charts)
     if failed:
-        raise RunFailed(
-            f"{len(failed)} of {len(outcomes)} runs failed ({failed[0].run.name}: {failed[0].fault}); {page}"
-        )
+        lost = len(study.runs) - len(done)
+        raise RunFailed(f"{lost} of {len(study.runs)} runs failed ({failed[0].name}: {failed[0].fault}); report {page}")
     return page
-
-
-def _dataset(study: Study, name: str, say: Say, watch: Watch) -> Dataset:
-    recipe, folder = study.datasets[name], study.output / "data" / name
-    rows = sum(split.size for split in recipe.splits)
-    done = 0
-
-    def count(more: int) -> None:
-        nonlocal done
-        done += more
-        watch(f"making {name}", done, rows)
-
-    try:
-        make(recipe, folder, default_workers(rows), count)
-    except AssayError as error:
-        raise type(error)(f"{name}: {error}") from None
-    say(f"data    {folder} ({rows:,} examples)")
-    return Dataset.open(folder)
-
-
-def _run(study: Study, planned: PlannedRun, dataset: Dataset, say: Say, watch: Watch) -> Outcome:
-    from assay.models.runs import Order, train_run
-
-    folder = study.output / "runs" / planned.name
-    order = Order(planned.model, planned.settings, planned.seed)
-    try:
-        if (folder / RUN).exists() and _up_to_date(folder, planned, dataset):
-            say(f"kept    {folder}")
-            return Outcome(planned, folder, None)
-        train_run(order, dataset, folder, lambda epoch, all_: watch(f"training {planned.name}", epoch.number, all_))
-    except Exception as error:  # whatever a model may raise: the other runs shall go on
-        fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-        say(f"failed  {folder}: {fault}")
-        return Outcome(planned, folder, fault)
-    say(f"trained {folder}")
-    return Outcome(planned, folder, None)
-
-
-def _up_to_date(folder: Path, planned: PlannedRun, dataset: Dataset) -> bool:
-    """Return whether a finished run is of this model, settings and data; refuse to write over another one."""
-    about = RunFolder(folder).about()
-    asked = MODELS[planned.model].settled(planned.settings, dataset.manifest["backbones"]).model_dump(mode="json")
-    same = about["config"] == asked and about["data"]["fingerprint"] == dataset.fingerprint
-    if not same or about["model"] != planned.model:
-        raise RunFailed(f"{str(folder)!r} holds a run with other settings; choose another output folder or name")
-    return True

@@ -1,17 +1,30 @@
-"""A study: which tasks, models and seeds, and the runs that follow from them."""
+"""A study: tasks x configurations x challenges x models x seeds, and the steps that follow from them.
 
-import hashlib
-import json
-from dataclasses import dataclass
+A step is plain data and names the folder that it fills. The name holds a hash of all that decides the contents, so that
+a folder that is there is up to date, whatever else in the study has changed.
+"""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
 from assay.config import Config, Settings, checked, load_yaml
+from assay.data.annotation import Annotation
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, suggestion
 from assay.models import MODELS
+from assay.studies.analyses import analyses_from
+from assay.studies.entries import Entry, entries, short_hash
+from assay.tasks import TASKS
+
+PLAIN = "plain"
+"""The name of the challenge that changes nothing."""
+PERCEPTION = "perception"
+"""The setting by which a model names another of the study that tells it the concepts."""
 
 
 class StudyConfig(Config):
@@ -19,116 +32,207 @@ class StudyConfig(Config):
 
     name: str = "study"
     output: str = "out"
-    """The folder for data, runs and the report."""
+    """The folder for data, runs, records and the report."""
+    about: str = ""
+    """What the study is for, in a sentence or two, for the report."""
     tasks: list[str | dict[str, Any]] = Field(min_length=1)
-    """Task names, or mappings with `task` and that task's settings, `n`, `splits`, `seed`."""
+    """Task names, or mappings with `task`, an optional `name`, that task's settings, `n`, `splits`, `seed`, `each`."""
     models: list[str | dict[str, Any]] = Field(min_length=1)
-    """Model names, or mappings with `model`, an optional `name`, and that model's settings."""
+    """Model names, or mappings with `model`, an optional `name`, that model's settings, `each`, and `on`: its tasks."""
     seeds: list[int] = Field([0], min_length=1)
+    challenges: list[str | dict[str, Any]] = [PLAIN]
+    """What is done to the data before learning: `plain`, or mappings with `challenge` (a name), `annotate`, `n`."""
+    analyses: list[str | dict[str, Any]] = []
+    """What is done with every run besides scoring: `intervene`, `leakage`, `probe`, or mappings with `analysis`."""
+    folds: int = Field(0, ge=0)
+    """Cross-validation: split the training examples into so many parts with equal labels, hold each out in turn."""
     n: int | None = Field(None, ge=1)
     """The number of training examples, for tasks that do not say."""
     epochs: int | None = Field(None, ge=1)
     """The number of epochs, for models that do not say."""
+    metrics: list[str] = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
+    """The metrics of the report's tables."""
+    splits: list[str] = ["test", "ood", "hard"]
+    """The splits of the report's tables, those that there are."""
+    baseline: str | None = None
+    """The name of the model that the others are compared with, in pairs of equal seeds; by default the first."""
+    published: list[dict[str, Any]] = []
+    """Numbers to put beside ours: `task`, `model`, `metric`, `split`, `challenge`, `value`, `deviation`, `source`."""
 
 
 @dataclass(frozen=True)
-class PlannedModel:
-    """One entry of `models`: which model, what its runs are called, and its settings."""
+class DataStep:
+    """A dataset to be made."""
 
     name: str
-    label: str
-    settings: Settings
+    recipe: Recipe
 
 
 @dataclass(frozen=True)
-class PlannedRun:
-    """One model to be trained on one dataset with one seed."""
+class CopyStep:
+    """An annotated copy of a dataset to be made."""
+
+    name: str
+    parent: str
+    annotation: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """One model to be trained on one dataset with one seed, perhaps without one fold of the training examples."""
 
     name: str
     data: str
+    task: str
+    challenge: str
     model: str
+    label: str
     settings: Settings
     seed: int
+    fold: int | None = None
+    folds: int = 0
+    analyses: tuple[tuple[str, Settings], ...] = ()
+    needs: str = ""
+    """The run that tells it the concepts, which must be finished before."""
 
 
 @dataclass(frozen=True)
 class Study:
     """What a study file asks for."""
 
-    name: str
+    config: StudyConfig
     output: Path
-    datasets: dict[str, Recipe]
-    runs: tuple[PlannedRun, ...]
+    datasets: tuple[DataStep, ...]
+    copies: tuple[CopyStep, ...]
+    runs: tuple[RunStep, ...]
+    absent: tuple[str, ...] = ()
+    """What a ready-made study asks for and this installation has not."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.config.name
 
 
-def load_study(path: Path) -> Study:
+@dataclass
+class Steps:
+    """Steps as they are collected, each once."""
+
+    datasets: dict[str, DataStep] = field(default_factory=dict)
+    copies: dict[str, CopyStep] = field(default_factory=dict)
+    runs: dict[str, RunStep] = field(default_factory=dict)
+    names: dict[tuple[str, str, int, int | None], str] = field(default_factory=dict)
+    """The run of each dataset, model, seed and fold."""
+
+
+def load_study(path: Path, output: Path | None = None) -> Study:
     """Read a study file."""
-    return study_from(load_yaml(path))
+    return study_from(load_yaml(path), output)
 
 
-def study_from(settings: Settings) -> Study:
-    """Return the study that settings describe; unknown tasks and models are errors before anything runs."""
+def study_from(settings: Settings, output: Path | None = None, lenient: bool = False) -> Study:
+    """Return the study that settings describe; unknown tasks and models are errors before anything runs.
+
+    A `lenient` study leaves out what this installation has not, and says so.
+    """
     config = checked(StudyConfig, settings)
-    datasets: dict[str, Recipe] = {}
-    runs: list[PlannedRun] = []
-    models = [_model(place, entry, config, settings) for place, entry in enumerate(config.models)]
-    for place, entry in enumerate(config.tasks):
-        recipe = _recipe(place, entry, config, settings)
-        data = f"{recipe.task.name}-{_short_hash(recipe.to_dict())}"
-        datasets[data] = recipe
-        suffix = data.removeprefix(f"{recipe.task.name}-")
-        for model in models:
-            named = {seed: f"{recipe.task.name}-{model.label}-seed{seed}-{suffix}" for seed in config.seeds}
-            runs += [PlannedRun(named[seed], data, model.name, model.settings, seed) for seed in config.seeds]
-    twice = {run.name for run in runs if [other.name for other in runs].count(run.name) > 1}
-    if twice:
-        name = sorted(twice)[0]
-        raise ConfigError(
-            f"{settings.place('models')}two runs are named {name!r}; "
-            "list each task and seed once, and give models that occur twice a 'name'"
-        )
-    return Study(config.name, Path(config.output), datasets, tuple(runs))
+    if len(set(config.seeds)) < len(config.seeds):
+        raise ConfigError(f"{settings.place('seeds')}seeds: each once, not {config.seeds}")
+    absent: list[str] = []
+    tasks = entries("task", config.tasks, settings, TASKS, absent if lenient else None)
+    models = entries("model", config.models, settings, MODELS, absent if lenient else None)
+    challenges = entries("challenge", config.challenges, settings, None, None)
+    for model in models:
+        _check_model(model, config, {task.label for task in tasks}, settings)
+    steps = Steps()
+    labels = {model.label for model in models}
+    for task, challenge in itertools.product(tasks, challenges):
+        data = _data(task, challenge, config, steps, settings)
+        for model in sorted(models, key=lambda model: model.settings.values.get(PERCEPTION) in labels):
+            if not model.on or task.label in model.on:
+                _add_runs(steps, data, task, challenge, model, config, settings)
+    if not steps.runs and not absent:
+        raise ConfigError("the study has no run; let some model be 'on' some task")
+    _check_baseline(config, models, settings)
+    return Study(
+        config,
+        output or Path(config.output),
+        tuple(steps.datasets.values()),
+        tuple(steps.copies.values()),
+        tuple(steps.runs.values()),
+        tuple(absent),
+    )
 
 
-def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Settings) -> Settings:
-    """Return an entry of `tasks` or `models` as settings, with the line of each key."""
-    values: dict[str, Any] = {kind: entry} if isinstance(entry, str) else dict(entry)
-    here = f"{kind}s.{place}"
-    start = settings.places.get(here, f"{kind}s")
-    if kind not in values:
-        raise ConfigError(f"{start}: an entry without {kind!r}: {entry!r}")
-    return Settings(values, {key: settings.places.get(f"{here}.{key}", start) for key in values})
-
-
-def _recipe(place: int, entry: str | dict[str, Any], config: StudyConfig, settings: Settings) -> Recipe:
-    given = _entry("task", place, entry, settings)
+def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
+    """Add the dataset of a task under a challenge, and return its name."""
+    given = task.settings
     if config.n is not None:
         given = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merged(given)
+    if "n" in challenge.settings.values:
+        given = given.merged(challenge.settings.only({"n"}))
     try:
-        recipe = recipe_from(str(given.values["task"]), given)
-        recipe.to_dict()  # builds the task and its splits
+        recipe = recipe_from(task.name, given)
+        plan = recipe.to_dict()  # builds the task and its splits
     except AssayError as error:
-        raise ConfigError(_placed(given.place("task"), error)) from None
-    return recipe
+        raise ConfigError(_placed(task.place, error)) from None
+    name = f"{recipe.task.name}-{short_hash(plan)}"
+    steps.datasets[name] = DataStep(name, recipe)
+    strangers = challenge.settings.values.keys() - {"annotate", "n"}
+    if strangers:
+        raise ConfigError(f"challenge {challenge.label!r}: unknown key {sorted(strangers)[0]!r}; there are annotate, n")
+    annotation = challenge.settings.values.get("annotate")
+    if not annotation:
+        return name
+    checked(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
+    copy = f"{recipe.task.name}-{challenge.label}-{short_hash([plan, annotation])}"
+    steps.copies[copy] = CopyStep(copy, name, annotation)
+    return copy
 
 
 def _placed(place: str, error: AssayError) -> str:
-    return str(error) if str(error).startswith(place.partition(" line ")[0]) else f"{place}{error}"
+    file = place.partition(" line ")[0]
+    return str(error) if not file or str(error).startswith(file) else f"{place}: {error}"
 
 
-def _model(place: int, entry: str | dict[str, Any], config: StudyConfig, settings: Settings) -> PlannedModel:
-    given = _entry("model", place, entry, settings)
-    name, label = str(given.values["model"]), str(given.values.get("name", given.values["model"]))
-    if name not in MODELS:
-        raise ConfigError(f"{given.place('model')}no model named {name!r}{suggestion(name, MODELS)}")
-    if not f"_{label}".replace("-", "_").replace(".", "_").isidentifier():
-        raise ConfigError(f"{given.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
-    own = given.without({"model", "name"})
-    if config.epochs is not None:
-        own = Settings({"epochs": config.epochs}, {"epochs": settings.places.get("epochs", "epochs")}).merged(own)
-    MODELS[name].settled(own, {})
-    return PlannedModel(name, label, own)
+def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: Settings) -> None:
+    for task in model.on:
+        if task not in tasks:
+            raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
+    MODELS[model.name].settled(_with_epochs(model, config, settings), {})
 
 
-def _short_hash(data: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:8]
+def _with_epochs(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
+    if config.epochs is None or "epochs" not in MODELS[model.name].Config.model_fields:
+        return model.settings
+    common = Settings({"epochs": config.epochs}, {"epochs": settings.places.get("epochs", "epochs")})
+    return common.merged(model.settings)
+
+
+def _add_runs(
+    steps: Steps, data: str, task: Entry, challenge: Entry, model: Entry, config: StudyConfig, settings: Settings
+) -> None:
+    """Add the runs of a model on a dataset; a run that is there already may tell them the concepts."""
+    own = _with_epochs(model, config, settings)
+    folds: list[int | None] = list(range(config.folds)) if config.folds else [None]
+    for seed, fold in itertools.product(config.seeds, folds):
+        parts = [task.label, model.label, *([] if challenge.label == PLAIN else [challenge.label]), f"seed{seed}"]
+        parts += [] if fold is None else [f"fold{fold}"]
+        needs = steps.names.get((data, str(own.values.get(PERCEPTION)), seed, fold), "")
+        content = [data, model.name, dict(own.values), seed, fold, config.folds, config.analyses, needs]
+        name = "-".join([*parts, short_hash(content)])
+        steps.names[data, model.label, seed, fold] = name
+        steps.runs[name] = RunStep(
+            *(name, data, task.label, challenge.label, model.name, model.label, own, seed, fold, config.folds),
+            analyses=analyses_from(config.analyses, settings.place("analyses")),
+            needs=needs,
+        )
+
+
+def _check_baseline(config: StudyConfig, models: list[Entry], settings: Settings) -> None:
+    labels = [model.label for model in models]
+    if config.baseline is not None and labels and config.baseline not in labels:
+        raise ConfigError(
+            f"{settings.place('baseline')}baseline: no model is called {config.baseline!r}"
+            f"{suggestion(config.baseline, labels)}"
+        )

@@ -21,3 +21,23 @@ TASKS.add(
 TASKS.add("sudoku-mini", "sudoku boards of 4 x 4 cells", "assay.tasks.sudoku:SudokuMini")
 TASKS.add("cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.tasks.cocologic:CocoLogic")
 TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.tasks.cocologic:CocoLogicFS")
+TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")
+TASKS.add(
+    "trains-numerical",
+    "trains with a car of as many loads and axles as its number",
+    "assay.tasks.trains_presets:NumericalTrains",
+)
+TASKS.add(
+    "trains-complex", "trains under a rule of numbers, lengths and colours", "assay.tasks.trains_presets:ComplexTrains"
+)
+TASKS.add("trains-ood", "trains, tested on 7 cars and on cars of every look", "assay.tasks.trains_presets:OodTrains")
+TASKS.add("blocks", "trains as rows of simple blocks: which go east?", "assay.tasks.trains_presets:Blocks")
+TASKS.add("clevr", "solids on a floor, two of one colour and shape or not: CLE4EVR", "assay.tasks.clevr:Clevr")
+TASKS.add("sdd-oia", "what a car may do at a crossing: drawn traffic scenes, 21 concepts", "assay.tasks.driving:SddOia")
+TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.tasks.driving_bdd:BddOia")
+TASKS.add("clevr-small", "three solids of three shapes and two colours", "assay.tasks.clevr:ClevrSmall")
+TASKS.add("clevr-many", "three to six solids, some behind others", "assay.tasks.clevr:ClevrMany")
+TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")
+TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.tasks.chess:ChessSane")
+TASKS.add("chess-flat", "chess positions as flat diagrams", "assay.tasks.chess:ChessFlat")
+TASKS.add("valued", "chess positions as they come in games, to be read under 15 rules", "assay.tasks.chess:Valued")

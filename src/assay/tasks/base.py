@@ -1,7 +1,7 @@
 """What a task is, and the splits that tasks with enumerable worlds share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,11 +17,14 @@ from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
+from assay.worlds.asked import AskedSource
 from assay.worlds.hard import HardSource
 from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
 
+Intervention = Callable[[World], World | None]
+"""A change of worlds that has a name; it gives None for worlds that it is not for."""
 Column = Literal["image", "things", "instances", "parts", "depth", "text"]
 
 
@@ -55,6 +58,8 @@ class Task(ABC):
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
     how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
     """How worlds come about, for the dataset card."""
+    seconds: ClassVar[float] = 0.0001
+    """About how long a picture takes, so that slow ones are written in smaller parts and by more workers."""
     trial: ClassVar[Mapping[str, Any]] = {}
     """Settings with which the laws are quickly tried: small pictures, drawn plainly."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
@@ -97,12 +102,18 @@ class Task(ABC):
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
-        source = WorldSource(self.knowledge, split, seed, self.name, self.version, style=self.style)
+        dealt = WorldSource if self.knowledge.symbolic else AskedSource
+        source = dealt(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same world but for these concepts and what must follow, or None where that cannot be."""
         return world.do(changes)
+
+    @property
+    def interventions(self) -> Mapping[str, Intervention]:
+        """Changes that a test can make, by name; what they give may be a world that the task never draws."""
+        return {}
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the names of the source images (digits, photographs) that a world shows."""

@@ -17,9 +17,12 @@ from assay.testing.checks import Check, CheckFailed, need, try_laws
 
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[Check]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
+    from assay.models import MODELS
     from assay.models.runs import Order, load_model, train_run
 
-    order = Order(name, Settings({"epochs": 1, "device": "cpu", **(settings or {})}))
+    quick = {"epochs": 1, "device": "cpu", "seconds": 5.0, "programs": 20_000}
+    known = MODELS[name].Config.model_fields
+    order = Order(name, Settings({**{k: v for k, v in quick.items() if k in known}, **(settings or {})}))
     with tempfile.TemporaryDirectory() as folder:
         first = train_run(order, dataset, Path(folder) / "first")
         second = train_run(order, dataset, Path(folder) / "second")

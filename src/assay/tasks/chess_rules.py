@@ -1,4 +1,8 @@
-"""Chess boards of any size as knowledge: 13 values a square, and the rules that a board must keep (VALUED, 3.1)."""
+"""Chess boards of any size as knowledge: 13 values a square, and the rules that every position keeps (VALUED, 3.1).
+
+Eight rules, for both colours; the one about both kings is shared, so that there are 15. Five of the eight are about
+counting, three about where pieces stand.
+"""
 
 import numpy as np
 
@@ -7,11 +11,8 @@ from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.logic import formula as f
 from assay.logic.formula import Formula, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
+from assay.worlds.positions import COLOURS, EMPTY, VALUES
 
-EMPTY = "empty"
-PIECES = "PNBRQKpnbrqk"
-VALUES = (EMPTY, *PIECES)
-COLOURS = {"white": "PNBRQK", "black": "pnbrqk"}
 COUNTING, LOCALISING = ("counting",), ("localising",)
 
 
@@ -27,15 +28,24 @@ class Board:
     def number(self, pieces: str, squares: list[str] | None = None) -> Formula:
         """Return how many of these pieces stand on the board, or on some of its squares."""
         where = self.squares if squares is None else squares
-        return f.Count(tuple(Var(square).eq(piece) for piece in pieces for square in where))
+        if len(pieces) == 1:
+            return f.Count(tuple(Var(square).eq(pieces) for square in where))
+        return f.Count(tuple(f.Member((Var(square),), tuple((piece,) for piece in pieces)) for square in where))
 
     def knowledge(self) -> Knowledge:
-        rules = [self._kings_apart()]
-        for colour in COLOURS:
-            rules += self._rules(colour)
-        return Knowledge.of(self.space, {"white_is_ahead": self.number("PNBRQ") > self.number("pnbrq")}, rules)
+        """Return the rules as constraints, and as label whether White has more pieces."""
+        return Knowledge.of(self.space, {"white_is_ahead": self.number("PNBRQ") > self.number("pnbrq")}, self.rules())
+
+    def rules(self) -> list[Constraint]:
+        """Return the rules, that of both kings first."""
+        return [self._kings_apart(), *(rule for colour in COLOURS for rule in self._rules(colour))]
+
+    def lead(self) -> Formula:
+        """Return how many pieces more White has."""
+        return self.number("PNBRQ") - self.number("pnbrq")
 
     def near(self, square: str) -> list[str]:
+        """Return the squares beside a square."""
         x, y = ord(square[0]) - 97, int(square[1:]) - 1
         around = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
         return [f"{chr(97 + a)}{b + 1}" for a, b in around if 0 <= a < self.files and 0 <= b < self.ranks]
@@ -46,7 +56,7 @@ class Board:
         return Constraint("kings_apart", conjunction(*apart), LOCALISING)
 
     def _rules(self, colour: str) -> list[Constraint]:
-        pawn, knight, bishop, rook, queen, king = COLOURS[colour]
+        pawn, knight, bishop, rook, queen, king = tuple(COLOURS[colour])
         pawns, queens = self.number(pawn), self.number(queen)
         pairs = [self.number(piece) for piece in (bishop, knight, rook)]
         ends = [s for s in self.squares if s[1:] in ("1", str(self.ranks))]

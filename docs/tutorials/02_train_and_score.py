@@ -1,0 +1,26 @@
+"""Train two models on the same data and score them on every split."""
+
+import tempfile
+from pathlib import Path
+
+from assay import Dataset, Recipe, make, score
+from assay.config import Settings
+from assay.diagnosis.runs import evidence_of
+from assay.models.runs import Order, train_run
+from assay.runs import RunFolder
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    # three pixels and a rule over them: learned in seconds
+    settings = Settings({"pixels": True, "k": 3, "formula": "a and b or c"})
+    make(Recipe("mnlogic", settings, train=256), folder / "data")
+    dataset = Dataset.open(folder / "data")
+
+    for model in ("blackbox", "cbm"):
+        asked = Settings({"epochs": 12, "learning_rate": 0.01, "device": "cpu"})
+        train_run(Order(model, asked, seed=0), dataset, folder / model)
+        found = score(evidence_of(RunFolder(folder / model), dataset)["test"], ["label_accuracy", "concept_accuracy"])
+        # a black box says nothing of concepts: that score is not a number
+        print(model, {name: round(one.value, 2) for name, one in found.items()})
+        assert found["label_accuracy"].value > 0.9
+        assert found["concept_accuracy"].applies == (model == "cbm")

@@ -1,0 +1,28 @@
+"""`assay export`: a dataset in the files that another program reads."""
+
+from typing import Annotated
+
+import typer
+
+from assay.cli.console import DataArgument, JsonFlag, OutOption, print_json, print_table, say
+
+
+def export(
+    data: DataArgument,
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="The form to write; see 'assay list exports'.")],
+    output: OutOption,
+    split: Annotated[
+        list[str], typer.Option("--split", help="A split to write; repeat for more; by default all.")
+    ] = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Write a dataset in the form of another program: its own file names, folders and keys."""
+    from assay.data.dataset import Dataset
+    from assay.data.exports import export as write
+
+    counts = write(Dataset.open(data), form, output, split)
+    if as_json:
+        print_json({"folder": str(output), "form": form, "splits": counts})
+        return
+    print_table(["split", "examples"], [[name, f"{count:,}"] for name, count in counts.items()])
+    say(f"{output}  in the form {form!r}")

@@ -1,0 +1,56 @@
+"""Copies of remote datasets on this machine: fetched when first asked for, shard by shard, each checked by its hash."""
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from assay.data.manifest import NAME, read_manifest, to_json
+from assay.data.remote import RemotePath
+from assay.data.shard import write_atomically
+from assay.errors import DataError
+
+AT_ONCE = 8
+SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+"""The name of a shard's file; no other may be written, whatever a manifest from elsewhere says."""
+
+
+def cache_folder() -> Path:
+    """Return where copies are kept: `$ASSAY_CACHE`, or `assay` in the user's cache folder."""
+    given = os.environ.get("ASSAY_CACHE")
+    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+
+
+def opened(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
+    """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
+    manifest = read_manifest(origin)
+    files = [shard["file"] for split in manifest["splits"] for shard in split["shards"]]
+    for file in files:
+        if not SHARD.fullmatch(file):
+            raise DataError(f"{str(origin / NAME)!r} names the file {file!r}, which is not one of a dataset")
+    folder = cache_folder() / "datasets" / str(manifest["fingerprint"])
+    write_atomically(folder / NAME, to_json(manifest))
+    return folder, manifest
+
+
+def fetch(origin: RemotePath, folder: Path, shards: Sequence[dict[str, Any]]) -> None:
+    """Fetch the shards that the copy lacks, some at once; what an earlier call fetched is kept."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda shard: _fetch(origin, folder, shard), shards))
+
+
+def _fetch(origin: RemotePath, folder: Path, shard: dict[str, Any]) -> None:
+    path = folder / shard["file"]
+    if path.is_file() and path.stat().st_size == shard["bytes"] and _hash(path.read_bytes()) == shard["sha256"]:
+        return
+    data = (origin / shard["file"]).read_bytes()
+    if _hash(data) != shard["sha256"]:
+        raise DataError(f"shard {str(origin / shard['file'])!r} does not match its hash: it is damaged")
+    write_atomically(path, data)
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

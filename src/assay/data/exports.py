@@ -1,0 +1,49 @@
+"""Writing a dataset as other programs expect it: exporters by name, and a folder that is whole or not there.
+
+An exporter is a function of (dataset, names of splits, empty folder) that writes files under the folder and returns how
+many examples of each split it wrote; it raises `DataError` where the dataset is none that it can write.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import DataError, UnknownName, suggestion
+from assay.registry import Registry
+
+if TYPE_CHECKING:
+    from assay.data.dataset import Dataset
+
+Exporter = Callable[["Dataset", Sequence[str], Path], dict[str, int]]
+
+EXPORTS = Registry("export")
+EXPORTS.add("clevr", "images and CLEVR scene files, as rsbench's CLE4EVR has them", "assay.data.clevr:write_clevr")
+EXPORTS.add("vlol", "images, depth maps and scene files of trains, as V-LoL has them", "assay.data.vlol:write_vlol")
+EXPORTS.add("bdd-oia", "images and annotations of driving, as BDD-OIA has them", "assay.data.bdd:write_bdd")
+EXPORTS.add("valued", "images, boards, boxes and FEN of chess, as VALUED has them", "assay.data.valued:write_valued")
+EXPORTS.add(
+    "prolog", "the rule and the worlds as Prolog, with files for Aleph and Popper", "assay.data.prolog:write_prolog"
+)
+
+
+def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = ()) -> dict[str, int]:
+    """Write splits, by default all, in the named form; return how many examples of each were written."""
+    write: Exporter = EXPORTS[name]
+    folder = folder.absolute()
+    for split in splits:
+        if split not in dataset:
+            raise UnknownName(f"no split named {split!r}{suggestion(split, dataset.split_names)}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
+    part = folder.with_name(f".{folder.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)  # what a killed run left
+        part.mkdir(parents=True)
+        counts = write(dataset, tuple(splits) or dataset.split_names, part)
+        part.replace(folder)
+    except OSError as error:
+        raise DataError(f"cannot write {str(folder)!r}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return counts

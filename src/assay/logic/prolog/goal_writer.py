@@ -1,0 +1,285 @@
+"""Formulas as Prolog goals about one world."""
+
+from collections.abc import Sequence
+
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value
+from assay.errors import FormulaError
+from assay.logic import formula as f
+from assay.logic.formula import Formula
+from assay.logic.ground import NUMBER
+from assay.logic.prolog.reader import Clause
+from assay.logic.prolog.terms import Term, Var, joined, listed
+from assay.logic.prolog.vocabulary import Vocabulary, atom_of
+
+Goals = list[Term]
+SIGNS = {"==": "=:=", "!=": "=\\=", "<": "<", "<=": "=<", ">": ">", ">=": ">="}
+
+
+class GoalWriter:
+    """Turns formulas into goals about one world."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.space = vocabulary.space
+        self.world = Var()
+        self.bound: dict[str, tuple[Var, str]] = {}
+
+    def clause(self, head: Term, body: Term) -> Clause:
+        """Return a clause in which the world is `W`."""
+        return Clause(head, body, 0, {id(self.world): "W"})
+
+    def goal(self, formula: Formula) -> Term:
+        """Return a goal that holds where the formula does."""
+        match formula:
+            case f.Const(value):
+                return "true" if value else "fail"
+            case f.Var():
+                return joined([*self.fetch(formula, "true")], ",", "true")
+            case f.Not(body):
+                return ("\\+", self.goal(body))
+            case f.And(parts):
+                return joined([self.goal(part) for part in parts], ",", "true")
+            case f.Or(parts):
+                return joined([self.goal(part) for part in parts], ";", "fail")
+            case f.Implies(premise, conclusion):
+                return (";", ("\\+", self.goal(premise)), self.goal(conclusion))
+            case f.Iff(left, right):
+                return self.same([left, right], different=False)
+            case f.Xor(parts):
+                goals, terms = self.numbers(parts)
+                return joined([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
+            case f.Compare(operator, left, right):
+                return self.compared(operator, left, right)
+            case f.AllEqual(parts):
+                return self.same(parts, different=False)
+            case f.AllDifferent(parts):
+                return self.same(parts, different=True)
+            case f.Member(terms, rows):
+                return self.member(terms, rows)
+            case f.If(condition, then, otherwise):
+                return (";", ("->", self.goal(condition), self.goal(then)), self.goal(otherwise))
+            case f.Quantified():
+                return self.quantified(formula)
+        raise FormulaError(f"{formula} is not true or false, so it is no goal")
+
+    # concepts
+
+    def fetch(self, variable: f.Var, value: Term) -> Goals:
+        """Return the goals that say that a concept has this value; they fail if its object is absent."""
+        head, _, attribute = variable.name.partition(".")
+        if head in self.bound:
+            thing, group = self.bound[head]
+            if attribute == NUMBER and attribute not in self.space.groups[group][0].attributes:
+                return [(self.vocabulary.relation("number", group).name, thing, value)]
+            return [(self.vocabulary.relation("attribute", group, attribute).name, thing, value)]
+        slot = self._slot(variable.name)
+        if slot is None:
+            return [(self.vocabulary.relation("concept", attribute=variable.name).name, self.world, value)]
+        thing, number = Var(), self.space.groups[slot.group].index(slot) + 1
+        names = [self.vocabulary.relation(what, slot.group).name for what in ("has", "number")]
+        own = self.vocabulary.relation("attribute", slot.group, variable.name[len(slot.name) + 1 :]).name
+        return [(names[0], self.world, thing), (names[1], thing, number), (own, thing, value)]
+
+    def _slot(self, name: str) -> Slot | None:
+        return next((slot for slot in self.space.slots if name in slot.concepts), None)
+
+    def concept(self, variable: f.Var) -> Concept | None:
+        """Return the concept of a variable, that of the first slot for a bound one; None for a slot's number."""
+        head, _, attribute = variable.name.partition(".")
+        if head not in self.bound:
+            return self.space.concept(variable.name)
+        slots = self.space.groups[self.bound[head][1]]
+        having = [slot for slot in slots if attribute in slot.attributes]
+        return self.space.concept(having[0].concept(attribute)) if having else None
+
+    def kind(self, formula: Formula) -> Kind:
+        """Return whether a formula is a truth value, a number or a symbol."""
+        match formula:
+            case f.Var():
+                concept = self.concept(formula)
+                return "int" if concept is None else concept.kind
+            case f.Const(value):
+                return "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "symbol"
+            case f.If(_, then, otherwise):
+                kinds = {self.kind(then), self.kind(otherwise)}
+                return kinds.pop() if len(kinds) == 1 else "symbol" if "symbol" in kinds else "int"
+            case f.Sum() | f.Minus() | f.Product() | f.Divide() | f.Function() | f.Count():
+                return "int"
+            case f.Quantified("count"):
+                return "int"
+        return "bool"
+
+    # comparisons
+
+    def compared(self, operator: f.Operator, left: Formula, right: Formula) -> Term:
+        """Return a goal that compares two sides."""
+        fixed = isinstance(right, f.Const) and right.value != ABSENT and self.kind(left) == self.kind(right)
+        if operator in ("==", "!=") and isinstance(left, f.Var) and isinstance(right, f.Const) and fixed:
+            said = joined(self.fetch(left, atom_of(right.value)), ",", "true")
+            return said if operator == "==" else ("\\+", said)
+        if operator in ("==", "!="):
+            return self.same([left, right], different=operator == "!=")
+        goals, (one, other) = self.numbers([left, right])
+        return joined([*goals, (SIGNS[operator], one, other)], ",", "true")
+
+    def same(self, parts: Sequence[Formula], different: bool) -> Term:
+        """Return a goal that says that parts are all equal, or all different."""
+        symbols = any(self.kind(part) == "symbol" and part != f.Const(ABSENT) for part in parts)
+        goals, terms = self.symbols(parts) if symbols else self.numbers(parts)
+        sign = ("\\==" if symbols else "=\\=") if different else ("==" if symbols else "=:=")
+        pairs = [
+            (a, b) for at, a in enumerate(terms) for b in (terms[at + 1 :] if different else terms[at + 1 : at + 2])
+        ]
+        return joined([*goals, *((sign, a, b) for a, b in pairs)], ",", "true")
+
+    def member(self, terms: Sequence[Formula], rows: Sequence[tuple[Value, ...]]) -> Term:
+        """Return a goal that looks values up in a list of rows."""
+        goals, found = Goals(), list[Term]()
+        numeric = [self.kind(term) != "symbol" for term in terms]
+        for term, is_number in zip(terms, numeric, strict=True):
+            more, (value,) = self.numbers([term]) if is_number else self.symbols([term])
+            held = Var()
+            goals += [*more, ("is", held, value) if is_number else ("=", held, value)]
+            found.append(held)
+        cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
+        if len(terms) == 1:
+            return joined([*goals, ("memberchk", found[0], listed(row[0] for row in cells))], ",", "true")
+        return joined([*goals, ("memberchk", ("row", *found), listed(("row", *row) for row in cells))], ",", "true")
+
+    # values
+
+    def symbols(self, parts: Sequence[Formula]) -> tuple[Goals, list[Term]]:
+        """Return goals after which these terms are the parts' symbols; `absent` is one."""
+        goals, terms = Goals(), list[Term]()
+        for part in parts:
+            match part:
+                case f.Const(value):
+                    terms.append(atom_of(value))
+                case f.Var():
+                    held = Var()
+                    goals += self._or_absent(part, held, ABSENT)
+                    terms.append(held)
+                case f.If(condition, then, otherwise):
+                    goals.append(
+                        self._chosen(condition, self.symbols([then]), self.symbols([otherwise]), held := Var())
+                    )
+                    terms.append(held)
+                case _:
+                    raise FormulaError(f"{part} is no symbol")
+        return goals, terms
+
+    def _or_absent(self, variable: f.Var, held: Var, absent: Term) -> Goals:
+        concept, fetched = self.concept(variable), self.fetch(variable, held)
+        if concept is None or not concept.optional or variable.name.partition(".")[0] in self.bound:
+            return fetched
+        return [(";", ("->", joined(fetched, ",", "true"), "true"), ("=", held, absent))]
+
+    def _chosen(
+        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], held: Var
+    ) -> Term:
+        first = joined([*then[0], ("=", held, then[1][0])], ",", "true")
+        second = joined([*other[0], ("=", held, other[1][0])], ",", "true")
+        return (";", ("->", self.goal(condition), first), second)
+
+    def value(self, formula: Formula) -> tuple[Goals, Term]:
+        """Return goals after which a term is the formula's value."""
+        goals, (term,) = self.symbols([formula]) if self.kind(formula) == "symbol" else self.numbers([formula])
+        return goals, term
+
+    def numbers(self, parts: Sequence[Formula]) -> tuple[Goals, list[Term]]:
+        """Return goals after which these terms are the parts' numbers; truth values are 1 and 0."""
+        goals, terms = Goals(), list[Term]()
+        for part in parts:
+            more, term = self._numeric(part)
+            goals += more
+            terms.append(term)
+        return goals, terms
+
+    def _numeric(self, part: Formula) -> tuple[Goals, Term]:
+        match part:
+            case f.Const(value):
+                return [], _number(value)
+            case f.Var() if self.kind(part) == "int":
+                held = Var()
+                return self._or_absent(part, held, ABSENT_NUMBER), held
+            case f.Var() if (concept := self.concept(part)) is not None and concept.optional:
+                held = Var()
+                true, false = (joined(self.fetch(part, value), ",", "true") for value in ("true", "false"))
+                no = (";", ("->", false, ("=", held, 0)), ("=", held, ABSENT_NUMBER))
+                return [(";", ("->", true, ("=", held, 1)), no)], held
+            case f.Quantified("count"):
+                held = Var()
+                return [("aggregate_all", "count", self._each(part), held)], held
+            case f.Count(parts):
+                goals, terms = self.numbers(parts)
+                return goals, _total(terms)
+            case f.If(condition, then, otherwise):
+                held = Var()
+                return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), held)], held
+        return self._arithmetic(part) if self.kind(part) == "int" else self._truth(part)
+
+    def _truth(self, part: Formula) -> tuple[Goals, Term]:
+        held = Var()
+        return [(";", ("->", self.goal(part), ("=", held, 1)), ("=", held, 0))], held
+
+    def _arithmetic(self, part: Formula) -> tuple[Goals, Term]:
+        match part:
+            case f.Sum(terms):
+                goals, found = self.numbers(terms)
+                return goals, _total(found)
+            case f.Minus(body):
+                goals, (found_one,) = self.numbers([body])
+                return goals, ("-", found_one)
+            case f.Product(factors):
+                goals, found = self.numbers(factors)
+                return goals, _chain("*", found)
+            case f.Divide(operator, left, right):
+                goals, (one, other) = self.numbers([left, right])
+                return goals, ("div" if operator == "//" else "mod", one, other)
+            case f.Function(name, arguments):
+                goals, found = self.numbers(arguments)
+                if name == "abs":
+                    return goals, ("abs", found[0])
+                return goals, _chain("^" if name == "pow" else name, found)
+        raise FormulaError(f"{part} cannot be written in Prolog")
+
+    # quantifiers
+
+    def quantified(self, formula: f.Quantified) -> Term:
+        """Return a goal over the objects that are there."""
+        if formula.quantifier == "all":
+            ranges, body = self._ranges(formula)
+            return ("forall", joined(ranges, ",", "true"), body)
+        ranges, body = self._ranges(formula)
+        return joined([*ranges, body], ",", "true")
+
+    def _each(self, formula: f.Quantified) -> Term:
+        ranges, body = self._ranges(formula)
+        return joined([*ranges, ("once", body)], ",", "true")
+
+    def _ranges(self, formula: f.Quantified) -> tuple[Goals, Term]:
+        has = self.vocabulary.relation("has", formula.group).name
+        before, things = dict(self.bound), [Var() for _ in formula.variables]
+        ranges: Goals = [(has, self.world, thing) for thing in things]
+        if len(things) == 2:
+            number, (one, other) = self.vocabulary.relation("number", formula.group).name, (Var(), Var())
+            ranges += [(number, things[0], one), (number, things[1], other), ("<", one, other)]
+        self.bound |= {name: (thing, formula.group) for name, thing in zip(formula.variables, things, strict=True)}
+        body = self.goal(formula.body)
+        self.bound = before
+        return ranges, body
+
+
+def _number(value: Value) -> int:
+    return ABSENT_NUMBER if value == ABSENT else int(value)
+
+
+def _total(terms: Sequence[Term]) -> Term:
+    return _chain("+", terms) if terms else 0
+
+
+def _chain(operator: str, terms: Sequence[Term]) -> Term:
+    made = terms[0]
+    for term in terms[1:]:
+        made = (operator, made, term)
+    return made

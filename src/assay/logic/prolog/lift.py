@@ -1,0 +1,272 @@
+"""Flat programs back as formulas: `has_car(W, C), colour(C, red)` is `any(a.colour == 'red' for a in cars)`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from assay.concepts import ConceptSpace
+from assay.errors import NoSymbols
+from assay.logic import formula as f
+from assay.logic.formula import Const, Formula, Quantified
+from assay.logic.ground import NUMBER
+from assay.logic.prolog.arithmetic import COMPARE
+from assay.logic.prolog.engines import head_of
+from assay.logic.prolog.program import Program, read_program
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, number, opposite, symbol
+from assay.logic.prolog.terms import Term, Var, deref, key_of, named, parts, variables_in
+from assay.logic.prolog.unfold import renamed, unfolded
+from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
+
+DEEPEST = 40
+FALSE = Const(False)
+
+
+def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, head: str | None = None) -> Formula:
+    """Return the formula of a program over the facts of worlds, with quantifiers where it is flat.
+
+    >>> from assay.concepts import digits
+    >>> formula_of("big(W) :- a(W, X), b(W, X). big(W) :- a(W, X), X > 7.", digits(["a", "b"]))
+    <a == b or a > 7>
+    """
+    read = read_program(program) if isinstance(program, str) else program
+    words = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
+    name = head or head_of(read)
+    whole = read.complete(words.keys)
+    try:
+        return paired(Lifter(whole, words).holds((name, WORLD)))
+    except NoSymbols:
+        return unfolded(read, name, words.space)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object that a quantifier binds."""
+
+    name: str
+    group: str
+
+
+class Lifter(Unifier):
+    """Runs a program on one world of which nothing is known but what there can be."""
+
+    def __init__(self, program: Program, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.program = program
+        self.vocabulary = vocabulary
+        self.space = vocabulary.space
+        taken = {name.partition(".")[0] for name in self.space.names}
+        self.names = [name for name in _names() if name not in taken][:DEEPEST]
+        self.bound = 0
+
+    def refuse(self, why: str) -> NoSymbols:
+        """Return the error that says why quantifiers do not do."""
+        return NoSymbols(f"{self.program.name} is not flat: {why}")
+
+    def holds(self, goal: Term) -> Formula:
+        """Return when a goal holds."""
+        return self.all((goal,), 0)
+
+    def all(self, goals: tuple[Term, ...], depth: int) -> Formula:
+        """Return when all goals hold."""
+        if depth > DEEPEST:
+            raise self.refuse("it recurses")
+        if not goals:
+            return f.TRUE
+        goal, rest = deref(goals[0]), goals[1:]
+        if type(goal) is Var:
+            raise self.refuse("a goal is a variable")
+        key = key_of(goal)
+        if key in self.program.clauses:
+            return self._clauses(goal, rest, depth)
+        if key in self.vocabulary.by_key:
+            return self._fact(self.vocabulary.by_key[key], goal, rest, depth)
+        if key == (",", 2):
+            return self.all((*parts(goal, ","), *rest), depth)
+        if key == (";", 2) and not (type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->")):
+            return _or([self._tried((goal[place], *rest), depth) for place in (1, 2)])
+        return self._and(self._test(goal, depth), rest, depth)
+
+    def _tried(self, goals: tuple[Term, ...], depth: int) -> Formula:
+        mark = len(self.trail)
+        found = self.all(goals, depth)
+        self.undo(mark)
+        return found
+
+    def _and(self, found: Conditions | None, rest: tuple[Term, ...], depth: int) -> Formula:
+        if found is None or FALSE in found:
+            return FALSE
+        return _both([*found, self.all(rest, depth)])
+
+    def _test(self, goal: Term, depth: int) -> Conditions | None:
+        name, arguments = goal[0] if type(goal) is tuple else goal, goal[1:] if type(goal) is tuple else ()
+        match name, len(arguments):
+            case (("true" | "otherwise"), 0):
+                return ()
+            case (("fail" | "false"), 0):
+                return None
+            case (("\\+" | "not"), 1):
+                return (opposite(self._tried((arguments[0],), depth + 1)),)
+            case "forall", 2:
+                return (opposite(self._tried((arguments[0], ("\\+", arguments[1])), depth + 1)),)
+            case "is", 2:
+                value = number(arguments[1])
+                return self.unify(arguments[0], value.value if isinstance(value, Const) else Sym(value))
+            case "=", 2:
+                return self.unify(*arguments)
+            case (("\\=" | "\\==" | "=="), 2):
+                return self._differ(name, *arguments)
+            case ("aggregate_all", 3) if deref(arguments[0]) == "count":
+                return self._count(deref(arguments[1]), arguments[2], depth)
+        if name in COMPARE and len(arguments) == 2:
+            return compared(name, *arguments)
+        raise self.refuse(f"{named((name, len(arguments)))} is not understood here")
+
+    def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
+        mark = len(self.trail)
+        found = self.unify(left, right)
+        bound = len(self.trail) > mark
+        self.undo(mark)
+        if bound:
+            return (() if name == "\\==" else None) if name != "==" else None
+        if name == "==":
+            return found
+        return () if found is None else None if not found else (opposite(_both(list(found))),)
+
+    def unify(self, left: Term, right: Term) -> Conditions | None:
+        """Return what must hold for two terms to be equal; two objects are equal if they are in the same slot."""
+        left, right = deref(left), deref(right)
+        if isinstance(left, Thing) and isinstance(right, Thing):
+            if left == right:
+                return ()
+            return (self._number(left).eq(self._number(right)),) if left.group == right.group else None
+        return super().unify(left, right)
+
+    def _clauses(self, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
+        found = []
+        for clause in self.program.clauses[key_of(goal)]:
+            mark = len(self.trail)
+            head, body = renamed(clause)
+            conditions = self.unify(goal, head)
+            if conditions is not None:
+                found.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
+            self.undo(mark)
+        return _or(found)
+
+    def _fact(self, relation: Relation, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
+        if relation.what == "concept":
+            row = (relation.name, WORLD, symbol(relation.attribute, self.space))
+            return self._and(self.unify(goal, row), rest, depth)
+        places = {"has": (2,), "number": (1,), "attribute": (1,), "before": (1, 2)}[relation.what]
+        for place in places:
+            term = deref(goal[place])
+            if type(term) is Var:
+                return self._any(relation, term, (goal, *rest), depth)
+            if not isinstance(term, Thing):
+                raise self.refuse(f"{term!r} is no object")
+        return self._and(self._said(relation, goal), rest, depth)
+
+    def _any(self, relation: Relation, variable: Var, goals: tuple[Term, ...], depth: int) -> Formula:
+        """Return "for some object", as a quantifier."""
+        found: list[Formula] = []
+        for group in [relation.group] if relation.group else list(self.space.groups):
+            if self.bound >= len(self.names):
+                raise self.refuse("it has too many objects")
+            name = self.names[self.bound]
+            self.bound += 1
+            mark = len(self.trail)
+            super().unify(variable, Thing(name, group))
+            body = self.all(goals, depth)
+            self.undo(mark)
+            self.bound -= 1
+            found.append(FALSE if body == FALSE else Quantified("any", (name,), group, body))
+        return _or(found)
+
+    def _said(self, relation: Relation, goal: Term) -> Conditions | None:
+        thing: Thing = deref(goal[2 if relation.what == "has" else 1])
+        if relation.what == "has":
+            return self.unify(goal[1], WORLD) if thing.group == relation.group else None
+        if relation.what == "before":
+            other: Thing = deref(goal[2])
+            if thing.group != other.group or thing == other:
+                return None
+            return (self._number(thing) < self._number(other),)
+        if thing.group != relation.group:
+            return None
+        if relation.what == "number":
+            return self.unify(goal[2], Sym(self._number(thing)))
+        slots = self.space.groups[relation.group]
+        if any(relation.attribute not in slot.attributes for slot in slots):
+            raise self.refuse(f"not every {relation.types[0]} has {relation.attribute}")
+        meaning = {atom_of(value): value for value in relation.values}
+        return self.unify(goal[2], Sym(f.Var(f"{thing.name}.{relation.attribute}"), meaning))
+
+    def _number(self, thing: Thing) -> Formula:
+        for place, slot in enumerate(self.space.groups[thing.group], 1):
+            if NUMBER in slot.attributes and self.space.concept(slot.concept(NUMBER)).present != (place,):
+                raise self.refuse(f"{slot.name} has a number of its own")
+        return f.Var(f"{thing.name}.{NUMBER}")
+
+    def _count(self, goal: Term, result: Term, depth: int) -> Conditions | None:
+        """Return "so many objects", where each is counted at most once."""
+        first, *rest = parts(goal, ",")
+        relation = self.vocabulary.by_key.get(key_of(first)) if type(first) is tuple else None
+        simple = all(
+            type(one) is tuple
+            and (one[0] in COMPARE or self.vocabulary.by_key.get(key_of(one), relation) != relation)
+            and key_of(one) not in self.program.clauses
+            for one in rest
+        )
+        if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Var:
+            raise self.refuse("what is counted is not one object each")
+        known = {id(first[2])} | {id(variable) for one in rest for variable in variables_in(one)[:1]}
+        if len(known) > 1:
+            raise self.refuse("what is counted is not one object each")
+        found = self._any(relation, first[2], (first, *rest), depth)
+        if not isinstance(found, Quantified):
+            return self.unify(result, 0)
+        return self.unify(result, Sym(Quantified("count", found.variables, found.group, found.body)))
+
+
+def _names() -> Iterator[str]:
+    yield from ascii_lowercase
+    yield from (f"{letter}_{number}" for number in range(1, 3) for letter in ascii_lowercase)
+
+
+def _both(formulas: list[Formula]) -> Formula:
+    """Return "all of these", flat, each once."""
+    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.And) else (one,))]
+    if FALSE in flat:
+        return FALSE
+    return f.conjunction(*dict.fromkeys(part for part in flat if part != f.TRUE))
+
+
+def _or(formulas: list[Formula]) -> Formula:
+    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.Or) else (one,))]
+    if f.TRUE in flat:
+        return f.TRUE
+    return f.disjunction(*dict.fromkeys(part for part in flat if part != FALSE))
+
+
+def paired(formula: Formula) -> Formula:
+    """Return a formula with `any` of one object before `any` of another written as one over pairs, where it says so.
+
+    >>> from assay.logic.parse import parse
+    >>> paired(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
+    <any(a.x and b.x for a, b in pairs(cars))>
+    """
+    from assay.logic.traverse import rebuilt
+
+    made = rebuilt(formula, paired) if not isinstance(formula, (Const, f.Var)) else formula
+    if not isinstance(made, Quantified) or made.quantifier != "any" or len(made.variables) != 1:
+        return made
+    outer = list(made.body.parts) if isinstance(made.body, f.And) else [made.body]
+    inner = [part for part in outer if isinstance(part, Quantified)]
+    if len(inner) != 1 or inner[0].quantifier != "any" or len(inner[0].variables) != 1 or inner[0].group != made.group:
+        return made
+    one, other = made.variables[0], inner[0].variables[0]
+    said = f.Compare("<", f.Var(f"{one}.{NUMBER}"), f.Var(f"{other}.{NUMBER}"))
+    within = list(inner[0].body.parts) if isinstance(inner[0].body, f.And) else [inner[0].body]
+    if said not in within:
+        return made
+    rest = [part for part in (*outer, *within) if part not in (said, inner[0])]
+    return Quantified("any", (one, other), made.group, f.conjunction(*rest))

@@ -1,0 +1,66 @@
+"""How long, how deep and how far a rule may run before it is stopped."""
+
+import time
+from dataclasses import dataclass
+
+from assay.logic.prolog.terms import PrologError
+
+BETWEEN_LOOKS = 2_000
+"""How many inferences are made between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a rule may use up.
+
+    `seconds`       wall time for each 10,000 worlds that are labelled in one call
+    `inferences`    predicate calls for one world
+    `depth`         goals that wait on one another
+    """
+
+    seconds: float = 60.0
+    inferences: int = 5_000_000
+    depth: int = 40_000
+
+    def __post_init__(self) -> None:
+        if self.seconds <= 0 or self.inferences <= 0 or not 0 < self.depth <= 200_000:
+            raise PrologError(f"limits must be above 0, and depth at most 200000, not {self}")
+
+    def time_for(self, worlds: int) -> float:
+        """Return how many seconds so many worlds may take."""
+        return self.seconds * max(1, -(-worlds // 10_000))
+
+
+class Meter:
+    """Counts inferences, and raises where a limit is passed; `left[0]` is what remains until the next look."""
+
+    def __init__(self, limits: Limits, rule: str) -> None:
+        self.limits = limits
+        self.rule = rule
+        self.left = [0]
+        self.given = 0
+        self.used = 0
+        self.restart()
+
+    def start(self) -> None:
+        """Begin to count for one world."""
+        self.used = 0
+        self.given = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences)
+
+    def restart(self, worlds: int = 1) -> None:
+        """Begin the time of a call that labels so many worlds."""
+        self.seconds = self.limits.time_for(worlds)
+        self.ends = time.monotonic() + self.seconds
+
+    def look(self) -> None:
+        """Raise if a limit is passed, else let it run on."""
+        self.used += self.given - self.left[0]
+        if time.monotonic() > self.ends:
+            raise self.stopped(f"the time limit of {self.seconds:g} seconds")
+        if self.used >= self.limits.inferences:
+            raise self.stopped(f"the limit of {self.limits.inferences:,} inferences for one world")
+        self.given = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences - self.used)
+
+    def stopped(self, limit: str) -> PrologError:
+        """Return the error that says which rule was stopped, and by what."""
+        return PrologError(f"rule {self.rule} was stopped at {limit}; it may loop")

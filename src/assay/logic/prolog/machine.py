@@ -1,0 +1,273 @@
+"""The embedded Prolog: a program made ready to prove goals, within limits."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from assay.logic.prolog.compiler import Compiled
+from assay.logic.prolog.limits import Limits, Meter
+from assay.logic.prolog.places import STOP, Env, Rest, Run, done
+from assay.logic.prolog.program import Program, library
+from assay.logic.prolog.reader import Clause
+from assay.logic.prolog.store import Store
+from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, key_of, named, shown
+
+Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]
+Arguments = tuple[Term, ...]
+FRAMES = 2
+"""Python frames that one goal may take."""
+SMALL = 8
+"""Fewer facts than this are looked through one by one."""
+
+
+class Predicate:
+    """Clauses of one name, the first argument's index, and how they are called."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.clauses: list[Ready] = []
+        self.index: dict[Any, list[Ready]] | None = None
+        self.open: list[Ready] = []
+
+    def load(self, made: Sequence[tuple[Clause, Ready]]) -> None:
+        """Take in the compiled clauses, and index them where the first argument tells them apart."""
+        self.clauses = [ready for _, ready in made]
+        if self.key[1] == 0 or len(made) < 2:
+            return
+        firsts = [_kind_of(clause.head[1]) for clause, _ in made]
+        keys = {first for first in firsts if first is not None}
+        if not keys:
+            return
+        self.open = [ready for first, (_, ready) in zip(firsts, made, strict=True) if first is None]
+        self.index = {
+            key: [ready for first, (_, ready) in zip(firsts, made, strict=True) if first in (None, key)] for key in keys
+        }
+
+    def caller(self, machine: "Machine", arguments: Callable[[Env], Arguments], following: Run) -> Run:
+        """Return the function of a goal that calls this predicate."""
+        trail, undo = machine.store.trail, machine.store.undo
+        left, look = machine.meter.left, machine.meter.look
+        last, predicate = following is done, self
+
+        def run(env: Env, rest: Rest) -> Any:
+            given = arguments(env)
+            left[0] -= 1
+            if left[0] < 0:
+                look()
+            clauses = predicate.clauses
+            if predicate.index is not None:
+                first = given[0]
+                while type(first) is Var and first.ref is not None:
+                    first = first.ref
+                if type(first) is tuple:
+                    clauses = predicate.index.get((first[0], len(first)), predicate.open)
+                elif type(first) is not Var:
+                    clauses = predicate.index.get(first, predicate.open)
+            after = rest if last else (following, env, rest)
+            if len(clauses) == 1:
+                template, tests, body = clauses[0]
+                inside = [*given, *template]
+                for test in tests:
+                    if not test(inside):
+                        return None
+                found = body(inside, after)
+                return None if found is inside else found
+            mark = len(trail)
+            for template, tests, body in clauses:
+                inside = [*given, *template]
+                for test in tests:
+                    if not test(inside):
+                        break
+                else:
+                    found = body(inside, after)
+                    if found is not None:
+                        return None if found is inside else found
+                if len(trail) > mark:
+                    undo(mark)
+            return None
+
+        return run
+
+
+class Table(Predicate):
+    """A predicate whose facts are those of the world at hand: rows of atoms and numbers."""
+
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
+        self.rows: Sequence[Arguments] = ()
+        self.first: dict[Term, list[Arguments]] | None = None
+
+    def fill(self, rows: Sequence[Arguments]) -> None:
+        """Set the facts."""
+        self.rows = rows
+        self.first = None
+
+    def starting(self, value: Term) -> Sequence[Arguments]:
+        """Return the rows that begin with this value, and perhaps others."""
+        if len(self.rows) < SMALL or type(value) is tuple:
+            return self.rows
+        if self.first is None:
+            self.first = {}
+            for row in self.rows:
+                self.first.setdefault(row[0], []).append(row)
+        return self.first.get(value, ())
+
+    def caller(self, machine: "Machine", arguments: Callable[[Env], Arguments], following: Run) -> Run:
+        """Return the function of a goal that looks up facts."""
+        trail, undo = machine.store.trail, machine.store.undo
+        left, look = machine.meter.left, machine.meter.look
+        table, places = self, range(self.key[1])
+
+        def run(env: Env, rest: Rest) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                look()
+            given = [deref(argument) for argument in arguments(env)]
+            rows = table.rows
+            if given and type(given[0]) is not Var:
+                rows = table.starting(given[0])
+            mark = len(trail)
+            for row in rows:
+                for place in places:
+                    value, fact = given[place], row[place]
+                    if value is fact:
+                        continue
+                    if type(value) is Var:
+                        if value.ref is None:
+                            value.ref = fact
+                            trail.append(value)
+                            continue
+                        value = value.ref
+                    if value != fact or type(value) is not type(fact):
+                        break
+                else:
+                    found = following(env, rest)
+                    if found is not None:
+                        return found
+                if len(trail) > mark:
+                    undo(mark)
+            return None
+
+        return run
+
+
+class Machine:
+    """A program made ready to run; `tables` are the predicates whose facts come with each world."""
+
+    def __init__(self, program: Program, tables: Iterable[Key] = (), limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.meter = Meter(self.limits, program.name)
+        self.store = Store(self.meter)
+        keys = [key for key in tables if key not in program.clauses]
+        self.tables: Mapping[Key, Table] = {key: Table(key) for key in keys}
+        whole = program.complete(self.tables)  # refuses what nobody defines, before anything runs
+        self.program = whole
+        self.predicates: dict[Key, Predicate] = dict(self.tables)
+        for key in (*whole.declared, *whole.clauses):
+            self.predicates.setdefault(key, Predicate(key))
+        for key, clauses in whole.clauses.items():
+            name = whole.name if key in program.clauses else "library"
+            self.predicates[key].load([(clause, self._ready(clause, name)) for clause in clauses])
+
+    def _ready(self, clause: Clause, name: str) -> Ready:
+        where = f"{name} line {clause.line}"
+        return Compiled(self, clause.head, clause.body, where).finished()
+
+    def query(self, name: str, arity: int) -> Callable[[Arguments], bool]:
+        """Return a function that says whether a goal with these arguments can be proved."""
+        key = (name, arity)
+        if key not in self.predicates:
+            raise PrologError(f"{self.program.name} defines no {named(key)}, which decides the label")
+        given: list[Arguments] = [()]
+        run = self.predicates[key].caller(self, lambda env: given[0], done)
+        meter, store, rule = self.meter, self.store, f"{self.program.name} ({named(key)})"
+
+        def ask(arguments: Arguments) -> bool:
+            given[0] = arguments
+            meter.rule = rule
+            meter.start()
+            try:
+                return run([], STOP) is True
+            except RecursionError:
+                raise self.too_deep() from None
+            finally:
+                store.undo(0)
+
+        return ask
+
+    @contextmanager
+    def running(self, worlds: int = 1) -> Iterator[None]:
+        """Allow proofs as deep as the limits say, and start the clock for so many worlds."""
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, FRAMES * self.limits.depth + 1000))
+        self.meter.restart(worlds)
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(before)
+
+    def too_deep(self) -> PrologError:
+        """Return the error of a proof that goes too deep."""
+        return self.meter.stopped(f"the depth limit of {self.limits.depth:,} goals")
+
+    def known(self, key: Key) -> bool:
+        """Return whether a predicate has clauses or facts, loading it from the library if it is there."""
+        if key not in self.predicates and key in library():
+            self.predicates[key] = Predicate(key)
+            clauses = library()[key]
+            self.predicates[key].load([(clause, self._ready(clause, "library")) for clause in clauses])
+        return key in self.predicates
+
+    def solutions(self, goal: Term) -> list[Term]:
+        """Return a copy of a goal for each of its answers."""
+        found: list[Term] = []
+        clause = Compiled(self, "query", ("findall", goal, goal, result := Var()), "query", live=True).finished()
+        self.meter.start()
+        with self.running():
+            try:
+                clause[2](list(clause[0]), STOP)
+                term = self.store.copy(result)
+            except RecursionError:
+                raise self.too_deep() from None
+            finally:
+                self.store.undo(0)
+        while type(term) is tuple:
+            found.append(term[1])
+            term = term[2]
+        return found
+
+    def dynamic(self, arguments: Callable[[Env], Arguments], following: Run, where: str) -> Run:
+        """Return the function of `call/N`, whose goal is known only when it runs."""
+        last = following is done
+
+        def run(env: Env, rest: Rest) -> Any:
+            goal, *more = arguments(env)
+            goal = deref(goal)
+            if type(goal) not in (str, tuple):
+                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {shown(goal)}")
+            if more:
+                goal = (*goal, *more) if type(goal) is tuple else (goal, *more)
+            after = rest if last else (following, env, rest)
+            return self.called(goal, where, after)
+
+        return run
+
+    def called(self, goal: Term, where: str, after: Rest) -> Any:
+        """Run a goal that was built by the program."""
+        key = key_of(goal)
+        if self.known(key):
+            run = self.predicates[key].caller(self, lambda env: goal[1:] if type(goal) is tuple else (), done)
+            return run([], after)
+        self.store.step()
+        template, _, body = Compiled(self, "call", goal, where, live=True).finished()
+        inside = [*template]
+        found = body(inside, after)
+        return None if found is inside else found
+
+
+def _kind_of(term: Term) -> Any:
+    """Return what an index tells terms apart by: a constant, a name and size, None for a variable."""
+    if type(term) is Var:
+        return None
+    return (term[0], len(term)) if type(term) is tuple else term

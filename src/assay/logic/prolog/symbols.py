@@ -1,0 +1,192 @@
+"""Values that are not known yet: terms that stand for a concept, and what must hold for two terms to be equal."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from assay.concepts import ConceptSpace, Value
+from assay.errors import NoSymbols
+from assay.logic import formula as f
+from assay.logic.formula import Const, Formula
+from assay.logic.prolog.terms import Term, Var, deref, shown
+from assay.logic.prolog.vocabulary import atom_of
+
+Conditions = tuple[Formula, ...]
+MIRROR: dict[str, f.Operator] = {"<": "<", ">": ">", "=<": "<=", ">=": ">=", "=:=": "==", "=\\=": "!="}
+FALSE = Const(False)
+
+
+@dataclass(frozen=True)
+class Sym:
+    """A value that depends on the world: a formula, and which atom stands for which of its values (None: numbers)."""
+
+    formula: Formula
+    meaning: Mapping[Term, Value] | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.formula)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number."""
+        return self.meaning is None or all(type(atom) is int for atom in self.meaning)
+
+
+def symbol(name: str, space: ConceptSpace, renamed: Mapping[Term, Term] | None = None) -> Sym:
+    """Return the value of a concept, with other names for its atoms where a template gives them."""
+    atoms = {atom_of(value): value for value in space.concept(name).present}
+    return Sym(f.Var(name), {(renamed or {}).get(atom, atom): value for atom, value in atoms.items()})
+
+
+def simplified(conditions: Iterable[Formula]) -> Conditions | None:
+    """Return conditions that all must hold, each once, or None if they contradict one another."""
+    kept: dict[Formula, None] = {}
+    fixed: dict[Formula, Formula] = {}
+    for one in conditions:
+        for part in one.parts if isinstance(one, f.And) else (one,):
+            if part == f.TRUE:
+                continue
+            if part == FALSE:
+                return None
+            same = isinstance(part, f.Compare) and part.operator == "==" and isinstance(part.right, Const)
+            if isinstance(part, f.Compare) and same and fixed.setdefault(part.left, part.right) != part.right:
+                return None
+            kept[part] = None
+    if any(f.Not(one) in kept or opposite(one) in kept for one in kept):
+        return None
+    return tuple(kept)
+
+
+def opposite(condition: Formula) -> Formula:
+    """Return "this does not hold", as a comparison where it is one."""
+    match condition:
+        case f.Compare("==", left, right):
+            return f.Compare("!=", left, right)
+        case f.Compare("!=", left, right):
+            return f.Compare("==", left, right)
+        case f.Not(body):
+            return body
+        case Const(value):
+            return Const(not value)
+    return f.Not(condition)
+
+
+def either(paths: Iterable[Conditions]) -> Formula:
+    """Return "one of these paths holds", without paths that a shorter one covers."""
+    sets = sorted({frozenset(path): path for path in paths}.items(), key=lambda pair: len(pair[0]))
+    kept: list[tuple[frozenset[Formula], Conditions]] = []
+    for held, path in sets:
+        if len(kept) > 3000 or not any(other <= held for other, _ in kept):
+            kept.append((held, path))
+    return f.disjunction(*(f.conjunction(*path) for _, path in kept))
+
+
+class Unifier:
+    """Makes terms equal; where they hold unknown values, under conditions."""
+
+    def __init__(self) -> None:
+        self.trail: list[Var] = []
+
+    def undo(self, mark: int) -> None:
+        """Unbind what was bound since."""
+        while len(self.trail) > mark:
+            self.trail.pop().ref = None
+
+    def unify(self, left: Term, right: Term) -> Conditions | None:
+        """Return what must hold for two terms to be equal, having bound variables; None if they never are."""
+        left, right = deref(left), deref(right)
+        if left is right:
+            return ()
+        if type(left) is Var or type(right) is Var:
+            variable, other = (left, right) if type(left) is Var else (right, left)
+            variable.ref = other
+            self.trail.append(variable)
+            return ()
+        if isinstance(left, Sym) or isinstance(right, Sym):
+            return self._unknown(left, right) if isinstance(left, Sym) else self._unknown(right, left)
+        if type(left) is not tuple or type(right) is not tuple:
+            return () if type(left) is type(right) and left == right else None
+        if len(left) != len(right) or left[0] != right[0]:
+            return None
+        found: list[Formula] = []
+        for one, other in zip(left[1:], right[1:], strict=True):
+            more = self.unify(one, other)
+            if more is None:
+                return None
+            found.extend(more)
+        return tuple(found)
+
+    def _unknown(self, left: Sym, right: Term) -> Conditions | None:
+        if isinstance(right, Sym):
+            return _equal(left, right)
+        if type(right) is tuple:
+            return None
+        if left.meaning is None:
+            return (left.formula.eq(right),) if type(right) is int else None
+        if right not in left.meaning or (type(right) is float):
+            return None
+        if len(left.meaning) == 1:
+            return ()
+        return (left.formula.eq(left.meaning[right]),)
+
+
+def _equal(left: Sym, right: Sym) -> Conditions | None:
+    if left.formula == right.formula:
+        return ()
+    if left.numeric and right.numeric:
+        return (left.formula.eq(right.formula),)
+    if left.meaning is None or right.meaning is None:
+        return None
+    shared = [atom for atom in left.meaning if atom in right.meaning]
+    if not shared:
+        return None
+    if all(left.meaning[atom] == right.meaning[atom] for atom in shared):
+        return (left.formula.eq(right.formula),)
+    pairs = [f.And((left.formula.eq(left.meaning[a]), right.formula.eq(right.meaning[a]))) for a in shared]
+    return (f.disjunction(*pairs),)
+
+
+def number(term: Term) -> Formula:
+    """Return an arithmetic term as a formula."""
+    term = deref(term)
+    if type(term) is int:
+        return Const(term)
+    if isinstance(term, Sym):
+        if not term.numeric:
+            raise NoSymbols(f"{term.formula} is no number")
+        return term.formula
+    if type(term) is tuple:
+        inside = [number(part) for part in term[1:]]
+        if all(isinstance(part, Const) for part in inside):
+            from assay.logic.prolog.arithmetic import value_of
+
+            found = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
+            if type(found) is int:
+                return Const(found)
+        match term[0], len(inside):
+            case "+", 2:
+                return inside[0] + inside[1]
+            case "-", 2:
+                return inside[0] - inside[1]
+            case "*", 2:
+                return inside[0] * inside[1]
+            case "-", 1:
+                return f.negative(inside[0])
+            case ("min" | "max" | "abs") as name, _:
+                return f.Function(name, tuple(inside))
+            case "mod", 2:
+                return f.Divide("%", inside[0], inside[1])
+    what = "an unbound variable" if type(term) is Var else shown(term)
+    raise NoSymbols(f"no formula says what {what} is in arithmetic")
+
+
+def compared(operator: str, left: Term, right: Term) -> Conditions | None:
+    """Return what must hold for an arithmetic comparison; None if it never does."""
+    from assay.logic.prolog.arithmetic import COMPARE
+
+    one, other = number(left), number(right)
+    if isinstance(one, Const) and isinstance(other, Const):
+        return () if COMPARE[operator](int(one.value), int(other.value)) else None
+    sign = MIRROR[operator]
+    if isinstance(one, Const):
+        return (f.Compare(f.MIRRORED[sign], other, one),)
+    return (f.Compare(sign, one, other),)

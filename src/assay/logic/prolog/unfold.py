@@ -1,0 +1,340 @@
+"""A program as a formula: every way to prove its head on a world of unknown values, with what each way needs.
+
+The program is run with the values of concepts left open. A path to a proof collects conditions on them; the formula is
+"one of these paths". Cut, if-then-else and negation are exact, since paths come in the order in which Prolog tries.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from assay.concepts import ABSENT, ConceptSpace, Slot
+from assay.errors import NoSymbols
+from assay.logic import formula as f
+from assay.logic.formula import Formula
+from assay.logic.prolog.arithmetic import COMPARE
+from assay.logic.prolog.open_worlds import open_worlds
+from assay.logic.prolog.program import Program
+from assay.logic.prolog.reader import Clause
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, either, number, opposite, simplified, symbol
+from assay.logic.prolog.terms import Key, Term, Var, deref, items_of, key_of, listed, named, parts, shown
+from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
+
+MOST_PATHS = 20_000
+MOST_STEPS = 400_000
+DEEPEST = 150
+
+Path = Conditions
+Goals = tuple[Term, ...]
+Committed = Generator[Path, None, Conditions | None]
+
+
+def unfolded(program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False) -> Formula:
+    """Return the formula of a program, or raise `NoSymbols` where it cannot be found.
+
+    With `packed`, worlds fill the slots of each group from the first on, without a gap.
+    """
+    vocabulary = Vocabulary(space)
+    runner = Unfolder(program.complete(() if template else vocabulary.keys), vocabulary, facts=not template)
+    try:
+        if not template:
+            return either(runner.proofs((head, WORLD)))
+        found = []
+        for guards, term in open_worlds(space, template, packed):
+            inside = either(runner.proofs((head, term)))
+            if inside != f.Const(False):
+                found.append(f.conjunction(*guards, *([] if inside == f.TRUE else [inside])))
+        return f.disjunction(*found)
+    except RecursionError:
+        raise NoSymbols(f"{program.name}: the program goes too deep to be written as a formula") from None
+
+
+class Unfolder:
+    """Runs goals on unknown values and gives each path to success, its variables bound while it is looked at."""
+
+    def __init__(self, program: Program, vocabulary: Vocabulary, facts: bool) -> None:
+        self.program = program
+        self.vocabulary = vocabulary
+        self.relations: Mapping[Key, Relation] = vocabulary.by_key if facts else {}
+        self.unifier = Unifier()
+        self.steps = 0
+        self.slots = {plain_name(slot.name): slot for slot in vocabulary.space.slots}
+
+    def refuse(self, why: str) -> NoSymbols:
+        """Return the error that says why there is no formula."""
+        return NoSymbols(f"{self.program.name} cannot be written as a formula: {why}")
+
+    def proofs(self, goal: Term) -> list[Path]:
+        """Return the paths that prove a goal."""
+        found = []
+        for path in self.solve((goal,), (), 0):
+            found.append(path)
+            if len(found) > MOST_PATHS:
+                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {shown(goal)}")
+        return found
+
+    def solve(self, goals: Goals, path: Path, depth: int) -> Iterator[Path]:
+        """Give each path that extends this one and proves all goals."""
+        if not goals:
+            yield path
+            return
+        self.steps += 1
+        if depth > DEEPEST or self.steps > MOST_STEPS:
+            raise self.refuse("it may recurse for ever, or there are too many ways through it")
+        for longer in self.goal(deref(goals[0]), path, depth):
+            yield from self.solve(goals[1:], longer, depth)
+
+    def under(self, found: Conditions | None, path: Path) -> Path | None:
+        """Return a path with more conditions, None if they cannot all hold."""
+        if found is None:
+            return None
+        return simplified((*path, *found)) if found else path
+
+    def goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
+        """Give each path that proves one goal, its variables bound as long as it is looked at."""
+        mark = len(self.unifier.trail)
+        yield from self._goal(goal, path, depth)
+        self.unifier.undo(mark)
+
+    def _goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
+        if type(goal) is Var:
+            raise self.refuse("a goal is an unbound variable")
+        key = key_of(goal)
+        if key in self.program.clauses:
+            return self._clauses(goal, path, depth)
+        if key in self.relations:
+            return self._facts(self.relations[key], goal, path)
+        name, arguments = key[0], goal[1:] if type(goal) is tuple else ()
+        match name, len(arguments):
+            case ",", 2:
+                return self.solve(tuple(parts(goal, ",")), path, depth)
+            case ";", 2:
+                return self._either(goal, path, depth)
+            case "->", 2:
+                return self._if(arguments[0], arguments[1], "fail", path, depth)
+            case (("\\+" | "not"), 1):
+                return self._one(self._negated(arguments[0], depth), path)
+            case "forall", 2:
+                return self._one(self._negated((",", arguments[0], ("\\+", arguments[1])), depth), path)
+            case "once", 1:
+                return self._if(arguments[0], "true", "fail", path, depth)
+            case (("true" | "otherwise"), 0):
+                return iter([path])
+            case (("fail" | "false"), 0):
+                return iter(())
+            case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
+                return self._one(self._compared_terms(name, *arguments), path)
+        if name in COMPARE and len(arguments) == 2:
+            return self._one(compared(name, *arguments), path)
+        return self._library(key, arguments, path, depth)
+
+    def _one(self, found: Conditions | None, path: Path) -> Iterator[Path]:
+        longer = self.under(found, path)
+        if longer is not None:
+            yield longer
+
+    def _compared_terms(self, name: str, left: Term, right: Term) -> Conditions | None:
+        if name == "is":
+            value = number(right)
+            return self.unifier.unify(left, value.value if isinstance(value, f.Const) else Sym(value))
+        if name == "=":
+            return self.unifier.unify(left, right)
+        mark = len(self.unifier.trail)
+        found = self.unifier.unify(left, right)
+        bound = len(self.unifier.trail) > mark
+        self.unifier.undo(mark)
+        if name in ("==", "\\==") and bound:
+            found = None
+        if name == "==":
+            return found
+        return () if found is None else None if not found else (opposite(f.conjunction(*found)),)
+
+    def _negated(self, goal: Term, depth: int) -> Conditions | None:
+        found = list(self.goal(goal, (), depth + 1))
+        if () in found:
+            return None
+        return tuple(opposite(f.conjunction(*path)) for path in found)
+
+    def _either(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
+        first = deref(goal[1])
+        if type(first) is tuple and first[0] == "->" and len(first) == 3:
+            yield from self._if(first[1], first[2], goal[2], path, depth)
+            return
+        if type(first) is tuple and first[0] == "*->":
+            raise self.refuse("'*->' is not understood here")
+        yield from self.goal(first, path, depth)
+        yield from self.goal(deref(goal[2]), path, depth)
+
+    def _if(self, condition: Term, then: Term, otherwise: Term, path: Path, depth: int) -> Iterator[Path]:
+        """Take the first way in which a condition holds: those before it must not."""
+        missed = path
+        for found in self.goal(deref(condition), (), depth + 1):
+            longer = self.under(found, missed)
+            if longer is not None:
+                yield from self.goal(deref(then), longer, depth)
+            after = self.under((opposite(f.conjunction(*found)),) if found else None, missed)
+            if after is None:
+                return
+            missed = after
+        yield from self.goal(deref(otherwise), missed, depth)
+
+    def _clauses(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
+        for clause in self.program.clauses[key_of(goal)]:
+            mark = len(self.unifier.trail)
+            head, body = renamed(clause)
+            found = self.unifier.unify(goal, head)
+            longer = self.under(found, path)
+            if longer is not None:
+                goals = parts(body, ",")
+                if "!" not in goals:
+                    yield from self.solve((body,), longer, depth + 1)
+                else:
+                    at = goals.index("!")
+                    before, after = tuple(goals[:at]), tuple(goals[at + 1 :])
+                    reached = self._committed(before, after, longer, depth + 1)
+                    missed = yield from reached
+                    later = self._past(path, found or (), missed)
+                    if later is None:
+                        self.unifier.undo(mark)
+                        return
+                    path = later
+            self.unifier.undo(mark)
+
+    def _past(self, path: Path, head: Conditions, missed: Conditions | None) -> Path | None:
+        """Return the path of later clauses: the head of one with a cut did not fit, or its cut was not reached."""
+        ways = [opposite(f.conjunction(*head))] if head else []
+        if missed is not None:
+            ways.append(f.conjunction(*missed))
+        return self.under((f.disjunction(*ways),), path)
+
+    def _committed(self, before: Goals, after: Goals, path: Path, depth: int) -> Committed:
+        """Give the paths of a clause with a cut; return what says that it was not reached, None if it always is."""
+        missed: Conditions = ()
+        base = path
+        for found in self.solve(before, (), depth) if before else iter([()]):
+            mark = len(self.unifier.trail)
+            longer = self.under(found, base)
+            if longer is not None:
+                if "!" in after:
+                    raise self.refuse("a clause has two cuts")
+                yield from self.solve(after, longer, depth)
+            self.unifier.undo(mark)
+            if not found:
+                return None
+            failed = opposite(f.conjunction(*found))
+            missed = (*missed, failed)
+            nearer = self.under((failed,), base)
+            if nearer is None:
+                return None
+            base = nearer
+        return missed
+
+    def _facts(self, relation: Relation, goal: Term, path: Path) -> Iterator[Path]:
+        """Give the paths of a goal about the world's facts."""
+        for row, guards in self._rows(relation, goal):
+            mark = len(self.unifier.trail)
+            longer = self.under(guards, path)
+            found = None if longer is None else self.unifier.unify(goal, row)
+            longer = None if found is None else self.under(found, longer or ())
+            if longer is not None:
+                yield longer
+            self.unifier.undo(mark)
+
+    def _rows(self, relation: Relation, goal: Term) -> Iterator[tuple[Term, Conditions]]:
+        space, name = self.vocabulary.space, relation.name
+        if relation.what == "concept":
+            yield (name, WORLD, symbol(relation.attribute, space)), ()
+            return
+        if relation.what == "before":
+            for slots in space.groups.values():
+                for one, other in combinations(slots, 2):
+                    guards = (*self._there(one), *self._there(other))
+                    yield (name, plain_name(one.name), plain_name(other.name)), guards
+            return
+        for place, slot in enumerate(space.groups[relation.group], 1):
+            own = plain_name(slot.name)
+            if relation.what == "has":
+                yield (name, WORLD, own), self._there(slot)
+            elif relation.what == "number":
+                yield (name, own, place), self._there(slot)
+            elif relation.attribute in slot.attributes:
+                yield (name, own, symbol(slot.concept(relation.attribute), space)), self._there(slot)
+
+    def _there(self, slot: Slot) -> Conditions:
+        first = slot.concepts[0]
+        return (f.Var(first).ne(ABSENT),) if self.vocabulary.space.concept(first).optional else ()
+
+    def _library(self, key: Key, arguments: Sequence[Term], path: Path, depth: int) -> Iterator[Path]:
+        """Give the paths of the few built-in predicates that need no known values."""
+        match key:
+            case ("member", 2):
+                yield from self._among(arguments[0], list(items_of(arguments[1])), path)
+            case ("memberchk", 2):
+                yield from self._if(("member", *arguments), "true", "fail", path, depth)
+            case ("length", 2):
+                yield from self._one(self.unifier.unify(arguments[1], len(list(items_of(arguments[0])))), path)
+            case ("nth1" | "nth0", 3):
+                pairs = [("-", place, item) for place, item in enumerate(items_of(arguments[1]), int(key[0][-1]))]
+                yield from self._among(("-", arguments[0], arguments[2]), pairs, path)
+            case ("sum_list", 2):
+                total = f.total(*(number(item) for item in items_of(arguments[0])))
+                value = total.value if isinstance(total, f.Const) else Sym(total)
+                yield from self._one(self.unifier.unify(arguments[1], value), path)
+            case ("aggregate_all", 3) if deref(arguments[0]) == "count":
+                yield from self._counted(arguments[1], arguments[2], path, depth)
+            case ("findall", 3):
+                yield from self._gathered(arguments, path, depth)
+            case _:
+                raise self.refuse(f"{named(key)} is not understood here")
+
+    def _among(self, term: Term, items: Sequence[Term], path: Path) -> Iterator[Path]:
+        for item in items:
+            mark = len(self.unifier.trail)
+            yield from self._one(self.unifier.unify(term, item), path)
+            self.unifier.undo(mark)
+
+    def _counted(self, goal: Term, result: Term, path: Path, depth: int) -> Iterator[Path]:
+        found = list(self.goal(deref(goal), (), depth + 1))
+        sure = sum(1 for one in found if not one)
+        open_ = [f.conjunction(*one) for one in found if one]
+        value = Sym(f.total(f.Count(tuple(open_)), *([f.Const(sure)] if sure else []))) if open_ else sure
+        yield from self._one(self.unifier.unify(result, value), path)
+
+    def _gathered(self, arguments: Sequence[Term], path: Path, depth: int) -> Iterator[Path]:
+        """Give a path for each list that a `findall` can give: each of its answers is there or not."""
+        template, goal, result = arguments
+        answers = [(found, _copied(template)) for found in self.goal(deref(goal), (), depth + 1)]
+        if sum(1 for found, _ in answers if found) > 8:
+            raise self.refuse("a findall has too many answers that depend on the world")
+        chosen: list[tuple[Path, list[Term]]] = [(path, [])]
+        for found, item in answers:
+            nearer = []
+            for before, items in chosen:
+                with_it, without = self.under(found, before), None
+                if found:
+                    without = self.under((opposite(f.conjunction(*found)),), before)
+                nearer += [(one, [*items, item]) for one in (with_it,) if one is not None]
+                nearer += [(one, items) for one in (without,) if one is not None]
+            chosen = nearer
+        for longer, items in chosen:
+            mark = len(self.unifier.trail)
+            yield from self._one(self.unifier.unify(result, listed(items)), longer)
+            self.unifier.undo(mark)
+
+
+def _copied(term: Term) -> Term:
+    term = deref(term)
+    if type(term) is not tuple:
+        return term
+    return (term[0], *[_copied(part) for part in term[1:]])
+
+
+def renamed(clause: Clause) -> tuple[Term, Term]:
+    """Return the head and the body of a clause with new variables."""
+    fresh: dict[int, Var] = {}
+
+    def copy(term: Term) -> Term:
+        if type(term) is Var:
+            return fresh.setdefault(id(term), Var())
+        return (term[0], *[copy(part) for part in term[1:]]) if type(term) is tuple else term
+
+    return copy(clause.head), copy(clause.body)

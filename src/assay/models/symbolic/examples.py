@@ -1,0 +1,64 @@
+"""What a symbolic learner sees: concepts and labels of some examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace
+from assay.logic.knowledge import Knowledge, Label
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a learner sees: concepts as codes and as probabilities, and labels as codes (-1 where not given)."""
+
+    knowledge: Knowledge
+    codes: Codes
+    spreads: Sequence[Array]
+    labels: Codes
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def space(self) -> ConceptSpace:
+        """The concepts."""
+        return self.knowledge.space
+
+    def of_label(self, label: Label) -> "LabelExamples":
+        """Return the examples of which one label is given."""
+        column = self.labels[:, self.knowledge.label_names.index(label.name)]
+        known = np.flatnonzero(column >= 0)
+        return LabelExamples(self.space, label, self.codes[known], [p[known] for p in self.spreads], column[known])
+
+
+@dataclass(frozen=True)
+class LabelExamples:
+    """The examples for one label: concepts, and the label's code in each."""
+
+    space: ConceptSpace
+    label: Label
+    codes: Codes
+    spreads: Sequence[Array]
+    targets: Codes
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def positive(self, code: int) -> Array:
+        """Return in which examples the label has this value."""
+        return np.asarray(self.targets == code)
+
+
+def likeliest(spreads: Sequence[Array]) -> Codes:
+    """Return the code of the likeliest value of each concept."""
+    return np.stack([spread.argmax(axis=1) for spread in spreads], axis=1)
+
+
+def is_spread(given: Array) -> bool:
+    """Return whether every row holds probabilities that add up to 1."""
+    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
+        return False
+    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())

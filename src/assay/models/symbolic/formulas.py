@@ -1,0 +1,102 @@
+"""Models that learn formulas: one for each label, kept as text, so that it can be read, counted and compared."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.arrays import Array
+from assay.config import Settings
+from assay.errors import ConfigError
+from assay.logic.formula import Formula
+from assay.logic.knowledge import Knowledge, Label
+from assay.logic.parse import parse
+from assay.models.symbolic.answers import LabelRule
+from assay.models.symbolic.base import SymbolicModel
+from assay.models.symbolic.examples import Examples, LabelExamples
+from assay.render.picture import Layout
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The formulas of one label, and notes for the record (cost, seconds, errors).
+
+    `formulas` holds one formula of the label's own kind under the key None, or a true-or-false formula for some of its
+    values by code; `otherwise` is the code where none of these is true. Where several are, the first listed holds.
+    """
+
+    formulas: Mapping[int | None, Formula]
+    otherwise: int = 0
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, formulas as text."""
+        listed = [[code, str(formula)] for code, formula in self.formulas.items()]
+        return {"formulas": listed, "otherwise": self.otherwise, "notes": dict(self.notes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Learned":
+        """Return what `to_dict` wrote."""
+        return cls({code: parse(text) for code, text in data["formulas"]}, data["otherwise"], data["notes"])
+
+
+class FormulaModel(SymbolicModel):
+    """A learner of formulas: one for each label, or a true-or-false one for each value of a label."""
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        layout: Layout,
+        settings: Settings | None = None,
+        backbones: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(knowledge, layout, settings, backbones, seed)
+        self.learned: dict[str, Learned] = {}
+
+    @abstractmethod
+    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+        """Learn the formulas of one label."""
+
+    def learn(self, examples: Examples) -> None:
+        """Learn label by label."""
+        for label in self.knowledge.labels:
+            self.learned[label.name] = self.learn_label(label, examples.of_label(label))
+
+    @property
+    def formulas(self) -> dict[str, Formula]:
+        """The formula of each label that has one of its own kind, or the one of "true" where it is true or false."""
+        found = {}
+        for label in self.knowledge.labels:
+            held = self.learned[label.name].formulas
+            key = None if None in held else label.values.index(True) if True in label.values else None
+            if key in held:
+                found[label.name] = held[key]
+        return found
+
+    def labels_given(self, concepts: list[Array]) -> list[Array]:
+        """Return what the formulas say, exactly for independent concepts where these are uncertain."""
+        return [self._rule(label)(concepts) for label in self.knowledge.labels]
+
+    def _rule(self, label: Label) -> LabelRule:
+        if label.name not in self.learned:
+            raise ConfigError(f"model {self.name!r} has learned nothing yet of label {label.name!r}")
+        learned = self.learned[label.name]
+        return LabelRule(self.space, label, learned.formulas, learned.otherwise)
+
+    def in_words(self) -> list[str]:
+        """Return the formula of each label, or of each value that it can have."""
+        lines = []
+        for label in self.knowledge.labels:
+            for code, formula in self.learned[label.name].formulas.items():
+                plain = code is None or label.kind == "bool"
+                lines.append(f"{label.name}{'' if plain else f' is {label.values[code or 0]}'}: {formula}")
+        return lines
+
+    def state(self) -> dict[str, Any]:
+        """Return the formulas as text."""
+        return {"labels": {name: learned.to_dict() for name, learned in self.learned.items()}}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take the formulas."""
+        self.learned = {name: Learned.from_dict(data) for name, data in state["labels"].items()}

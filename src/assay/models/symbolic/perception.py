@@ -1,0 +1,162 @@
+"""What tells a symbolic learner the concepts: the truth, a run of another model, or predictions of any make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import Concept, ConceptSpace
+from assay.data.dataset import SplitData
+from assay.errors import ConfigError, DataError
+from assay.predictions import Answer, Predictions, read_predictions
+from assay.runs import RUN, RunFolder
+
+
+class Unperceived(DataError):
+    """A split that perception says nothing of."""
+
+
+class Perception(Protocol):
+    """Whoever says what the concepts of some examples are."""
+
+    def spreads(self, data: SplitData) -> list[Array]:
+        """Return the probabilities of the values of each concept: an array of examples x values for each."""
+
+    def about(self) -> dict[str, Any] | None:
+        """Return who it is, for the record; None for the truth."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true concepts; in training those that an annotator gave, where the data has such."""
+
+    def spreads(self, data: SplitData) -> list[Array]:
+        """Return the true concepts, with certainty."""
+        return certain(data.concepts, data.knowledge.space)
+
+    def about(self) -> dict[str, Any] | None:
+        """Return nothing: it is the truth."""
+        return None
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A run of any model that has concepts."""
+
+    folder: Path
+
+    @cached_property
+    def _model(self) -> Any:
+        from assay.models.runs import load_model
+
+        model = load_model(self.folder)
+        if not model.has_concepts:
+            raise ConfigError(f"perception: {str(self.folder)!r} holds {model.name!r}, which says nothing of concepts")
+        return model
+
+    def spreads(self, data: SplitData) -> list[Array]:
+        """Return what the model says of the concepts, by its predictions, or asked anew where there are none."""
+        path = RunFolder(self.folder).predictions(data.name)
+        if path.exists():
+            said = read_predictions(path, data.knowledge)
+            if said.fingerprint == data.fingerprint and np.isin(data.index, said.index).all():
+                return _spreads(said, data)
+        return _spreads(self._model.predict(data), data)
+
+    def about(self) -> dict[str, Any]:
+        """Return which model, and what it was trained on."""
+        about = RunFolder(self.folder).about()
+        return {"folder": str(self.folder), "model": about["model"], "seed": about["seed"], "data": about["data"]}
+
+
+@dataclass(frozen=True)
+class Told:
+    """Predictions of any make: a file, or a folder with a file for each split."""
+
+    path: Path
+
+    @cached_property
+    def _files(self) -> list[Path]:
+        if self.path.is_file():
+            return [self.path]
+        inside = self.path / "predictions"
+        found = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
+        if not found:
+            raise DataError(f"perception: {str(self.path)!r} is no run, no predictions file and holds none")
+        return found
+
+    def spreads(self, data: SplitData) -> list[Array]:
+        """Return what the predictions for this split say of the concepts."""
+        for path in self._files:
+            said = read_predictions(path, data.knowledge)
+            if said.split == data.name:
+                return _spreads(said, data)
+        raise Unperceived(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
+
+    def about(self) -> dict[str, Any]:
+        """Return where they are."""
+        return {"folder": str(self.path)}
+
+
+def perception_of(path: str | None) -> Perception:
+    """Return who tells the concepts: a run or predictions at a path, or the truth."""
+    if path is None:
+        return Truth()
+    place = Path(path)
+    if not place.exists():
+        raise DataError(f"perception: no run or predictions file {path!r}")
+    return Detector(place) if (place / RUN).exists() else Told(place)
+
+
+def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:
+    """Return where a perception is now that was recorded in a run's folder: where it was then, or moved with it."""
+    if about is None:
+        return None
+    then = Path(about["folder"])
+    return str(then if then.exists() else folder.resolve() / about.get("from_run", then))
+
+
+def certain(codes: Codes, space: ConceptSpace) -> list[Array]:
+    """Return codes as probabilities of 0 and 1; a missing one (-1) as nothing there, or else as any value alike."""
+    return [_certain(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
+
+
+def _certain(codes: Codes, concept: Concept) -> Array:
+    size = len(concept.values)
+    spread = np.zeros((len(codes), size))
+    known = codes >= 0
+    spread[known, codes[known]] = 1
+    if concept.nothing_code >= 0:
+        spread[~known, concept.nothing_code] = 1
+    else:
+        spread[~known] = 1 / size
+    return spread
+
+
+def _spreads(said: Predictions, data: SplitData) -> list[Array]:
+    """Return the probabilities of all concepts for the rows of a split; of what is not spoken of, that it is not there.
+
+    A detector that does not know a class finds none of it. Where no value means that, all are alike.
+    """
+    if said.fingerprint != data.fingerprint:
+        raise DataError(f"perception is of a dataset with fingerprint {said.fingerprint}, this is {data.fingerprint}")
+    if not said.concepts:
+        raise ConfigError("perception: the predictions say nothing of concepts")
+    places = {int(number): row for row, number in enumerate(said.index)}
+    missing = [int(number) for number in data.index if int(number) not in places]
+    if missing:
+        raise DataError(f"perception says nothing of example {missing[0]} of split {data.name!r}")
+    rows = np.array([places[int(number)] for number in data.index], dtype=np.int64)
+    return [_spread(said.concepts.get(concept.name), concept, rows) for concept in data.knowledge.space.concepts]
+
+
+def _spread(answer: Answer | None, concept: Concept, rows: Array) -> Array:
+    if answer is None:
+        return _certain(np.full(len(rows), -1), concept)
+    if answer.probabilities is not None:
+        return np.asarray(answer.probabilities, dtype=np.float64)[rows]
+    return _certain(answer.codes[rows], concept)

@@ -1,0 +1,1 @@
+"""Program synthesis: the cheapest program of a small typed language that explains some examples."""

@@ -1,0 +1,225 @@
+"""The typed language of the programs, after Table 6 of the COCOLogic-V2 paper, over any space of concepts.
+
+Int      `count_object_in_img`: a concept that counts or is a number, or how many slots have a property;
+         `count_all_objects`: how many slots are present (where concepts count some classes of things, how many things
+         there are in all is not known); the numbers 0 to 3; `addb`, an Int and a Bool added up
+Bool     `exists_object`, `exists_property`, `exists_object_with_property`; `gt?` and `eq?` of two Ints; `and`, `or`,
+         `xor`, `not`
+
+An *object* is whatever a predicate can be asked of: a class of things that are counted, a value of a concept, a
+property that slots may have. A *family* is one predicate asked of several objects; chains of `or`, `and` and `addb`
+over a family are leaves of the search, so that the predicate is paid for once and no order of objects is tried twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, Value
+from assay.logic import formula as f
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import Formula, Var
+
+NUMBERS = (0, 1, 2, 3)
+FEW = 12
+"""Numbers that do not count are asked for one by one up to so many values."""
+MOST_OBJECTS = 400
+"""Properties in pairs are left out where there would be more of them."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each primitive costs, in bits: a program of cost c is meant to be as likely as one among 2**c.
+
+    Naming an object costs -log2 of how often it is seen in the examples, as a share of all; the order of objects that
+    the same is asked of costs nothing.
+    """
+
+    exists: float = 1.0
+    gt: float = 1.5
+    eq: float = 2.5
+    number: float = 2.25
+    """A number, and half a bit more for each step from 0."""
+    two_ints: float = 1.75
+    """Comparing two Ints where none is a number written out."""
+    every: float = 3.0
+    """Counting everything."""
+    conj: float = 1.0
+    disj: float = 1.25
+    xor: float = 2.25
+    negation: float = 1.0
+    addb: float = 0.5
+    several: float = 1.0
+    """Asking the same of several objects."""
+    another: float = 1.0
+    """Each object after the first."""
+    unseen: float = 0.1
+    """The share of the examples that each object counts as seen in beside those where it is."""
+
+    def of_number(self, number: int) -> float:
+        """Return the cost of a number."""
+        return self.number + 0.5 * abs(number)
+
+
+@dataclass(frozen=True)
+class Family:
+    """One predicate and the objects that it is asked of, as formulas; `cost` is that of the predicate alone."""
+
+    name: str
+    cost: float
+    objects: tuple[Formula, ...]
+    grouped: bool = True
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Ints that can be compared with each other, and what each costs beside its name."""
+
+    formulas: tuple[Formula, ...]
+    costs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Language:
+    """All predicates and Ints over a space."""
+
+    families: tuple[Family, ...]
+    terms: tuple[Terms, ...]
+    costs: Costs = field(default_factory=Costs)
+
+    @classmethod
+    def of(cls, space: ConceptSpace, costs: Costs | None = None) -> "Language":
+        """Return the language over a space of concepts."""
+        costs = costs or Costs()
+        loose = _loose(space)
+        families = [*_counted(loose, costs), *_plain(loose, costs), *_slotted(space, costs)]
+        return cls(tuple(one for one in families if one.objects), tuple(_terms(space, loose, costs)), costs)
+
+    @property
+    def objects(self) -> int:
+        """The number of different objects that predicates are asked of, which naming one is paid by."""
+        return max(2, max(len(family.objects) for family in self.families))
+
+
+def _loose(space: ConceptSpace) -> list[Concept]:
+    """Return the concepts that belong to no slot, or to slots too few to be spoken of as a group."""
+    grouped = {name for slots in space.groups.values() if len(slots) > 1 for slot in slots for name in slot.concepts}
+    return [concept for concept in space.concepts if concept.name not in grouped]
+
+
+def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula]]:
+    """Give what can be asked of a number of things: some, at least 2 or 3, exactly 1, 2 or 3."""
+    yield "exists", costs.exists, f.Compare(">=", what, f.Const(1))
+    for number in NUMBERS[1:3]:
+        yield f"gt {number}", costs.gt + costs.of_number(number), f.Compare(">=", what, f.Const(number + 1))
+    for number in NUMBERS[1:]:
+        yield f"eq {number}", costs.eq + costs.of_number(number), f.Compare("==", what, f.Const(number))
+
+
+def _families(asked: Sequence[tuple[str, float, Formula]], grouped: bool = True) -> list[Family]:
+    """Return what is asked of several objects as families, by name."""
+    names = dict.fromkeys((name, cost) for name, cost, _ in asked)
+    return [
+        Family(name, cost, tuple(formula for other, _, formula in asked if other == name), grouped)
+        for name, cost in names
+    ]
+
+
+def _counted(concepts: Sequence[Concept], costs: Costs) -> list[Family]:
+    return _families([one for c in concepts if c.counts for one in _compared(Var(c.name), costs)])
+
+
+def _plain(concepts: Sequence[Concept], costs: Costs) -> list[Family]:
+    """Return the families of concepts that do not count: is it true, is it this value, is it at least this."""
+    truths = [("exists", costs.exists, Var(c.name)) for c in concepts if c.kind == "bool" and not c.optional]
+    found = _families(truths)
+    others = [c for c in concepts if not c.counts and (c.kind != "bool" or c.optional)]
+    equal = [(c, value) for c in others for value in c.values if c.kind == "symbol" or len(c.values) <= FEW]
+    for value in dict.fromkeys(value for _, value in equal):
+        holders = tuple(_is(Var(c.name), other) for c, other in equal if other == value)
+        found.append(Family(f"is {value}", costs.exists + np.log2(max(2, len(equal)) / len(holders)), holders))
+    for concept in others:
+        if concept.kind == "int" and not concept.optional:
+            steps = tuple(Var(concept.name) >= value for value in concept.values[1:] if not isinstance(value, bool))
+            found.append(Family(f"least {concept.name}", costs.gt + costs.two_ints, steps, grouped=False))
+        elif concept.kind == "symbol":
+            either = tuple(_is(Var(concept.name), value) for value in concept.values)
+            found.append(Family(f"one of {concept.name}", costs.exists, either))
+    return found
+
+
+def _is(what: Formula, value: Value) -> Formula:
+    return f.Compare("==", what, f.Const(value))
+
+
+def _properties(space: ConceptSpace, group: str) -> list[tuple[str, Formula]]:
+    """Return the attribute of each property that slots of a group can have, and the property of the slot `x`."""
+    slot = space.groups[group][0]
+    found = []
+    for attribute in slot.attributes:
+        concept = space.concept(slot.concept(attribute))
+        for value in concept.values:
+            if value != ABSENT:
+                found.append((attribute, _is(Var(f"x.{attribute}"), value)))
+    return found
+
+
+def _slotted(space: ConceptSpace, costs: Costs) -> list[Family]:
+    """Return the families over slots: how many have a property, and whether some has two, or all have one."""
+    found: list[Family] = []
+    for group, slots in space.groups.items():
+        if len(slots) < 2:
+            continue
+        held = _properties(space, group)
+        counted = [_count(group, body) for _, body in held]
+        found += _families([one for what in counted for one in _compared(what, costs)])
+        if space.concept(slots[0].concepts[0]).optional:
+            present = [(name, cost + costs.every, one) for name, cost, one in _compared(_count(group, f.TRUE), costs)]
+            found += [Family(f"{group} {name}", cost, (one,), grouped=False) for name, cost, one in present]
+        every = tuple(f.Quantified("all", ("x",), group, body) for _, body in held)
+        found.append(Family(f"all of {group}", costs.exists + costs.every, every))
+        pairs = [f.And((one, other)) for (a, one), (b, other) in combinations(held, 2) if a != b]
+        if 0 < len(pairs) <= MOST_OBJECTS:
+            both = tuple(f.Quantified("any", ("x",), group, body) for body in pairs)
+            found.append(Family(f"with property of {group}", costs.exists + costs.conj, both, grouped=False))
+    return found
+
+
+def _count(group: str, body: Formula) -> Formula:
+    return f.Quantified("count", ("x",), group, body)
+
+
+def _terms(space: ConceptSpace, loose: Sequence[Concept], costs: Costs) -> Iterator[Terms]:
+    """Give the Ints that can be compared: counts and their sum, numbers, and how many slots have a property."""
+    counts: list[Formula] = [Var(c.name) for c in loose if c.counts]
+    if len(counts) > 1:
+        yield Terms(tuple(counts), tuple(0.0 for _ in counts))
+    plain: list[Formula] = [Var(c.name) for c in loose if c.kind == "int" and not c.counts and not c.optional]
+    if len(plain) > 1:
+        yield Terms(tuple(plain), tuple(0.0 for _ in plain))
+    for group, slots in space.groups.items():
+        held = _properties(space, group) if len(slots) > 1 else []
+        if 1 < len(held) <= FEW * 4:
+            yield Terms(tuple(_count(group, body) for _, body in held), tuple(0.0 for _ in held))
+
+
+def truths(formulas: Sequence[Formula], space: ConceptSpace, codes: Codes) -> Array:
+    """Return whether each formula holds in each example: formulas x examples."""
+    return np.stack([np.asarray(evaluate(formula, space, codes), dtype=bool) for formula in formulas])
+
+
+def numbers(formulas: Sequence[Formula], space: ConceptSpace, codes: Codes) -> Array:
+    """Return the value of each Int in each example: formulas x examples."""
+    return np.stack([np.asarray(evaluate(formula, space, codes), dtype=np.int64) for formula in formulas])
+
+
+def symbol_pairs(space: ConceptSpace) -> list[Formula]:
+    """Return "these two have the same value" for concepts of the same symbols that are in no slots."""
+    symbols = [c for c in _loose(space) if c.kind == "symbol"]
+    return [
+        f.Compare("==", Var(a.name), Var(b.name)) for a, b in product(symbols, symbols)
+        if a.name < b.name and a.values == b.values
+    ]  # fmt: skip

@@ -1,0 +1,145 @@
+"""The leaves of the search: predicates, comparisons, and one predicate asked of several objects, as bits over examples.
+
+A program is known by which examples it holds in: packed bits, in words of 64.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, factorial, log2
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace
+from assay.logic import formula as f
+from assay.logic.formula import Formula
+from assay.models.symbolic.synthesis.language import Costs, Family, Language, Terms, numbers, symbol_pairs, truths
+
+UNITS = 8
+"""Costs are counted in eighths of a bit, so that programs of equal cost form a level."""
+MOST_SUBSETS = 20_000
+"""Groups of more objects are left out where there would be more of them in a family."""
+WORD = 64
+
+Make = Callable[[int], Formula]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Leaves of one form, the cheapest first: their bits (a row each), their costs in units, and how one is written."""
+
+    words: Array
+    costs: Array
+    make: Make
+
+    @classmethod
+    def of(cls, holds: Array, bits: Array, make: Make) -> "Block":
+        """Return the block of leaves that hold in these examples (leaves x examples) and cost so many bits."""
+        costs = np.maximum(1, np.round(bits * UNITS)).astype(np.int64)
+        order = np.argsort(costs, kind="stable")
+        return cls(packed(holds[order]), costs[order], lambda row: make(int(order[row])))
+
+    def of_cost(self, cost: int) -> slice:
+        """Return the rows of one cost."""
+        return slice(*np.searchsorted(self.costs, [cost, cost + 1]).tolist())
+
+
+def packed(truth: Array) -> Array:
+    """Return truth values (rows x examples) as words of 64 bits.
+
+    >>> packed(np.array([[True, False, True]])).tolist()
+    [[5]]
+    """
+    rows, examples = truth.shape
+    whole = -(-examples // WORD) * WORD
+    padded = np.zeros((rows, whole), dtype=bool)
+    padded[:, :examples] = truth
+    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view(np.uint64)
+
+
+def units(bits: float) -> int:
+    """Return a cost in bits as a whole number of units."""
+    return max(1, round(bits * UNITS))
+
+
+def leaves_of(language: Language, space: ConceptSpace, codes: Codes, largest: int) -> list[Block]:
+    """Return all leaves over these examples; groups have up to `largest` objects."""
+    blocks: list[Block] = []
+    for family in language.families:
+        blocks += _of_family(family, language.costs, truths(family.objects, space, codes), largest)
+    for terms in language.terms:
+        blocks += _of_terms(terms, language.costs, numbers(terms.formulas, space, codes))
+    same = symbol_pairs(space)
+    if same:
+        bits = np.full(len(same), language.costs.eq + language.costs.two_ints + log2(len(same) + 1))
+        blocks.append(Block.of(truths(same, space, codes), bits, lambda row: same[row]))
+    return blocks
+
+
+def names(seen: Array, costs: Costs) -> Array:
+    """Return what naming each object costs in bits: less if it is seen in more examples (a row each)."""
+    share = seen.sum(axis=1) + costs.unseen * seen.shape[1]
+    return np.asarray(-np.log2(share / share.sum()))
+
+
+def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iterator[Block]:
+    many = len(family.objects)
+    naming = names(truth, costs) + (1 if many == 1 else 0)
+    yield Block.of(truth, family.cost + naming, lambda row: family.objects[row])
+    for size in range(2, min(largest, many) + 1) if family.grouped else ():
+        if comb(many, size) > MOST_SUBSETS:
+            return
+        chosen = np.array(list(combinations(range(many), size)))
+        held = truth[chosen].sum(axis=1, dtype=np.uint8)
+        unordered = naming[chosen].sum(axis=1) - log2(factorial(size))
+        shared = family.cost + unordered + costs.several + costs.another * (size - 1)
+        for extra, holds, join in _joins(held, size, costs):
+            yield Block.of(holds, shared + extra, _writer(family, chosen, join))
+
+
+Join = Callable[..., Formula]
+
+
+def _joins(held: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
+    """Give the ways to ask a predicate of several objects: what it costs, where it holds, and how it is written."""
+    yield costs.disj, held >= 1, f.disjunction
+    yield costs.conj, held == size, f.conjunction
+    if size == 2:
+        yield costs.xor, held == 1, f.parity
+        return
+    for number in range(1, size):
+        counted = costs.addb * size + costs.of_number(number)
+        yield costs.eq + counted, held == number, _exactly(number)
+        if number > 1:
+            yield costs.gt + counted, held >= number, _at_least(number)
+
+
+def _exactly(number: int) -> Join:
+    return lambda *parts: f.exactly(number, *parts)
+
+
+def _at_least(number: int) -> Join:
+    return lambda *parts: f.at_least(number, *parts)
+
+
+def _writer(family: Family, chosen: Array, join: Join) -> Make:
+    return lambda row: join(*(family.objects[place] for place in chosen[row].tolist()))
+
+
+def _of_terms(terms: Terms, costs: Costs, values: Array) -> Iterator[Block]:
+    """Give the comparisons of two Ints."""
+    many = len(terms.formulas)
+    naming = names(values != 0, costs) + np.array(terms.costs)
+    ordered = np.array([(a, b) for a in range(many) for b in range(many) if a != b])
+    unordered = ordered[ordered[:, 0] < ordered[:, 1]]
+    for operator, pairs, cost in (">", ordered, costs.gt), ("==", unordered, costs.eq - 1):
+        left, right = values[pairs[:, 0]], values[pairs[:, 1]]
+        holds = left > right if operator == ">" else left == right
+        yield Block.of(holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _comparison(terms, pairs, operator))
+
+
+def _comparison(terms: Terms, pairs: Array, operator: str) -> Make:
+    return lambda row: f.Compare(
+        ">" if operator == ">" else "==", terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]]
+    )

@@ -1,0 +1,1 @@
+"""Chess boards as pictures: turned pieces on a board on a table, or a flat diagram."""

@@ -1,0 +1,55 @@
+"""Engines that draw scenes: an embedded ray tracer, and Blender; both say what each pixel shows."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.errors import UnknownName, suggestion
+from assay.render.picture import Picture, Thing, boxes_of
+from assay.render.scene import Scene, Shot
+
+Engine = Literal["embedded", "blender"]
+Quality = Literal["draft", "standard", "high"]
+ENGINES: tuple[str, ...] = get_args(Engine)
+QUALITIES: tuple[str, ...] = get_args(Quality)
+FULL = 65_535
+
+
+def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
+    """Return the picture that an engine takes of a scene, with what each pixel shows."""
+    if quality not in QUALITIES:
+        raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
+    if engine == "embedded":
+        from assay.render.engines.embedded import shot_of
+
+        return shot_of(scene, quality)
+    if engine == "blender":
+        from assay.render.engines.blender import shot_by_blender
+
+        return shot_by_blender(scene, quality)
+    raise UnknownName(f"no engine named {engine!r}{suggestion(engine, ENGINES)}")
+
+
+def labelled(scene: Scene) -> Shot:
+    """Return what each pixel shows and how far away it is, without an image: much faster than `shoot`."""
+    from assay.render.engines.embedded import labels_of
+
+    return labels_of(scene)
+
+
+def picture_of(scene: Scene, farthest: float, engine: str = "embedded", quality: str = "standard") -> Picture:
+    """Return a task's picture of a scene; depths beyond `farthest` count as that."""
+    shot = shoot(scene, engine, quality)
+    things = boxes_of(shot.things, scene.things) + boxes_of(shot.parts, scene.parts)
+    depth = np.rint(np.minimum(shot.depth / farthest, 1.0) * FULL).astype(np.uint16)
+    parts = np.where(shot.parts > 0, shot.parts + len(scene.things), 0) if scene.parts else None  # numbers in `things`
+    return Picture(
+        shot.image, things, _narrow(shot.things, things), None if parts is None else _narrow(parts, things), depth
+    )
+
+
+def _narrow(numbers: Array, things: Sequence[Thing]) -> Array:
+    """Return a map of numbers in as few bytes as hold them."""
+    return numbers.astype(np.uint8 if len(things) < 256 else np.uint16)

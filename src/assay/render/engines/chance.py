@@ -1,0 +1,16 @@
+"""Numbers that look random and are a function of where they are asked for: pixel, sample, light."""
+
+from assay.render.engines.compiled import inner
+
+MASK = 0xFFFFFFFF
+KINDS = 1024
+
+
+@inner
+def chance(key: int) -> float:
+    """Return a number from 0 to 1 that belongs to a key."""
+    h = (key * 0x9E3779B1 + (key >> 32) * 0x85EBCA77 + 0x27D4EB2F) & MASK
+    h = ((h ^ (h >> 15)) * 0x2C1B3C6D) & MASK
+    h = ((h ^ (h >> 12)) * 0x297A2D39) & MASK
+    h = h ^ (h >> 15)
+    return (h + 0.5) / 4294967296.0

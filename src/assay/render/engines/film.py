@@ -1,0 +1,59 @@
+"""What engines share: axes of cameras and lights, linear light as bytes, instances as numbers of things and parts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.render.scene import Instance, Scene, Shot
+
+
+def unit(vector: Sequence[float] | Array) -> Array:
+    """Return a vector at length one."""
+    one = np.asarray(vector, dtype=np.float64)
+    whole: Array = one / np.linalg.norm(one)
+    return whole
+
+
+def axes(towards: Sequence[float] | Array, up: Sequence[float] = (0.0, 0.0, 1.0)) -> tuple[Array, Array, Array]:
+    """Return the unit vectors right, up and forward of what looks `towards` something, as upright as can be."""
+    forward = unit(towards)
+    if abs(float(forward @ unit(up))) > 0.99999:  # straight up or down: then north is up
+        up = (0.0, 1.0, 0.0)
+    right = unit(np.cross(forward, up))
+    return right, np.cross(right, forward), forward
+
+
+def shot_from(scene: Scene, light: Array, owner: Array, depth: Array) -> Shot:
+    """Return a shot, given each pixel's linear light, instance (the ground after the last, -1 for none) and depth."""
+    things, parts = numbers_of(scene)
+    return Shot(developed(light, scene.exposure), things[owner], parts[owner], depth)
+
+
+def numbers_of(scene: Scene) -> tuple[Array, Array]:
+    """Return the numbers of each instance's thing and part, with a 0 for the ground and one for the sky at the end."""
+    things = {name: number for number, name in enumerate(scene.things, start=1)}
+    parts = {name: number for number, name in enumerate(scene.parts, start=1)}
+    first = [things.get(one.thing, 0) for one in scene.instances]
+    second = [parts.get(_part(one), 0) for one in scene.instances]
+    return np.array([*first, 0, 0], dtype=np.int32), np.array([*second, 0, 0], dtype=np.int32)
+
+
+def _part(one: Instance) -> str:
+    return f"{one.thing}/{one.part}" if one.thing and one.part else ""
+
+
+def developed(light: Array, exposure: float) -> Array:
+    """Return linear light as bytes of a screen (sRGB)."""
+    steps = (np.clip(light * exposure, 0, 1) * (len(_CURVE) - 1) + 0.5).astype(np.int32)
+    image: Array = _CURVE[steps]
+    return image
+
+
+def _curve() -> Array:
+    light = np.arange(1 << 16) / ((1 << 16) - 1)
+    bright = np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 1e-9) ** (1 / 2.4) - 0.055)
+    return np.rint(bright * 255).astype(np.uint8)
+
+
+_CURVE = _curve()

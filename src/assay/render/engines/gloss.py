@@ -1,0 +1,149 @@
+"""What smooth surfaces mirror, and the sum of all light of a pixel."""
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.render.engines.chance import KINDS, chance
+from assay.render.engines.compiled import compiled
+from assay.render.engines.gather import ambient, lights_of
+from assay.render.engines.matter import PLAIN, bent, mirrored
+from assay.render.engines.packed import Packed
+from assay.render.engines.points import Points
+from assay.render.engines.raster import ray
+from assay.render.engines.surface import sky
+
+METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
+"""From which value on it is metal; below which roughness a mirror is clear; above which all but metal mirror no more
+than the mean light around them."""
+
+
+def mirror(w: Packed, p: Points, glow: Array, mean: Array, sides: Array, rays: int) -> Array:
+    """Return what comes from where each pixel's surface mirrors, for a mirror of colour 1."""
+    metal, rough = w.solid.rows[p.owner, 37] >= METAL, w.solid.rows[p.owner, 38]
+    out = sides.copy()
+    for chosen, count in (
+        (metal & (rough >= CLEAR), rays),
+        (~metal & (rough < SMOOTH) & (rough >= CLEAR), max(1, rays // 4)),
+        ((rough < CLEAR) & (metal | (rough < SMOOTH)), 1),
+    ):
+        pixels = np.ascontiguousarray(np.argwhere(chosen & (p.owner >= 0)))
+        thrown = np.zeros((len(pixels) * count, 7))
+        throw(w, p, pixels, count, thrown)
+        light = lights_of(w, p, glow, mean, thrown).reshape(len(pixels), count, 3).mean(axis=1)
+        out[pixels[:, 0], pixels[:, 1]] = light
+    soft = out.copy()
+    softened(w, p, out, soft)
+    return soft
+
+
+@compiled
+def throw(w: Packed, p: Points, pixels: Array, count: int, rays: Array) -> None:
+    """Fill in `count` rays from each pixel's surface to where it mirrors."""
+    for m in range(len(pixels)):
+        y, x = pixels[m, 0], pixels[m, 1]
+        vx, vy, vz = w.frame[0] - p.at[y, x, 0], w.frame[1] - p.at[y, x, 1], w.frame[2] - p.at[y, x, 2]
+        size = np.sqrt(vx * vx + vy * vy + vz * vz)
+        alpha = w.solid.rows[p.owner[y, x], 38] ** 2
+        key = (y * p.owner.shape[1] + x) * KINDS
+        turn, high = chance(key + 800), chance(key + 801)
+        for k in range(count):
+            s, t = (turn + k * 0.7548776662466927) % 1.0, (high + k * 0.5698402909980532) % 1.0
+            n = m * count + k
+            rays[n, 3], rays[n, 4], rays[n, 5] = bent(
+                p.normal[y, x, 0],
+                p.normal[y, x, 1],
+                p.normal[y, x, 2],
+                vx / size,
+                vy / size,
+                vz / size,
+                alpha,
+                s,
+                t * 0.98,
+            )
+            rays[n, 6] = 2.0
+            for c in range(3):
+                rays[n, c] = p.start[y, x, c]
+
+
+@compiled
+def softened(w: Packed, p: Points, light: Array, out: Array) -> None:
+    """Fill in mirrored light averaged over near pixels that show the same and face alike; clear mirrors stay."""
+    height, width = p.owner.shape
+    for y in range(height):
+        for x in range(width):
+            i = p.owner[y, x]
+            if i < 0 or w.solid.rows[i, 38] < CLEAR or (w.solid.rows[i, 37] < METAL and w.solid.rows[i, 38] >= SMOOTH):
+                continue
+            reach = 2 if w.solid.rows[i, 37] < METAL else 1
+            least = 1 - 0.5 * w.solid.rows[i, 38] ** 2
+            total = r = g = b = 0.0
+            for v in range(max(y - reach, 0), min(y + reach + 1, height)):
+                for u in range(max(x - reach, 0), min(x + reach + 1, width)):
+                    if p.owner[v, u] != i:
+                        continue
+                    turn = 0.0
+                    for c in range(3):
+                        turn += p.normal[y, x, c] * p.normal[v, u, c]
+                    if turn > least:
+                        total += 1
+                        r, g, b = r + light[v, u, 0], g + light[v, u, 1], b + light[v, u, 2]
+            if total > 0:
+                out[y, x, 0], out[y, x, 1], out[y, x, 2] = r / total, g / total, b / total
+
+
+@compiled
+def summed(
+    w: Packed, p: Points, matt: Array, around: Array, shine: Array, mirror_light: Array, base: Array, rest: Array
+) -> None:
+    """Fill in all light of each pixel in two parts: what its colour is multiplied with, and the rest."""
+    height, width = p.owner.shape
+    for y in range(height):
+        for x in range(width):
+            i = p.owner[y, x]
+            if i < 0:
+                continue
+            nv = 0.0
+            size = 0.0
+            for c in range(3):
+                v = w.frame[c] - p.at[y, x, c]
+                nv += v * p.normal[y, x, c]
+                size += v * v
+            nv = max(nv / np.sqrt(size), 0.02)
+            metal, rough, own = w.solid.rows[i, 37], w.solid.rows[i, 38], w.solid.rows[i, 39]
+            a, b = mirrored(rough, nv)
+            keep = (1 - metal) * (1 - (PLAIN * a + b))
+            for c in range(3):
+                base[y, x, c] = keep * (matt[y, x, c] + around[y, x, c]) + own
+                tint = PLAIN + (p.colour[y, x, c] - PLAIN) * metal
+                again = 1 + tint * (1 / (a + b) - 1)
+                rest[y, x, c] = shine[y, x, c] + (tint * a + b) * again * mirror_light[y, x, c]
+
+
+@compiled
+def glowing(w: Packed, p: Points, matt: Array, around: Array, mean: Array, guess: bool, out: Array) -> None:
+    """Fill in the matt light of each pixel as other surfaces see it; metal counts as a darker matt.
+
+    With `guess` the light from all sides is not known yet.
+    """
+    height, width = p.owner.shape
+    for y in range(height):
+        for x in range(width):
+            i = p.owner[y, x]
+            if i < 0:
+                continue
+            keep = 0.96 - 0.36 * w.solid.rows[i, 37]
+            for c in range(3):
+                more = ambient(w, mean, c, p.normal[y, x, 2]) if guess else around[y, x, c]
+                out[y, x, c] = p.colour[y, x, c] * (keep * (matt[y, x, c] + more) + w.solid.rows[i, 39])
+
+
+@compiled
+def backdrop(w: Packed, owner: Array, light: Array) -> None:
+    """Fill in the sky."""
+    height, width = owner.shape
+    for y in range(height):
+        for x in range(width):
+            if owner[y, x] < 0:
+                dx, dy, dz, good = ray(w.frame, x + 0.5, y + 0.5)
+                if good > 0:
+                    light[y, x, 0], light[y, x, 1], light[y, x, 2] = sky(w, dx, dy, dz)

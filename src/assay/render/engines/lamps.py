@@ -1,0 +1,136 @@
+"""Light that comes straight from lamps and the sun, matt and mirrored, where nothing is between."""
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.render.engines.compiled import compiled, inner
+from assay.render.engines.matter import PLAIN, lobe, mirrored
+from assay.render.engines.packed import Packed
+from assay.render.engines.points import Points
+
+
+@inner
+def lamp_point(
+    w: Packed, lamp: int, s: float, t: float, x: float, y: float, z: float
+) -> tuple[float, float, float, float, float]:
+    """Return the direction from a point to place (s, t), each -1 to 1, on light `lamp`, its distance, and the light.
+
+    The light is what falls on a surface that faces it, if all of the lamp were at that place; 0 from behind.
+    """
+    q = w.lights
+    if q[lamp, 0] > 0:
+        if abs(s) > abs(t):  # the square's rings go to the disc's
+            turn, wide = np.pi / 4 * (t / s), s
+        else:
+            turn, wide = np.pi / 2 - np.pi / 4 * (s / t if t != 0 else 0.0), t
+        s, t = wide * np.cos(turn), wide * np.sin(turn)
+        dx = q[lamp, 1] + q[lamp, 4] * s + q[lamp, 7] * t
+        dy = q[lamp, 2] + q[lamp, 5] * s + q[lamp, 8] * t
+        dz = q[lamp, 3] + q[lamp, 6] * s + q[lamp, 9] * t
+        size = np.sqrt(dx * dx + dy * dy + dz * dz)
+        return dx / size, dy / size, dz / size, 1e20, 1.0
+    dx = q[lamp, 1] + q[lamp, 4] * s + q[lamp, 7] * t - x
+    dy = q[lamp, 2] + q[lamp, 5] * s + q[lamp, 8] * t - y
+    dz = q[lamp, 3] + q[lamp, 6] * s + q[lamp, 9] * t - z
+    far = np.sqrt(dx * dx + dy * dy + dz * dz)
+    dx, dy, dz = dx / far, dy / far, dz / far
+    side = -(dx * q[lamp, 10] + dy * q[lamp, 11] + dz * q[lamp, 12])
+    return dx, dy, dz, far, max(side, 0.0) * q[lamp, 17] / (far * far)
+
+
+@inner
+def falls(w: Packed, lamp: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
+    """Return how much of light `lamp`, at radiance (or strength) 1, falls on a surface if nothing is between."""
+    dx, dy, dz, _, light = lamp_point(w, lamp, 0.0, 0.0, x, y, z)
+    return light * max(0.0, nx * dx + ny * dy + nz * dz)
+
+
+@inner
+def cell(
+    w: Packed,
+    lamp: int,
+    s: float,
+    t: float,
+    grid: int,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    vx: float,
+    vy: float,
+    vz: float,
+    alpha: float,
+    nv: float,
+) -> tuple[float, float, float]:
+    """Return what one place of a light gives: matt, mirrored by a mirror of colour 1, and of colour 0 (the rim)."""
+    dx, dy, dz, far, light = lamp_point(w, lamp, s, t, x, y, z)
+    nl = nx * dx + ny * dy + nz * dz
+    if nl <= 0 or light <= 0:
+        return 0.0, 0.0, 0.0
+    hx, hy, hz = dx + vx, dy + vy, dz + vz
+    size = np.sqrt(hx * hx + hy * hy + hz * hz)
+    if size <= 1e-9:
+        return light * nl, 0.0, 0.0
+    nh, vh = min((nx * hx + ny * hy + nz * hz) / size, 1.0), min((vx * hx + vy * hy + vz * hz) / size, 1.0)
+    wide = w.lights[lamp, 16] / grid
+    if w.lights[lamp, 0] == 0:
+        wide /= far
+    shine = light * nl * lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
+    back = (1 - vh) * (1 - vh)
+    rim = back * back * (1 - vh)
+    return light * nl, shine * (1 - rim), shine * rim
+
+
+@inner
+def cells_of(w: Packed, lamp: int, alpha: float, metal: float) -> int:
+    """Return in how many cells along its side a light is taken: more for a large lamp, most on smooth metal.
+
+    It is the same all over a surface: where the number changes, the light would jump.
+    """
+    wide = w.lights[lamp, 18]
+    if wide == 0.0 or (wide < 0.15 and (metal < 0.1 or 2 * wide < alpha)):
+        return 1
+    return 2 if metal < 0.1 or wide < 2 * alpha else 4
+
+
+@compiled
+def lit(w: Packed, p: Points, free: Array, matt: Array, shine: Array) -> None:
+    """Add to each pixel the light of all lamps: `matt` for a white surface, `shine` as it is mirrored."""
+    height, width = p.owner.shape
+    for y in range(height):
+        for x in range(width):
+            i = p.owner[y, x]
+            if i >= 0:
+                lit_pixel(w, p, free, matt, shine, i, x, y)
+
+
+@inner
+def lit_pixel(w: Packed, p: Points, free: Array, matt: Array, shine: Array, i: int, x: int, y: int) -> None:
+    """Add the light of all lamps to one pixel."""
+    px, py, pz = p.at[y, x, 0], p.at[y, x, 1], p.at[y, x, 2]
+    nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
+    vx, vy, vz = w.frame[0] - px, w.frame[1] - py, w.frame[2] - pz
+    size = np.sqrt(vx * vx + vy * vy + vz * vz)
+    vx, vy, vz = vx / size, vy / size, vz / size
+    nv = max(nx * vx + ny * vy + nz * vz, 0.02)
+    metal, rough = w.solid.rows[i, 37], w.solid.rows[i, 38]
+    alpha = max(rough * rough, 0.003)
+    a, b = mirrored(rough, nv)
+    for lamp in range(len(w.lights)):
+        if free[lamp, y, x] <= 0:
+            continue
+        grid = cells_of(w, lamp, alpha, metal)
+        soft = full = rim = 0.0
+        for k in range(grid * grid):
+            s, t = (2 * (k % grid) + 1) / grid - 1, (2 * (k // grid) + 1) / grid - 1
+            e, f, g = cell(w, lamp, s, t, grid, px, py, pz, nx, ny, nz, vx, vy, vz, alpha, nv)
+            soft, full, rim = soft + e, full + f, rim + g
+        share = free[lamp, y, x] / (grid * grid)
+        for c in range(3):
+            light = w.lights[lamp, 13 + c] * share
+            matt[y, x, c] += light * soft / np.pi
+            base = PLAIN + (p.colour[y, x, c] - PLAIN) * metal
+            again = 1 + base * (1 / (a + b) - 1)  # light that leaves after more than one throw
+            shine[y, x, c] += light * (base * full + rim) * again

@@ -1,0 +1,70 @@
+"""How matter throws light back: a rough mirror (GGX) over something matt, or metal, as Blender's principled shader."""
+
+import numpy as np
+
+from assay.render.engines.compiled import inner
+
+PLAIN = 0.04
+"""How much of the light straight from the front a surface that is no metal mirrors."""
+
+
+@inner
+def mirrored(rough: float, front: float) -> tuple[float, float]:
+    """Return a and b such that a mirror colour f throws back f a + b of even light; `front` is normal . view.
+
+    A fit in closed form (Karis 2014) of the integral over GGX.
+    """
+    x = 1.0 - rough
+    a = min(x * x, np.exp2(-9.28 * front)) * x + 0.0425 - 0.0275 * rough
+    return -1.04 * a + 1.04 - 0.572 * rough, 1.04 * a - 0.04 + 0.022 * rough
+
+
+@inner
+def lobe(alpha2: float, alpha: float, nl: float, nv: float, nh: float) -> float:
+    """Return GGX at the half vector, over 4 nl nv, with its shadowing; `alpha2` may be wider than alpha squared."""
+    d = nh * nh * (alpha2 - 1) + 1
+    k = alpha * alpha
+    shade = nl * np.sqrt(nv * nv * (1 - k) + k) + nv * np.sqrt(nl * nl * (1 - k) + k)
+    return alpha2 / (np.pi * d * d) * 0.5 / max(shade, 1e-9)
+
+
+@inner
+def bent(
+    nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, s: float, t: float
+) -> tuple[float, float, float]:
+    """Return a direction in which a rough mirror with normal n throws a view v (towards the eye), for chances s, t."""
+    ax, ay, az, bx, by, bz = basis(nx, ny, nz)
+    x, y, z = ax * vx + ay * vy + az * vz, bx * vx + by * vy + bz * vz, nx * vx + ny * vy + nz * vz
+    ex, ey, ez = alpha * x, alpha * y, max(z, 1e-4)
+    size = np.sqrt(ex * ex + ey * ey + ez * ez)
+    ex, ey, ez = ex / size, ey / size, ez / size
+    turn = 2 * np.pi * s
+    high = (1 - t) * (1 + ez) - ez  # an even place on the cap of directions that can be seen
+    wide = np.sqrt(max(0.0, 1 - high * high))
+    hx, hy, hz = wide * np.cos(turn) + ex, wide * np.sin(turn) + ey, high + ez
+    hx, hy, hz = alpha * hx, alpha * hy, max(hz, 1e-6)
+    size = np.sqrt(hx * hx + hy * hy + hz * hz)
+    hx, hy, hz = hx / size, hy / size, hz / size
+    dot = 2 * (x * hx + y * hy + z * hz)
+    lx, ly, lz = dot * hx - x, dot * hy - y, dot * hz - z
+    if lz < 0.01:
+        lz = 0.01
+    return ax * lx + bx * ly + nx * lz, ay * lx + by * ly + ny * lz, az * lx + bz * ly + nz * lz
+
+
+@inner
+def basis(nx: float, ny: float, nz: float) -> tuple[float, float, float, float, float, float]:
+    """Return two unit vectors square to n and to each other."""
+    sign = 1.0 if nz >= 0 else -1.0
+    a = -1.0 / (sign + nz)
+    b = nx * ny * a
+    return 1.0 + sign * nx * nx * a, sign * b, -sign * nx, b, sign + ny * ny * a, -ny
+
+
+@inner
+def scattered(nx: float, ny: float, nz: float, s: float, t: float) -> tuple[float, float, float]:
+    """Return a direction in which a matt surface throws light, for chances s and t."""
+    ax, ay, az, bx, by, bz = basis(nx, ny, nz)
+    turn, wide = 2 * np.pi * s, np.sqrt(t)
+    x, y, z = wide * np.cos(turn), wide * np.sin(turn), np.sqrt(1 - t)
+    return ax * x + bx * y + nx * z, ay * x + by * y + ny * z, az * x + bz * y + nz * z

@@ -1,0 +1,244 @@
+"""Where rays meet shapes: triangles of meshes, instances of a scene, the endless ground."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.render.engines.bvh import FAR, entry, inverse
+from assay.render.engines.compiled import compiled, inner
+
+
+class Solid(NamedTuple):
+    """What rays meet. Node 0 is the root of the tree over the instances, whose leaves are single instances."""
+
+    nodes: Array
+    links: Array
+    triangles: Array
+    """Triangle x 9: a corner and the two edges from it; numbered across all meshes."""
+    kind: Array
+    """Instance (the last is the endless ground) x 8: first node, first triangle, triangles, first vertex, vertices,
+    closed, convex, texture (-1: none)."""
+    rows: Array
+    """Instance x 44: 0 matrix to the scene, 12 matrix to the mesh, 24 ball (middle, radius), 28 box (lowest, highest),
+    34 colour, 37 metallic, 38 roughness, 39 emission, 40 texture's corner and size."""
+    stack: Array
+
+
+@compiled
+def convex(points: Array, triangles: Array) -> bool:
+    """Whether no point lies above the plane of any triangle."""
+    size = 0.0
+    for k in range(len(points)):
+        size = max(size, abs(points[k, 0]) + abs(points[k, 1]) + abs(points[k, 2]))
+    for t in range(len(triangles)):
+        ax, ay, az = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, uz = triangles[t, 3], triangles[t, 4], triangles[t, 5]
+        vx, vy, vz = triangles[t, 6], triangles[t, 7], triangles[t, 8]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length = np.sqrt(nx * nx + ny * ny + nz * nz)
+        if length < 1e-14:
+            continue
+        least = 2e-4 * size * length
+        for k in range(len(points)):
+            if nx * (points[k, 0] - ax) + ny * (points[k, 1] - ay) + nz * (points[k, 2] - az) > least:
+                return False
+    return True
+
+
+@inner
+def turn_in(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a direction of the scene as instance i has it."""
+    return (
+        rows[i, 12] * x + rows[i, 13] * y + rows[i, 14] * z,
+        rows[i, 16] * x + rows[i, 17] * y + rows[i, 18] * z,
+        rows[i, 20] * x + rows[i, 21] * y + rows[i, 22] * z,
+    )
+
+
+@inner
+def move_in(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a point of the scene as instance i has it."""
+    x, y, z = turn_in(rows, i, x, y, z)
+    return x + rows[i, 15], y + rows[i, 19], z + rows[i, 23]
+
+
+@inner
+def move_out(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a point of instance i as the scene has it."""
+    return (
+        rows[i, 0] * x + rows[i, 1] * y + rows[i, 2] * z + rows[i, 3],
+        rows[i, 4] * x + rows[i, 5] * y + rows[i, 6] * z + rows[i, 7],
+        rows[i, 8] * x + rows[i, 9] * y + rows[i, 10] * z + rows[i, 11],
+    )
+
+
+@inner
+def meets(
+    tri: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
+) -> tuple[float, float, float]:
+    """Return how far along a ray triangle k is, and where on it (two edge weights); `FAR` where it misses."""
+    ux, uy, uz, vx, vy, vz = tri[k, 3], tri[k, 4], tri[k, 5], tri[k, 6], tri[k, 7], tri[k, 8]
+    px, py, pz = dy * vz - dz * vy, dz * vx - dx * vz, dx * vy - dy * vx
+    det = ux * px + uy * py + uz * pz
+    if det == 0.0:
+        return FAR, 0.0, 0.0
+    inv = 1.0 / det
+    sx, sy, sz = ox - tri[k, 0], oy - tri[k, 1], oz - tri[k, 2]
+    u = (sx * px + sy * py + sz * pz) * inv
+    if u < 0.0 or u > 1.0:
+        return FAR, 0.0, 0.0
+    qx, qy, qz = sy * uz - sz * uy, sz * ux - sx * uz, sx * uy - sy * ux
+    v = (dx * qx + dy * qy + dz * qz) * inv
+    if v < 0.0 or u + v > 1.0:
+        return FAR, 0.0, 0.0
+    return (vx * qx + vy * qy + vz * qz) * inv, u, v
+
+
+@inner
+def in_mesh(
+    g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+) -> tuple[float, int, float, float]:
+    """Return where a ray first meets instance i nearer than `most`: how far, triangle (-1: none), edge weights."""
+    ox, oy, oz = move_in(g.rows, i, ox, oy, oz)
+    dx, dy, dz = turn_in(g.rows, i, dx, dy, dz)
+    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    best, found, fu, fv = most, -1, 0.0, 0.0
+    node = g.kind[i, 0]
+    if entry(g.nodes, node, ox, oy, oz, ix, iy, iz, best) == FAR:
+        return best, found, fu, fv
+    stack, high = g.stack[0], 0
+    while True:
+        if g.links[node, 1] > 0:
+            first = g.links[node, 0]
+            for k in range(first, first + g.links[node, 1]):
+                t, u, v = meets(g.triangles, k, ox, oy, oz, dx, dy, dz)
+                if 0.0 < t < best:
+                    best, found, fu, fv = t, k, u, v
+        else:
+            left = g.links[node, 0]
+            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, best)
+            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, best)
+            near, far = left, left + 1
+            if b < a:
+                near, far, a, b = far, near, b, a
+            if b < FAR:
+                stack[high, 0], stack[high, 1] = far, b
+                high += 1
+            if a < FAR:
+                node = near
+                continue
+        node = -1
+        while high > 0:
+            high -= 1
+            if stack[high, 1] < best:
+                node = int(stack[high, 0])
+                break
+        if node < 0:
+            return best, found, fu, fv
+
+
+@inner
+def blocked(g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float) -> bool:
+    """Whether a ray meets instance i at all, nearer than `most`."""
+    ox, oy, oz = move_in(g.rows, i, ox, oy, oz)
+    dx, dy, dz = turn_in(g.rows, i, dx, dy, dz)
+    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    node = g.kind[i, 0]
+    if entry(g.nodes, node, ox, oy, oz, ix, iy, iz, most) == FAR:
+        return False
+    stack, high = g.stack[0], 0
+    while True:
+        if g.links[node, 1] > 0:
+            first = g.links[node, 0]
+            for k in range(first, first + g.links[node, 1]):
+                t, _, _ = meets(g.triangles, k, ox, oy, oz, dx, dy, dz)
+                if 0.0 < t < most:
+                    return True
+        else:
+            left = g.links[node, 0]
+            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, most)
+            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, most)
+            near, far = left, left + 1
+            if b < a:
+                near, far, a, b = far, near, b, a
+            if b < FAR:
+                stack[high, 0] = far
+                high += 1
+            if a < FAR:
+                node = near
+                continue
+        if high == 0:
+            return False
+        high -= 1
+        node = int(stack[high, 0])
+
+
+@inner
+def first_hit(
+    g: Solid, ground: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+) -> tuple[float, int, int, float, float]:
+    """Return where a ray first meets the scene: how far, instance (-1: none), triangle, edge weights."""
+    best, found, tri, fu, fv = most, -1, -1, 0.0, 0.0
+    if dz != 0.0 and abs(ground) < FAR:
+        t = (ground - oz) / dz
+        if 0.0 < t < best:
+            best, found = t, len(g.kind) - 1
+    if len(g.kind) == 1:
+        return best, found, tri, fu, fv
+    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    stack, high, node = g.stack[1], 0, 0
+    if entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, best) == FAR:
+        return best, found, tri, fu, fv
+    while True:
+        if g.links[node, 1] > 0:
+            i = g.links[node, 0]
+            t, hit, u, v = in_mesh(g, i, ox, oy, oz, dx, dy, dz, best)
+            if hit >= 0:
+                best, found, tri, fu, fv = t, i, hit, u, v
+        else:
+            left = g.links[node, 0]
+            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, best)
+            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, best)
+            near, far = left, left + 1
+            if b < a:
+                near, far, a, b = far, near, b, a
+            if b < FAR:
+                stack[high, 0], stack[high, 1] = far, b
+                high += 1
+            if a < FAR:
+                node = near
+                continue
+        node = -1
+        while high > 0:
+            high -= 1
+            if stack[high, 1] < best:
+                node = int(stack[high, 0])
+                break
+        if node < 0:
+            return best, found, tri, fu, fv
+
+
+@inner
+def shadowed(g: Solid, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float) -> bool:
+    """Whether anything but the ground lies on a ray, nearer than `most`."""
+    if len(g.kind) == 1:
+        return False
+    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    stack, high, node = g.stack[1], 0, 0
+    if entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, most) == FAR:
+        return False
+    while True:
+        if g.links[node, 1] > 0:
+            if blocked(g, g.links[node, 0], ox, oy, oz, dx, dy, dz, most):
+                return True
+        else:
+            left = g.links[node, 0]
+            for child in range(left, left + 2):
+                if entry(g.nodes, child, ox, oy, oz, ix, iy, iz, most) < FAR:
+                    stack[high, 0] = child
+                    high += 1
+        if high == 0:
+            return False
+        high -= 1
+        node = int(stack[high, 0])

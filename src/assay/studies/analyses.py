@@ -1,0 +1,165 @@
+"""What a study does with a run beyond the usual scores: interventions, automation, leakage, probes of its layers.
+
+An analysis gives numbers, each with the name of a metric of its own, such as `accuracy_k3`; they join the records.
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.config import Config, Settings, checked
+from assay.data.dataset import Dataset
+from assay.errors import ConfigError, suggestion
+from assay.metrics.evidence import gather_from
+from assay.runs import RunFolder
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of an analysis."""
+
+    split: str
+    metric: str
+    value: float
+    examples: int
+
+
+class Intervening(Config):
+    """Ask about concepts within budgets; with a `target` the model abstains where it is not sure."""
+
+    policy: str = "responsiveness"
+    budget: str = "0,1,3,max"
+    source: str | None = None
+    kind: str = "confirmation"
+    threshold: float | None = None
+    target: float | None = None
+    split: str = "test"
+    suffix: str = ""
+    """Added to the names of the metrics, where a study asks in several ways."""
+
+
+def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
+    from assay.diagnosis.interventions.intervene import Plan, intervene
+    from assay.studies.intervening import answering_for
+
+    asked = checked(Intervening, settings)
+    plan = Plan(
+        *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
+    )
+    answering, _ = answering_for(folder, dataset, asked.split)
+    found = intervene(plan, dataset, answering)
+    numbers = []
+    for point in found.curve.points:
+        where = "max" if point.whole else f"k{point.budget:g}"
+        for key, value in point.to_dict().items():
+            if key in ("accuracy", "coverage", "selective_accuracy", "net_work_automated") and value is not None:
+                name = f"{key}_{where}{asked.suffix}"
+                numbers.append(Number(asked.split, name, float(value), len(found.index)))
+    return numbers
+
+
+class Leaking(Config):
+    """Which split to look at."""
+
+    split: str = "test"
+
+
+def leaks(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return the leakage of concepts: `ctl_soft`, `icl_soft`, `probe_soft`, and the same `hard`."""
+    from assay.diagnosis.leakage import leakage
+
+    asked = checked(Leaking, settings)
+    said = RunFolder(folder).all_predictions(dataset.knowledge)
+    if asked.split not in said:
+        raise ConfigError(f"no predictions for split {asked.split!r}")
+    found = leakage(gather_from(dataset, said[asked.split])).to_dict()
+    kinds = [kind for kind in ("soft", "hard") if found[kind] is not None]
+    keys = ("ctl", "icl", "probe")
+    return [
+        Number(asked.split, f"{key}_{kind}", float(found[kind][key]), found["rows"]) for kind in kinds for key in keys
+    ]
+
+
+class Probing(Config):
+    """How the layers are read."""
+
+    method: str = "linear"
+    settings: dict[str, Any] = {}
+
+
+def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return how well concepts can be read off each layer: `concept_f1_conv1`, ..., and off the best, `concept_f1`."""
+    from assay.models.probed_runs import probe_run
+    from assay.models.probes import ProbeConfig
+    from assay.models.probing import Ask
+
+    asked = checked(Probing, settings)
+    ask = Ask(
+        "tcav" if asked.method == "tcav" else "linear", (), False, checked(ProbeConfig, Settings(asked.settings)), 0
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        probed = probe_run(folder, dataset, Path(scratch) / "probes", ask)
+    numbers = []
+    for place, result in enumerate(probed.results):
+        for split, scores in result.scores.items():
+            for metric, score in scores.items():
+                name = f"{metric}_layer{place + 1}"
+                numbers.append(Number(split, name, score.value, score.examples))
+                if result is probed.best:
+                    numbers.append(Number(split, f"{metric}_probed", score.value, score.examples))
+    return numbers
+
+
+class Changing(Config):
+    """Which worlds of which split are changed, and how: a named intervention of the task, or `CONCEPT=VALUE`s."""
+
+    do: list[str]
+    split: str = "test"
+
+
+def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return the label accuracy before and after a change, and after it where the true label moved or stayed."""
+    from assay.data.pairs import intervened
+    from assay.data.rebuild import task_of
+    from assay.metrics.evidence import gather
+    from assay.models.runs import load_model
+
+    asked = checked(Changing, settings)
+    pairs = intervened(dataset, asked.split, task_of(dataset), asked.do)
+    found = gather(pairs.data, load_model(folder).predict(pairs.data))
+    right = (found.labels == found.predicted_labels).all(axis=1)
+    before, after = right[: len(pairs)], right[len(pairs) :]
+    moved = (found.labels[: len(pairs)] != found.labels[len(pairs) :]).any(axis=1)
+    name = asked.do[0] if len(asked.do) == 1 and "=" not in asked.do[0] else "do"
+    parts = {"before": before, "after": after, "after_moved": after[moved], "after_stays": after[~moved]}
+    return [Number(asked.split, f"{key}_{name}", float(x.mean()), len(x)) for key, x in parts.items() if len(x)]
+
+
+Analysis = Callable[[Path, Dataset, Settings], list[Number]]
+ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
+    "intervene": (interventions, Intervening),
+    "leakage": (leaks, Leaking),
+    "probe": (probes, Probing),
+    "change": (changes, Changing),
+}
+
+
+def analyses_from(given: list[str | dict[str, Any]], place: str = "") -> tuple[tuple[str, Settings], ...]:
+    """Return the analyses that a study asks for, each with its settings; unknown ones are errors."""
+    made = []
+    for entry in given:
+        values = {"analysis": entry} if isinstance(entry, str) else dict(entry)
+        name = str(values.pop("analysis", ""))
+        if name not in ANALYSES:
+            raise ConfigError(f"{place}no analysis named {name!r}{suggestion(name, ANALYSES)}")
+        checked(ANALYSES[name][1], Settings(values))
+        made.append((name, Settings(values)))
+    return tuple(made)
+
+
+def analysed(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Carry out an analysis of a run."""
+    return ANALYSES[name][0](folder, dataset, settings)

@@ -1,0 +1,109 @@
+"""The entries of a study's lists: tasks, models, challenges; `each` makes several of one."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay.config import Settings
+from assay.errors import ConfigError, suggestion
+
+EACH = "each"
+"""The key of lists in an entry; the entry stands for every combination of their values."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One configuration of a task, a model or a challenge: its registered name, what it is called, its settings."""
+
+    name: str
+    label: str
+    settings: Settings
+    place: str = ""
+    """Where it is written."""
+    on: tuple[str, ...] = ()
+
+
+def entries(
+    kind: str,
+    given: Iterable[str | dict[str, Any]],
+    settings: Settings,
+    known: Iterable[str] | None,
+    absent: list[str] | None,
+) -> list[Entry]:
+    """Return the entries of a list, one for each combination of `each`; names that are not known go to `absent`."""
+    made: list[Entry] = []
+    for place, entry in enumerate(given):
+        one = _entry(kind, place, entry, settings)
+        name = str(one.values[kind])
+        if known is not None and name not in known and not name.endswith(".py"):
+            if absent is None:
+                raise ConfigError(f"{one.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
+            absent.append(f"{kind} {name!r}")
+            continue
+        made += _combinations(kind, name, one)
+    return _called(kind, made, settings)
+
+
+def _called(kind: str, made: list[Entry], settings: Settings) -> list[Entry]:
+    """Return the entries, each called by a name of its own: a second `mnlogic` with other settings is `mnlogic-2`."""
+    called: dict[str, Entry] = {}
+    for entry in made:
+        if any((entry.name, entry.settings.values) == (old.name, old.settings.values) for old in called.values()):
+            raise ConfigError(
+                f"{settings.place(f'{kind}s')}{kind} {entry.label!r} is listed twice with the same settings"
+            )
+        number = 2
+        label = entry.label
+        while label in called:
+            label, number = f"{entry.label}-{number}", number + 1
+        called[label] = replace(entry, label=label)
+    return list(called.values())
+
+
+def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Settings) -> Settings:
+    """Return an entry of a list as settings, with the line of each key."""
+    values: dict[str, Any] = {kind: entry} if isinstance(entry, str) else dict(entry)
+    here = f"{kind}s.{place}"
+    start = settings.places.get(here, f"{kind}s")
+    if kind not in values:
+        raise ConfigError(f"{start}: an entry without {kind!r}: {entry!r}")
+    return Settings(values, {key: settings.places.get(f"{here}.{key}", start) for key in values})
+
+
+def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
+    each = entry.values.get(EACH, {})
+    if not isinstance(each, dict) or not all(isinstance(values, list) and values for values in each.values()):
+        raise ConfigError(f"{entry.place(EACH)}each: expected 'key: [value, ...]'")
+    label = str(entry.values.get("name", name.removesuffix(".py").rpartition("/")[2]))
+    if not f"_{label}".replace("-", "_").replace(".", "_").isidentifier():
+        raise ConfigError(f"{entry.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
+    on = entry.values.get("on", [])
+    own = entry.without({kind, "name", EACH, "on"})
+    made = []
+    for values in itertools.product(*each.values()):
+        chosen = dict(zip(each, values, strict=True))
+        called = "-".join([label, *(_word(key, value) for key, value in chosen.items())])
+        place = dict.fromkeys(chosen, entry.places.get(EACH, EACH))
+        made.append(Entry(name, called, own.merged(Settings(chosen, place)), entry.places[kind], tuple(map(str, on))))
+    return made
+
+
+def _word(key: str, value: Any) -> str:
+    """Return a setting as part of a name.
+
+    >>> _word("rule", "theory_x"), _word("n", 100), _word("deep", True)
+    ('theory_x', 'n100', 'deep-yes')
+    """
+    if isinstance(value, str):
+        return "".join(sign if sign.isalnum() or sign in "._" else "-" for sign in value)
+    if isinstance(value, bool):
+        return f"{key}-{'yes' if value else 'no'}"
+    return f"{key}{value}" if isinstance(value, (int, float)) else f"{key}-{short_hash(value)}"
+
+
+def short_hash(data: Any) -> str:
+    """Return a few letters that stand for plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:8]

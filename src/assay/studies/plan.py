@@ -1,0 +1,152 @@
+"""What a study will take, told before it starts: how many steps, how long, how large; a little of each is tried."""
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.data.recipe import Recipe
+from assay.errors import AssayError
+from assay.models import MODELS
+from assay.studies.study import DataStep, RunStep, Study
+from assay.studies.work import finished
+
+TRIAL = 32
+"""How many examples are made and learned to know what one costs."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What steps take: seconds of one processor, and bytes on disk."""
+
+    seconds: float = 0.0
+    bytes: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.seconds + other.seconds, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps that are left of a study, and what they will take, as far as a trial could tell."""
+
+    datasets: int
+    runs: int
+    kept: int
+    cost: Cost | None
+    """Not known without a trial."""
+    unknown: tuple[str, ...]
+    """Models whose cost is not known."""
+
+    def text(self, workers: int) -> str:
+        """Return the plan in a line."""
+        left = f"{self.datasets} datasets and {self.runs} runs to do, {self.kept} runs kept"
+        if not self.datasets and not self.runs:
+            return f"all {self.kept} runs are kept"
+        if self.cost is None:
+            return left
+        unsure = f", not counting {', '.join(self.unknown)}" if self.unknown else ""
+        return f"{left}; about {duration(self.cost.seconds / workers)} and {size(self.cost.bytes)}{unsure}"
+
+
+def plan_of(
+    study: Study, watch: Callable[[str, int, int], None] = lambda what, done, all_: None, trial: bool = True
+) -> Plan:
+    """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it."""
+    left = [step for step in study.runs if not finished(step, study.output)]
+    data = [step for step in study.datasets if not finished(step, study.output)]
+    parents = {copy.name: copy.parent for copy in study.copies}
+    made = {step.name: step for step in study.datasets}
+    cost: Cost | None = Cost() if trial else None
+    unknown: set[str] = set()
+    pairs = {(parents.get(run.data, run.data), run.label): run for run in left}
+    wanted = {step.name for step in data} | {name for name, _ in pairs}
+    for place, name in enumerate(sorted(wanted) if cost is not None else ()):
+        watch("trying", place, len(wanted))
+        found, lost = _tried(made[name], [run for (of, _), run in pairs.items() if of == name], left, parents)
+        unknown.update(lost)
+        cost = (cost or Cost()) + (found if name in {step.name for step in data} else replace(found, bytes=0))
+    return Plan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
+
+
+def _tried(
+    step: DataStep, kinds: Sequence[RunStep], left: Sequence[RunStep], parents: dict[str, str]
+) -> tuple[Cost, set[str]]:
+    """Return what a dataset and the runs on it take; a part that cannot be tried in small is named."""
+    recipe = step.recipe
+    rows = sum(split.size for split in recipe.splits)
+    unknown: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        small = _small(recipe)
+        try:
+            make(small, Path(folder) / "data")
+        except AssayError:
+            return Cost(), {step.name}
+        dataset = Dataset.open(Path(folder) / "data")
+        tried = sum(split.size for split in small.splits)
+        share = rows / tried
+        took = time.perf_counter() - began
+        cost = Cost(took * share, int(sum(p.stat().st_size for p in dataset.folder.rglob("*.parquet")) * share))
+        for kind in kinds:
+            each = _learned(kind, dataset, rows=recipe.splits[0].size)
+            runs = [run for run in left if run.label == kind.label and parents.get(run.data, run.data) == step.name]
+            if each is None:
+                unknown.add(kind.label)
+            else:
+                cost = cost + Cost(each * len(runs))
+    return cost, unknown
+
+
+def _small(recipe: Recipe) -> Recipe:
+    """Return the recipe with as few examples as a trial needs."""
+    sizes = {split.name: min(split.size, TRIAL if split.name.startswith("train") else 4) for split in recipe.splits}
+    return replace(recipe, sizes=tuple(sizes.items()))
+
+
+def _learned(run: RunStep, dataset: Dataset, rows: int) -> float | None:
+    """Return how long a run will learn: the time between two epochs of a trial, for all its examples and epochs."""
+    fields = MODELS[run.model].Config.model_fields
+    if "epochs" not in fields:
+        return None
+    epochs = int(run.settings.values.get("epochs", fields["epochs"].default))
+    settings = Settings({**run.settings.values, "epochs": 3})
+    stamps: list[float] = []
+    try:
+        model = MODELS[run.model](dataset.knowledge, dataset.layout, settings, dataset.manifest["backbones"], 0)
+        train = dataset["train"] if "train" in dataset else dataset[dataset.split_names[0]]
+        model.fit(train, train, lambda epoch, all_: stamps.append(time.perf_counter()))
+    except AssayError:
+        return None
+    if len(stamps) < 2:
+        return None
+    return (stamps[-1] - stamps[-2]) / len(train) * rows * epochs
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> duration(42), duration(400), duration(9000), duration(400_000)
+    ('42 s', '7 min', '2.5 h', '4.6 days')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in words.
+
+    >>> size(900), size(3_200_000), size(18.5e9)
+    ('900 bytes', '3.2 MB', '18.5 GB')
+    """
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= least:
+            return f"{count / least:.1f} {unit}"
+    return f"{count:.0f} bytes"

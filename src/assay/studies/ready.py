@@ -1,0 +1,52 @@
+"""Ready studies: the papers' experiments, each in a `small` size for two processors and in the `paper`'s own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.config import Settings, load_yaml
+from assay.errors import ConfigError, UnknownName, suggestion
+from assay.studies.study import Study, load_study, study_from
+
+Size = Literal["small", "paper"]
+FOLDER = "papers"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A study that comes with Assay: `shared` settings, and what each size adds."""
+
+    name: str
+    about: str
+    settings: Mapping[str, Any]
+
+    def sized(self, size: Size) -> Settings:
+        """Return the settings in a size."""
+        sizes = self.settings.get("sizes", {})
+        shared = {key: value for key, value in self.settings.items() if key != "sizes"}
+        return Settings({**shared, **sizes.get(size, {}), "name": f"{self.settings['name']} ({size})"})
+
+
+def ready_studies() -> dict[str, Ready]:
+    """Return the ready studies by name."""
+    found = {}
+    for path in sorted(files("assay.studies").joinpath(FOLDER).iterdir(), key=lambda path: path.name):
+        if path.name.endswith(".yaml"):
+            values = load_yaml(Path(str(path))).values
+            found[path.name.removesuffix(".yaml")] = Ready(path.name.removesuffix(".yaml"), values["about"], values)
+    return found
+
+
+def find_study(name: str, size: Size = "small", output: Path | None = None) -> Study:
+    """Return the study of a file, or the ready one of that name in a size."""
+    if name.endswith((".yaml", ".yml")) or Path(name).is_file():
+        return load_study(Path(name), output)
+    known = ready_studies()
+    if name not in known:
+        raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
+    study = study_from(known[name].sized(size), output or Path("out") / f"{name}-{size}", lenient=True)
+    if not study.runs:
+        raise ConfigError(f"study {name!r} has nothing to run here: {', '.join(study.absent)} not there")
+    return study

@@ -1,0 +1,137 @@
+"""The results of a study as records: a row for each run, split and metric, and a row for each run. Needs no torch.
+
+Nothing here depends on when, where or in how many attempts a run was done: the same study gives the same records.
+"""
+
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.data.shard import write_atomically
+from assay.errors import DataError
+from assay.studies.study import PERCEPTION, RunStep
+from assay.studies.work import RECORDS, folder_of
+
+SCORES, RUNS = "records.parquet", "runs.parquet"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One number, and all that it is traced by."""
+
+    task: str
+    challenge: str
+    model: str
+    seed: int
+    fold: int
+    """-1 without cross-validation."""
+    split: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    examples: int
+    verdict: str
+    run: str
+    data: str
+    fingerprint: str
+    data_seed: int
+    assay: str
+
+
+def records_of(steps: Sequence[RunStep], output: Path) -> list[Record]:
+    """Return the records of the runs that are finished."""
+    found = []
+    for step in steps:
+        path = folder_of(step, output) / RECORDS
+        if path.exists():
+            found += _of_run(step, path)
+    return found
+
+
+def _of_run(step: RunStep, path: Path) -> list[Record]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        scores = [(split, score) for split, held in told["scores"].items() for score in held]
+        scores += [(number["split"], number) for number in told["numbers"]]
+    except (OSError, ValueError, KeyError):
+        raise DataError(f"{str(path)!r} is damaged; delete it and run the study again") from None
+    return [
+        Record(
+            task=step.task,
+            challenge=step.challenge,
+            model=step.label,
+            seed=step.seed,
+            fold=-1 if step.fold is None else step.fold,
+            split=split,
+            metric=score["metric"],
+            **{key: _number(score.get(key)) for key in ("value", "low", "high")},
+            examples=score["examples"],
+            verdict=told["verdict"],
+            run=step.name,
+            data=step.data,
+            fingerprint=told["fingerprint"],
+            data_seed=told["data_seed"],
+            assay=told["versions"]["assay"],
+        )
+        for split, score in scores
+    ]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def write_records(records: Sequence[Record], steps: Sequence[RunStep], output: Path) -> Path:
+    """Write the records, and what each run was, and return the file of the records."""
+    write_atomically(output / SCORES, _parquet([asdict(record) for record in records]))
+    write_atomically(output / RUNS, _parquet([_run(step, output) for step in steps]))
+    return output / SCORES
+
+
+def _run(step: RunStep, output: Path) -> dict[str, Any]:
+    path = folder_of(step, output) / RECORDS
+    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {
+        "run": step.name,
+        "task": step.task,
+        "challenge": step.challenge,
+        "model": step.label,
+        "registered": step.model,
+        "seed": step.seed,
+        "fold": -1 if step.fold is None else step.fold,
+        "data": step.data,
+        "finished": bool(told),
+        "verdict": told.get("verdict", ""),
+        "config": json.dumps(_config(step, told), sort_keys=True, default=str),
+    }
+
+
+def _config(step: RunStep, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run; one that tells the concepts goes by its name, not by where it lies."""
+    settings = {**told.get("config", step.settings.values)}
+    return {**settings, PERCEPTION: step.needs} if step.needs else settings
+
+
+def _parquet(rows: Sequence[dict[str, Any]]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows)), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def read_records(output: Path) -> list[Record]:
+    """Read the records of a study's folder."""
+    try:
+        rows = pq.ParquetFile(output / SCORES).read().to_pylist()
+    except (OSError, pa.ArrowInvalid):
+        raise DataError(
+            f"{str(output)!r} holds no records of a study ({SCORES}); run it: assay run STUDY.yaml"
+        ) from None
+    return [Record(**row) for row in rows]

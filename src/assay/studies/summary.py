@@ -1,0 +1,126 @@
+"""Numbers over seeds: mean, deviation, interval, and whether two models differ, compared seed by seed."""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.seeds import rng_for
+from assay.studies.records import Record
+
+MOST_FLIPS = 14
+"""Up to so many pairs, all sign flips are gone through; beyond, so many thousand are drawn."""
+DRAWN = 10_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a number is about: everything but the seed and the fold."""
+
+    task: str
+    challenge: str
+    model: str
+    split: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric over the seeds of one place, with a 95 % interval of its mean (Student's t)."""
+
+    place: Place
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A model against the baseline on pairs with the same seed and fold: mean difference, its interval, and p."""
+
+    place: Place
+    baseline: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    pairs: int
+
+
+def summaries(records: Sequence[Record]) -> dict[Place, Summary]:
+    """Return the mean of every number over seeds and folds; runs to which a metric does not apply are left out."""
+    held: dict[Place, list[float]] = defaultdict(list)
+    for record in records:
+        if not math.isnan(record.value):
+            held[place_of(record)].append(record.value)
+    return {place: _summary(place, np.array(values)) for place, values in held.items()}
+
+
+def place_of(record: Record) -> Place:
+    """Return what a record is about."""
+    return Place(record.task, record.challenge, record.model, record.split, record.metric)
+
+
+def _summary(place: Place, values: Array) -> Summary:
+    mean, half = float(values.mean()), _half_width(values)
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    return Summary(place, mean, deviation, mean - half, mean + half, len(values))
+
+
+def _half_width(values: Array) -> float:
+    """Return half the width of the 95 % interval of a mean; not known for one value.
+
+    >>> round(_half_width(np.array([1.0, 2.0, 3.0])), 3)
+    2.484
+    """
+    from scipy.stats import t
+
+    count = len(values)
+    return float(t.ppf(0.975, count - 1) * values.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
+
+
+def comparisons(records: Sequence[Record], baseline: str) -> dict[Place, Comparison]:
+    """Compare every model with the baseline wherever both have runs of the same seeds and folds."""
+    held: dict[Place, dict[tuple[int, int], float]] = defaultdict(dict)
+    for record in records:
+        if not math.isnan(record.value):
+            held[place_of(record)][record.seed, record.fold] = record.value
+    made = {}
+    for place, values in held.items():
+        other = held.get(Place(place.task, place.challenge, baseline, place.split, place.metric), {})
+        shared = sorted(values.keys() & other.keys())
+        if place.model != baseline and shared:
+            made[place] = _comparison(place, baseline, np.array([values[key] - other[key] for key in shared]))
+    return made
+
+
+def _comparison(place: Place, baseline: str, differences: Array) -> Comparison:
+    mean, half = float(differences.mean()), _half_width(differences)
+    return Comparison(place, baseline, mean, mean - half, mean + half, sign_flip(differences), len(differences))
+
+
+def sign_flip(differences: Array) -> float:
+    """Return how likely a mean difference as large as this is if the sign of each pair were a toss of a coin.
+
+    Exact for few pairs; with n pairs it cannot fall below 2 / 2**n, so that three seeds never prove much.
+
+    >>> sign_flip(np.array([1.0, 1.0, 1.0]))
+    0.25
+    """
+    size = np.abs(differences)
+    if not size.any():
+        return 1.0
+    if len(size) <= MOST_FLIPS:
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(size))))
+        extra = 0
+    else:
+        signs = rng_for(0, "sign flips", len(size)).choice([-1.0, 1.0], size=(DRAWN, len(size)))
+        extra = 1  # the draw at hand counts as one, so that a drawn p is never 0
+    reached = np.abs(signs @ size) >= abs(differences.sum()) - 1e-12
+    return float((reached.sum() + extra) / (len(signs) + extra))

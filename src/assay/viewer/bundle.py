@@ -1,0 +1,96 @@
+"""The viewer as static files: the same page, with some samples of each split as JSON and PNG files beside it.
+
+Nothing can be edited there, since that takes the task and the model; everything else works from any web server.
+"""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.data.shard import write_atomically
+from assay.errors import AssayError, ConfigError
+from assay.tasks import TASKS
+from assay.viewer.app import static_files
+from assay.viewer.compare import compared
+from assay.viewer.folders import Held
+from assay.viewer.gallery import task_page
+from assay.viewer.pictures import shown
+from assay.viewer.samples import PAGE, sample_of
+from assay.viewer.state import State, overview
+from assay.viewer.table import SplitTable
+
+SAMPLES = 60
+
+
+def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
+    """Write the page and up to so many samples of each split into a new folder; return the page."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{str(out)!r} holds other files; choose a new folder")
+    for name, data in static_files().items():
+        live = b'data-source="live"'
+        write_atomically(out / name, data.replace(live, b'data-source="bundle"') if name == "index.html" else data)
+    for held in state.shelf.held.values():
+        for split in held.dataset.split_names:
+            _write_split(state, held, split, out / "data", samples)
+    _write_tasks(state, out)
+    limits = {"live": False, "samples": samples, "page": PAGE, "broken": []}  # what is broken here concerns no one else
+    _write(out / "shelf.json", {**overview(state.shelf), **limits})
+    return out / "index.html"
+
+
+def _write_split(state: State, held: Held, split: str, out: Path, most: int) -> None:
+    table: SplitTable = state.table(held.key, split)
+    rows = chosen(state, held, table, most).tolist()
+    found = [sample_of(state, held.key, split, row) for row in rows]
+    kinds = {name: side.kinds for name, side in table.sides.items()}
+    _write(out / held.key / f"{split}.json", {"whole": len(table), "kinds": kinds, "samples": found})
+    for row, sample in zip(rows, found, strict=True):
+        for column in sample["has"]:
+            picture = shown(column, table.file(column, row))
+            write_atomically(out / held.key / split / str(row) / f"{column}.png", picture)
+    answering = [run.key for run in held.runs.values() if split in run.answers]
+    for one, other in combinations(answering, 2):
+        for pair in ((one, other), (other, one)):
+            _write(
+                out / held.key / split / f"compare-{'-vs-'.join(pair)}.json", compared(state, held.key, split, *pair)
+            )
+
+
+def chosen(state: State, held: Held, table: SplitTable, most: int) -> Array:
+    """Return the rows that a bundle holds: up to half where some run is wrong, near the boundary first, then others."""
+    wrong = np.zeros(len(table), dtype=bool)
+    for run in held.runs:
+        found = state.answers(held.key, table.name, run)
+        if found is not None:
+            wrong |= found.known & (~found.right | found.misread)
+    near = np.zeros(len(table), dtype=bool)
+    for side in table.sides.values():
+        near |= side.mask("*near")
+    order = np.argsort(-(2 * wrong + (wrong & near)), kind="stable")
+    half = order[: min(int(wrong.sum()), most // 2)]
+    rest = np.setdiff1d(np.arange(len(table)), half)
+    return np.sort(np.concatenate([half, rest[: most - len(half)]]))
+
+
+def _write_tasks(state: State, out: Path) -> None:
+    """Write the pages of the tasks that the datasets are of, as far as they are known here."""
+    names = dict.fromkeys(held.dataset.name for held in state.shelf.held.values())
+    pages = [page for name in names if (page := _page(name)) is not None]
+    for page in pages:
+        _write(out / "tasks" / f"{page['name']}.json", page)
+    _write(out / "tasks.json", [{"name": page["name"], "summary": page["summary"]} for page in pages])
+
+
+def _page(name: str) -> dict[str, Any] | None:
+    try:
+        return task_page(name) if name in TASKS else None
+    except AssayError:  # a task that cannot be built without its sources has no page
+        return None
+
+
+def _write(path: Path, data: Any) -> None:
+    write_atomically(path, json.dumps(data, ensure_ascii=False).encode())

@@ -1,0 +1,192 @@
+"""What is served: the datasets and runs in the folders that were given, and nothing else.
+
+The page names datasets and runs by keys that are made here, never by paths. Files that a manifest or a link places
+outside of its own folder are refused.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.data.dataset import Dataset
+from assay.data.manifest import NAME, read_manifest
+from assay.errors import AssayError, DataError, UnknownName, suggestion
+from assay.runs import RUN, RunFolder
+
+SEARCH_DEPTH = 3
+SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained run or a predictions file: its key and name, and the files of its answers by split."""
+
+    key: str
+    name: str
+    folder: Path
+    model: str
+    answers: dict[str, Path]
+    live: bool
+    """Whether there is a model that can be asked, or only its predictions."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A dataset with the runs that were trained on it, or predicted for it."""
+
+    key: str
+    dataset: Dataset
+    runs: dict[str, Run] = field(default_factory=dict)
+
+    def run(self, key: str) -> Run:
+        """Return the run of this key."""
+        if key not in self.runs:
+            raise UnknownName(f"no run {key!r} of {self.key!r}{suggestion(key, self.runs)}")
+        return self.runs[key]
+
+    def split(self, name: str) -> dict[str, Any]:
+        """Return what the manifest says of a split."""
+        for split in self.dataset.manifest["splits"]:
+            if split["name"] == name:
+                return dict(split)
+        raise UnknownName(f"no split named {name!r}{suggestion(name, self.dataset.split_names)}")
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A folder that looks like a dataset or run and cannot be shown, and why."""
+
+    folder: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """All that is served."""
+
+    held: dict[str, Held]
+    broken: tuple[Broken, ...] = ()
+
+    def __getitem__(self, key: str) -> Held:
+        if key not in self.held:
+            raise UnknownName(f"no dataset {key!r}{suggestion(key, self.held)}")
+        return self.held[key]
+
+
+def inside(folder: Path, name: str | Path) -> Path:
+    """Return a file of a folder, refusing one that lies outside of it, by its name or by a link."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise DataError(f"{str(name)!r} lies outside of {str(folder)!r}: it is not shown")
+    return path
+
+
+def open_shelf(given: Sequence[Path]) -> Shelf:
+    """Open the datasets and runs in the given folders."""
+    return _Search().all(given)
+
+
+@dataclass
+class _Search:
+    """A search for datasets, then for runs, each of which is put to its dataset."""
+
+    held: dict[str, Held] = field(default_factory=dict)
+    broken: list[Broken] = field(default_factory=list)
+
+    def all(self, given: Sequence[Path]) -> Shelf:
+        """Look through folders."""
+        for path in given:
+            if not path.exists():
+                raise DataError(f"no folder {str(path)!r}")
+        found = [entry for path in given for entry in _entries(path.resolve(), path.resolve())]
+        for folder in dict.fromkeys(found):
+            if (folder / NAME).is_file():
+                self.attempt(folder, self.add_dataset)
+        for folder in dict.fromkeys(found):
+            if not (folder / NAME).is_file():
+                self.attempt(folder, self.add_run)
+        if not self.held:
+            where = ", ".join(repr(str(path)) for path in given)
+            raise DataError(
+                self.broken[0].why if self.broken else f"no dataset or run in {where}; make one: assay make"
+            )
+        return Shelf(self.held, tuple(self.broken))
+
+    def attempt(self, folder: Path, add: Callable[[Path], object]) -> None:
+        """Add a folder, or remember why not."""
+        try:
+            add(folder)
+        except (AssayError, OSError) as error:
+            self.broken.append(Broken(str(folder), str(error)))
+
+    def add_dataset(self, folder: Path) -> Held:
+        """Open a dataset, all files of which lie in its folder."""
+        for split in read_manifest(folder)["splits"]:
+            if not SPLIT_NAME.fullmatch(split["name"]):
+                raise DataError(f"{str(folder)!r} has a split with the odd name {split['name']!r}: it is not shown")
+            for shard in split["shards"]:
+                inside(folder, shard["file"])
+        dataset = Dataset.open(folder)
+        _ = dataset.knowledge  # a rule that cannot be read is said now
+        key = _key(folder.name, self.held)
+        self.held[key] = Held(key, dataset)
+        return self.held[key]
+
+    def add_run(self, folder: Path) -> None:
+        """Put a run, or a predictions file, to its dataset; the run's own is opened if it was not given."""
+        run = RunFolder(folder)
+        if folder.is_file():
+            fingerprint, split = _of_predictions(folder)
+            model, answers = "predictions", {split: folder}
+        else:
+            about = run.about()
+            fingerprint, model = str(about["data"]["fingerprint"]), str(about["model"])
+            answers = {path.stem: inside(folder, path) for path in sorted((folder / "predictions").glob("*.parquet"))}
+        held = self.of(fingerprint)
+        if held is None and folder.is_file():
+            raise DataError(f"{str(folder)!r} is about the dataset with fingerprint {fingerprint}; give its folder too")
+        held = held or self.add_dataset(run.dataset().fetched().folder.resolve())
+        known = {split: path for split, path in answers.items() if split in held.dataset}
+        key = _key(folder.stem if folder.is_file() else folder.name, held.runs)
+        held.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())
+
+    def of(self, fingerprint: str) -> Held | None:
+        """Return the dataset of this fingerprint, if it was found."""
+        return next((one for one in self.held.values() if one.dataset.fingerprint == fingerprint), None)
+
+
+def _entries(path: Path, root: Path, depth: int = 0) -> Iterator[Path]:
+    """Yield the datasets, runs and predictions files at or under a path; links that lead outside are left alone."""
+    if path.is_file():
+        if depth == 0:
+            yield path
+    elif (path / NAME).is_file() or (path / RUN).is_file():
+        yield path
+    elif depth < SEARCH_DEPTH:
+        for child in sorted(path.iterdir()):
+            if child.is_dir() and not child.name.startswith(".") and child.resolve().is_relative_to(root):
+                yield from _entries(child.resolve(), root, depth + 1)
+
+
+def _of_predictions(path: Path) -> tuple[str, str]:
+    """Return the fingerprint and the split that a predictions file is about."""
+    try:
+        row = pq.ParquetFile(path).read(columns=["fingerprint", "split"]).slice(0, 1).to_pylist()[0]
+        return str(row["fingerprint"]), str(row["split"])
+    except (pa.ArrowException, OSError, LookupError):
+        raise DataError(f"{str(path)!r} is no predictions file") from None
+
+
+def _key(name: str, taken: Container[str]) -> str:
+    """Return a short key for a folder, safe in addresses and as a file name."""
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "data"
+    key, number = base, 1
+    while key in taken:
+        number += 1
+        key = f"{base}-{number}"
+    return key

@@ -1,0 +1,184 @@
+"""Samples of a split: which of them a query asks for, a page of them, and all about one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.concepts import Value
+from assay.data.columns import CONCEPT, LABEL
+from assay.errors import ConfigError, UnknownName
+from assay.viewer.answers import violated
+from assay.viewer.state import State
+from assay.viewer.table import SplitTable
+
+PAGE = 48
+SNIPPET = 160
+OF_ONE = ("right", "wrong", "misread", "hidden", "violating")
+OF_TWO = ("differ", "only_first", "only_second", "both_wrong")
+OUTCOMES = (*OF_ONE, *OF_TWO)
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which samples: labels and concepts by code, tags of a label's rule, and how one run or two did."""
+
+    labels: tuple[Pair, ...] = ()
+    concepts: tuple[Pair, ...] = ()
+    tags: tuple[Pair, ...] = ()
+    run: str = ""
+    versus: str = ""
+    outcome: str = ""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Sequence[str]]) -> "Query":
+        """Read the query of an address: `label=y:1`, `concept=a:0`, `tag=y:far`, `run`, `versus`, `outcome`."""
+        one = {key: (given.get(key) or [""])[-1] for key in ("run", "versus", "outcome")}
+        if one["outcome"] and one["outcome"] not in OUTCOMES:
+            raise ConfigError(f"no outcome {one['outcome']!r}; there is: {', '.join(OUTCOMES)}")
+        if one["outcome"] and not one["run"]:
+            raise ConfigError("an outcome is that of a run; name one")
+        if one["outcome"] in OF_TWO and not one["versus"]:
+            raise ConfigError("this outcome compares two runs; name the second")
+        labels, concepts, tags = (tuple(map(_pair, given.get(key, ()))) for key in ("label", "concept", "tag"))
+        return cls(labels, concepts, tags, **one)
+
+
+def _pair(text: str) -> Pair:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise ConfigError(f"expected NAME:VALUE, not {text!r}")
+    return name, value
+
+
+def matching(state: State, key: str, split: str, query: Query) -> Array:
+    """Return the numbers of the rows that a query asks for."""
+    table: SplitTable = state.table(key, split)
+    kept = np.ones(len(table), dtype=bool)
+    space = table.knowledge.space
+    for name, code in query.labels:
+        kept &= table.codes(LABEL + name) == _code(code, table.knowledge.label(name).values)
+    for name, code in query.concepts:
+        kept &= table.codes(CONCEPT + name) == _code(code, space.concept(name).values)
+    for name, tag in query.tags:
+        if name not in table.sides:
+            raise UnknownName(f"no boundary of label {name!r} in {key!r}")
+        kept &= table.sides[name].mask(tag)
+    if query.outcome:
+        kept &= _outcome(state, key, split, query)
+    return np.flatnonzero(kept)
+
+
+def _code(text: str, values: Sequence[Value]) -> int:
+    if not text.isdecimal() or int(text) >= len(values):
+        raise ConfigError(f"expected a code from 0 to {len(values) - 1}, not {text!r}")
+    return int(text)
+
+
+def _outcome(state: State, key: str, split: str, query: Query) -> Array:
+    first = state.spoken(key, split, query.run)
+    if query.outcome in OF_TWO:
+        second = state.spoken(key, split, query.versus)
+        both = first.known & second.known
+        if query.outcome == "differ":
+            return np.asarray(both & (first.labels != second.labels).any(axis=1))
+        wanted = {"only_first": first.right & ~second.right, "only_second": ~first.right & second.right}
+        return both & wanted.get(query.outcome, ~first.right & ~second.right)
+    if query.outcome == "violating":
+        return _violating(first.concepts, first.table)
+    return {
+        "right": first.right,
+        "wrong": first.known & ~first.right,
+        "misread": first.misread,
+        "hidden": first.misread & first.right,
+    }[query.outcome]
+
+
+def _violating(concepts: Array, table: SplitTable) -> Array:
+    found = np.zeros(len(concepts), dtype=bool)
+    spoken = (concepts >= 0).all(axis=1)
+    if table.knowledge.constraints and spoken.any():
+        found[spoken] = table.knowledge.violations(concepts[spoken]).any(axis=1)
+    return found
+
+
+def page_of(state: State, key: str, split: str, query: Query, page: int = 0, size: int = PAGE) -> dict[str, Any]:
+    """Return a page of the samples that a query asks for, how many there are, and of which labels and tags."""
+    table: SplitTable = state.table(key, split)
+    rows = matching(state, key, split, query)
+    pages = max(1, -(-len(rows) // size))
+    page = min(max(page, 0), pages - 1)
+    answers = {run: state.answers(key, split, run) for run in (query.run, query.versus) if run}
+    shown = [_brief(table, int(row), answers) for row in rows[page * size : (page + 1) * size]]
+    return {
+        "total": len(rows),
+        "whole": len(table),
+        "page": page,
+        "pages": pages,
+        "rows": shown,
+        **_counts(table, rows),
+    }
+
+
+def _brief(table: SplitTable, row: int, answers: Mapping[str, Any]) -> dict[str, Any]:
+    codes = [int(table.codes(LABEL + name)[row]) for name in table.knowledge.label_names]
+    said = {run: _said(found, row) for run, found in answers.items() if found is not None}
+    brief = {"row": row, "index": int(table.index[row]), "labels": codes, "said": said}
+    if "image" not in table.columns and "text" in table.columns:
+        brief["text"] = str(table.cell("text", row))[:SNIPPET]
+    return brief
+
+
+def _said(answers: Any, row: int) -> dict[str, Any] | None:
+    if not answers.known[row]:
+        return None
+    return {
+        "labels": answers.labels[row].tolist(),
+        "right": bool(answers.right[row]),
+        "misread": bool(answers.misread[row]),
+    }
+
+
+def _counts(table: SplitTable, rows: Array) -> dict[str, Any]:
+    """Return how many of the rows have each value of each label, and each tag."""
+    labels = {
+        label.name: np.bincount(table.codes(LABEL + label.name)[rows], minlength=len(label.values)).tolist()
+        for label in table.knowledge.labels
+    }
+    return {"labels": labels, "tags": {name: side.counts(rows) for name, side in table.sides.items()}}
+
+
+def sample_of(state: State, key: str, split: str, row: int, query: Query | None = None) -> dict[str, Any]:
+    """Return all about one sample, and which samples come before and after it among those of a query."""
+    table: SplitTable = state.table(key, split)
+    world = table.world(row)
+    codes = np.array([world.codes], dtype=np.int64)
+    answers = {run: state.answers(key, split, run) for run in state.shelf[key].runs}
+    found = {
+        "row": row,
+        "index": int(table.cell("index", row)),
+        "concepts": list(world.codes),
+        "labels": [_label(table, name, row) for name in table.knowledge.label_names],
+        "tags": {name: side.tags(row) for name, side in table.sides.items()},
+        "violated": violated(table.knowledge, codes),
+        "has": [column for column in ("image", "instances", "parts", "depth") if column in table.columns],
+        "things": table.cell("things", row) if "things" in table.columns else [],
+        "text": table.cell("text", row) if "text" in table.columns else None,
+        "world": world.text,
+        "style": dict(world.style),
+        "answers": {run: held.of(row) for run, held in answers.items() if held is not None},
+    }
+    if query is not None:
+        rows = matching(state, key, split, query)
+        place = int(np.searchsorted(rows, row))
+        after = place + 1 if place < len(rows) and rows[place] == row else place
+        found["before"] = int(rows[place - 1]) if place else None
+        found["after"] = int(rows[after]) if after < len(rows) else None
+    return found
+
+
+def _label(table: SplitTable, name: str, row: int) -> int:
+    return int(table.codes(LABEL + name)[row])

@@ -1,0 +1,94 @@
+// One sample: its picture, what is true of it, what models say, and what follows when a concept is changed.
+
+import { h } from "./dom.js";
+import { editor } from "./edit.js";
+import { labels, places, provenance, spreads, texts, violations } from "./facts.js";
+import { runSelects } from "./filters.js";
+import { picture, toggles } from "./picture.js";
+import { changed, to } from "./router.js";
+import { dataset, shelf, source } from "./source.js";
+
+export async function samplePage(key, split, row, query) {
+  const [data, sample, { live }] = await Promise.all([dataset(key), source.sample(key, split, row, query), shelf()]);
+  const able = data.runs.filter((run) => run.splits.includes(split));
+  const shown = [query.get("run") || able[0]?.key, query.get("versus")].filter(Boolean);
+  const runs = shown.map((name) => data.runs.find((run) => run.key === name)).filter(Boolean);
+  const here = { data, split, row: Number(row), sample, runs, live };
+  const pictures = Object.fromEntries(sample.has.map((column) => [column, source.picture(key, split, row, column)]));
+  const title = `Sample ${sample.index} of ${split}`;
+  const own = picture({ layout: data.layout, pictures, things: sample.things, text: sample.text, title });
+  const edit = editor(here);
+  const parts = [
+    h(
+      "nav",
+      { class: "crumbs", "aria-label": "Where this is" },
+      h("a", { href: to(["data", key, split], query), id: "back" }, `${key} / ${split}`),
+      steps(key, split, sample, query),
+    ),
+    h("h1", {}, title),
+    h(
+      "div",
+      { class: "bench" },
+      h(
+        "div",
+        { class: "pictures" },
+        toggles(pictures, sample.things),
+        h("div", { class: "pair" }, own, edit.picture),
+        edit.outcome,
+      ),
+      h(
+        "div",
+        { class: "facts" },
+        h(
+          "form",
+          { class: "models", "aria-label": "Models", onsubmit: (event) => event.preventDefault() },
+          models(data, split, row, query),
+        ),
+        labels(here),
+        edit.concepts,
+        h(
+          "div",
+          { class: "more" },
+          violations(here),
+          places(here),
+          texts(sample),
+          spreads(here),
+          provenance(data, split, sample),
+        ),
+      ),
+    ),
+  ];
+  return { title, parts };
+}
+
+function steps(key, split, sample, query) {
+  const link = (row, text) =>
+    row === null
+      ? h("span", { class: "soft" }, text)
+      : h(
+          "a",
+          {
+            href: to(["data", key, split, String(row)], query),
+            id: `step-${text}`,
+            rel: text === "Next" ? "next" : "prev",
+          },
+          text,
+        );
+  return h("span", { class: "steps" }, link(sample.before, "Previous"), link(sample.after, "Next"));
+}
+
+function models(data, split, row, query) {
+  const go = (next) => {
+    location.hash = to(["data", data.key, split, row], next);
+  };
+  const able = data.runs.filter((run) => run.splits.includes(split));
+  const given = query.get("run") || !able.length ? query : changed(query, "run", able[0].key);
+  return runSelects(data, split, given, go);
+}
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("select, input, textarea, .scroll");
+  if (typing || event.altKey || event.ctrlKey || event.metaKey) return;
+  const step = { ArrowLeft: "step-Previous", ArrowRight: "step-Next" }[event.key];
+  if (step) document.getElementById(step)?.click();
+});

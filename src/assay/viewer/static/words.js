@@ -1,0 +1,65 @@
+// Values, answers and outcomes in words.
+
+import { h } from "./dom.js";
+import { to } from "./router.js";
+
+/** Return the text of a value. */
+export function word(values, code) {
+  return code === null || code === undefined || code < 0 ? "–" : String(values[code]);
+}
+
+/** Return the labels of a sample in a line: of many that are true or false, those that are true. */
+export function labelled(labels, codes) {
+  const told = labels.map((label, place) => ({ label, value: label.values[codes[place]] }));
+  const worth = told.filter(({ value }) => labels.length === 1 || value !== false);
+  const texts = worth.map(({ label, value }) =>
+    labels.length > 1 && value === true ? label.name : `${label.name} = ${value}`,
+  );
+  return texts.join(", ") || "no label is true";
+}
+
+/** Return the name of a dataset's task, leading to its page if it has one. */
+export function taskLink({ task, registered }) {
+  return registered ? h("a", { href: to(["tasks", task.name]) }, task.name) : task.name;
+}
+
+/** Return a mark for right or wrong that does not need colour. */
+export function mark(right, what = "") {
+  const said = `${right ? "right" : "wrong"}${what ? ` ${what}` : ""}`;
+  return h(
+    "span",
+    { class: `mark ${right ? "right" : "wrong"}`, role: "img", "aria-label": said, title: said },
+    right ? "✓" : "✗",
+  );
+}
+
+/** Return an answer as an element: the value, whether it is right, and how likely the model holds it to be. */
+export function answer(said, values, truth) {
+  if (!said || said.code < 0) return h("span", { class: "soft" }, "says nothing");
+  const sure = said.probabilities?.[said.code];
+  const parts = [h("span", { class: "value" }, word(values, said.code))];
+  if (truth !== undefined && truth !== null) parts.push(mark(said.code === truth));
+  if (sure !== undefined) parts.push(bar(sure), h("span", { class: "soft number" }, sure.toFixed(2)));
+  return h("span", { class: "answer" }, parts);
+}
+
+function bar(share) {
+  const fill = h("span", { class: "fill" });
+  fill.style.width = `${100 * share}%`;
+  return h("span", { class: "bar", "aria-hidden": "true" }, fill);
+}
+
+export const OUTCOMES = [
+  { value: "", text: "any" },
+  { value: "right", text: "labels right" },
+  { value: "wrong", text: "labels wrong" },
+  { value: "misread", text: "a concept wrong" },
+  { value: "hidden", text: "labels right, a concept wrong" },
+  { value: "violating", text: "breaks a constraint" },
+];
+export const OUTCOMES_OF_TWO = [
+  { value: "differ", text: "the two differ" },
+  { value: "only_first", text: "only the first is right" },
+  { value: "only_second", text: "only the second is right" },
+  { value: "both_wrong", text: "both are wrong" },
+];

@@ -1,0 +1,142 @@
+"""The server answers this machine only, reads only, and guards every answer."""
+
+import http.client
+import json
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from assay.viewer.app import static_files
+
+
+def request(address, path, method="GET", headers=None, body=None):
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    given = {"Host": parts.netloc, **({} if body is None else {"Content-Length": str(len(body))}), **(headers or {})}
+    for name, value in given.items():
+        if value is not None:
+            connection.putheader(name, value)
+    connection.endheaders(body)
+    response = connection.getresponse()
+    found = response.status, dict(response.getheaders()), response.read()
+    connection.close()
+    return found
+
+
+def test_every_answer_is_guarded(address):
+    for path in (
+        "/",
+        "/main.js",
+        "/api/shelf.json",
+        "/api/data/pixels/test/0/image.png",
+        "/nothing",
+        "/api/data/none/test.json",
+    ):
+        _, headers, _ = request(address, path)
+        policy = headers["content-security-policy"]
+        assert (
+            policy.startswith("default-src 'none'; script-src 'self';")
+            and "unsafe" not in policy
+            and "http" not in policy
+        )
+        assert (
+            headers["x-content-type-options"] == "nosniff" and headers["cross-origin-resource-policy"] == "same-origin"
+        )
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1:80@evil.example", "", "0.0.0.0", None],
+)
+def test_another_host_name_is_refused(address, host):
+    status, _, body = request(address, "/api/shelf.json", headers={"Host": host})
+    assert status in (400, 403) and b"pixels" not in body
+
+
+def test_localhost_is_this_machine(address):
+    assert request(address, "/", headers={"Host": "localhost:8000"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../pyproject.toml",
+        "/..%2f..%2fetc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/%2fetc%2fpasswd",
+        "/static/../app.py",
+        "/app.py",
+        "/api/data/..%2f..%2f/test.json",
+        "/api/data/%2fetc/test.json",
+        "/api/data/pixels/..%2ftest.json",
+        "/api/data/pixels/%2fetc%2fpasswd.json",
+        "/api/data/pixels/test/0/..%2f..%2fmanifest.png",
+        "/api/data/pixels/test/0/style.png",
+        "/api/data/pixels/test/-1.json",
+        "/api/data/pixels/test/99999/image.png",
+        "/api/data/pixels/test/1e9.json",
+        "/api/tasks/..%2fsecret.json",
+        "/docs",
+        "/openapi.json",
+    ],
+)
+def test_nothing_else_can_be_reached(address, path):
+    status, _, body = request(address, path)
+    assert status in (400, 404, 422) and b"root:" not in body and b"[project]" not in body
+
+
+def test_errors_are_json_in_one_line(address):
+    status, _, body = request(address, "/api/data/pixels/tset.json")
+    assert (status, json.loads(body)) == (404, {"error": "no split named 'tset'; did you mean 'test'?"})
+
+
+def test_only_json_of_the_right_form_is_taken(address):
+    path, kind = "/api/data/pixels/test/0/edit", {"Content-Type": "application/json"}
+    status, _, body = request(address, path, "POST", kind, b'{"changes": {"a": 1}}')
+    assert status == 200 and json.loads(body)["concepts"][0] == 1
+    for bad in (b"", b"[]", b"{", b'{"changes": {"a": true}}', b'{"changes": {"a": "1"}}', b'{"change": {}}'):
+        assert request(address, path, "POST", kind, bad)[0] == 422, bad
+    simple = request(address, path, "POST", {"Content-Type": "text/plain"}, b'{"changes": {"a": 1}}')
+    assert simple[0] == 422  # what a form on another site can send
+
+
+def test_a_change_that_cannot_be_is_an_answer(address):
+    kind = {"Content-Type": "application/json"}
+    status, _, body = request(address, "/api/data/pixels/test/0/edit", "POST", kind, b'{"changes": {"a": 9}}')
+    assert status == 200 and "codes from 0 to 1" in json.loads(body)["error"]
+
+
+def test_nothing_can_be_written(address):
+    for method in ("PUT", "DELETE", "PATCH"):
+        assert request(address, "/api/data/pixels/test/0.json", method)[0] == 405
+
+
+def test_task_pages_show_pictures(address):
+    names = [task["name"] for task in json.loads(request(address, "/api/tasks.json")[2])]
+    assert "mnlogic" in names
+    page = json.loads(request(address, "/api/tasks/mnlogic.json")[2])
+    assert len(page["examples"]) == 8 and page["examples"][0]["image"].startswith("data:image/png")
+    assert request(address, "/api/tasks/nothing.json")[0] == 404
+
+
+def test_the_page_is_whole_and_its_own():
+    held = {name: data.decode() for name, data in static_files().items()}
+    for name, text in held.items():
+        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text, name
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "Function(",
+            "DOMParser",
+        ):
+            assert word not in text, (name, word)
+        for other in re.findall(r'from "\./([^"]+)"', text) + re.findall(r'(?:src|href)="([a-z]+\.[a-z]+)"', text):
+            assert other in held, (name, other)
+    assert max(text.count("\n") for text in held.values()) <= 200
