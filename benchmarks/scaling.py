@@ -12,14 +12,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 UNITS, PAGE = HERE / "scaling.json", HERE.parent / "docs" / "scaling.md"
 SCENES, RUNS, NODES, PROCESSORS = 200_000, 10_000, (1, 100, 1000), 16
-CHESS = {"n": 60, "splits": {"valid": 0, "test": 0, "hard": 0, "ood": 0}}
+CHESS = {"n": 40, "splits": {"valid": 0, "test": 0, "hard": 0, "ood": 0}}
 COPIES = 200
 STUDY = {
     "tasks": [{"task": "mnadd-evenodd"}],
@@ -159,10 +159,12 @@ def stored() -> Units:
     return Units(**json.loads(UNITS.read_text()))
 
 
-def measure() -> Units:
-    """Measure all unit costs on one processor of this machine; chess first, whose start is that of this process."""
+def measure(part: str) -> None:
+    """Measure some of the unit costs on one processor of this machine, in a process that has done nothing else yet."""
     with tempfile.TemporaryDirectory() as folder:
-        return Units(**_chess(Path(folder)), **_training(Path(folder)), **_ray())
+        found = {"chess": _chess, "training": _training, "ray": _ray}[part](Path(folder))
+    held = json.loads(UNITS.read_text()) if UNITS.exists() else {}
+    UNITS.write_text(json.dumps({**held, **found}, indent=1, sort_keys=True) + "\n")
 
 
 def _chess(folder: Path) -> dict[str, Any]:
@@ -247,7 +249,7 @@ def _training(folder: Path) -> dict[str, float]:
     return {"run": run, "run_bytes": size, "run_start": start, "run_driver": driver, "data": data}
 
 
-def _ray() -> dict[str, float]:
+def _ray(folder: Path) -> dict[str, float]:
     from assay.data.cluster import Call, Cluster
 
     cluster = Cluster("local")
@@ -260,7 +262,11 @@ def _ray() -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        measure(sys.argv[2])
+        sys.exit()
     if "--measure" in sys.argv:
-        UNITS.write_text(json.dumps(asdict(measure()), indent=1) + "\n")
+        for part in ("chess", "training", "ray"):
+            subprocess.run([sys.executable, "-m", "benchmarks.scaling", "--measure", part], check=True)
     PAGE.write_text(written(PAGE.read_text(), stored()))
     print(measured_table(stored()), table(stored()), sep="\n\n")

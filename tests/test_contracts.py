@@ -45,7 +45,10 @@ def small(request, tmp_path_factory):
 
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_model_keeps_the_contract(name, small):
-    require(check_model(name, small), name)
+    try:
+        require(check_model(name, small), name)
+    except MissingExtra as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", sorted(BACKBONES))

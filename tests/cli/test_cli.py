@@ -54,6 +54,8 @@ def test_the_commands_of_the_readme_in_their_order(assay, tmp_path, monkeypatch)
     for words in commands:
         if words[0] == "score":
             by_hand(Dataset.open("data"), "predictions.parquet", rows=20)
+        if words[0] == "view":
+            words = [*words, "--bundle", "page"]  # the page itself would wait for a visitor
         told = assay(*(SHORTER.get(word, word) for word in words))
         assert told.status == (1 if words[0] == "diagnose" else 0), (words, told.err)
         assert "Traceback" not in told.err

@@ -53,6 +53,7 @@ def make(
     folder = folder_at(folder)
     todo = jobs(recipe)
     writer = Writer(recipe)
+    writer.task.ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
     hashes = {shard["file"]: shard["sha256"] for split in held["splits"] for shard in split["shards"]} if held else {}

@@ -1,9 +1,9 @@
 """How a learned formula relates to the true rule: equal, more general, more specific or different.
 
-It is decided by counting, on the worlds that can be (every slot whole, all constraints kept): those where only the learned
-formula holds, and those where only the rule does. *Equal* means that there is no such world. Where the decision diagram
-of both would be too large, or a rule is a program without symbols, worlds drawn evenly are compared instead, and the
-relation says so; it may then miss worlds.
+It is decided by counting, on the worlds that can be (every slot whole, all constraints kept): those where only the
+learned formula holds, and those where only the rule does. *Equal* means that there is no such world. Where the decision
+diagram of both would be too large, or a rule is a program without symbols, worlds drawn evenly are compared instead,
+and the relation says so; it may then miss worlds.
 """
 
 import json
@@ -81,7 +81,13 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
             both[bool(one), bool(other)] += int(ways)
     more, less = both[True, False], both[False, True]
     name: Relation = (
-        "equal" if not more and not less else "more general" if not less else "more specific" if not more else "different"
+        "equal"
+        if not more and not less
+        else "more general"
+        if not less
+        else "more specific"
+        if not more
+        else "different"
     )
     return RuleRelation(label, value, name, more, less, sum(both.values()), exact)
 
@@ -105,7 +111,8 @@ def _worlds(knowledge: Knowledge) -> Codes:
             return ranking.worlds(rng.integers(0, ranking.total, DRAWN))
     except (TooLarge, NoSymbols):
         pass
-    return codes[np.asarray(evaluate(knowledge.possible, knowledge.space, codes), dtype=bool)]
+    found: Codes = codes[np.asarray(evaluate(knowledge.possible, knowledge.space, codes), dtype=bool)]
+    return found
 
 
 def relations_in(program: Mapping[str, Any], knowledge: Knowledge) -> list[RuleRelation]:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from assay.arrays import Array
-from assay.errors import UnknownName, suggestion
+from assay.errors import MissingExtra, UnknownName, suggestion
 from assay.render.picture import Picture, Thing, boxes_of
 from assay.render.scene import Scene, Shot
 
@@ -15,6 +15,7 @@ Quality = Literal["draft", "standard", "high"]
 ENGINES: tuple[str, ...] = get_args(Engine)
 QUALITIES: tuple[str, ...] = get_args(Quality)
 FULL = 65_535
+MISSING = "drawing with Blender needs: pip install 'assay[blender]'"
 
 
 def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
@@ -30,6 +31,15 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
 
         return shot_by_blender(scene, quality)
     raise UnknownName(f"no engine named {engine!r}{suggestion(engine, ENGINES)}")
+
+
+def needed(engine: str) -> None:
+    """Refuse an engine that is not there, before anything is drawn with it."""
+    if engine == "blender":
+        from assay.render.engines.blender import interpreter
+
+        if interpreter() is None:
+            raise MissingExtra(MISSING)
 
 
 def labelled(scene: Scene) -> Shot:

@@ -1,0 +1,264 @@
+"""A language or vision-language model that infers the rule from examples in its prompt.
+
+The rule comes as words and as a formula or a Prolog program. Then either we evaluate it on the concepts that perception
+tells, or the model is asked about each example, with the rule that it gave.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.config import Settings
+from assay.data.dataset import SplitData
+from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge, Label
+from assay.models.epoch import Epoch, Report
+from assay.models.incontext import messages
+from assay.models.incontext.messages import Part, filled, picture_part, text_part
+from assay.models.incontext.rules import HEAD, read_class, read_rule
+from assay.models.incontext.settings import InContextConfig, ledger_of, talk_of
+from assay.models.incontext.talk import Failed, Talk
+from assay.models.incontext.wording import (
+    described,
+    kind_in_words,
+    quantified,
+    value_word,
+    values_in_words,
+    vocabulary,
+)
+from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.examples import LabelExamples, likeliest
+from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.perception import Unperceived
+from assay.predictions import Answer, Predictions
+from assay.render.picture import Layout
+
+
+class InContext(FormulaModel):
+    """A model behind an OpenAI-compatible endpoint, shown a few labelled examples."""
+
+    name = "incontext"
+    Config: ClassVar[type[SymbolicConfig]] = InContextConfig
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        layout: Layout,
+        settings: Settings | None = None,
+        backbones: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(knowledge, layout, settings, backbones, seed)
+        self.held = cast(InContextConfig, self.config)
+        self.ledger = ledger_of(self.held)
+        self.where = "not asked"
+        self._talk: Talk | None = None
+        self._train: SplitData | None = None
+        self._asks_any = False
+        if self.held.classify == "ask":  # this one speaks of no concepts; the class declares what is so by default
+            vars(self).update(has_concepts=False, can_intervene=False)
+        if self.held.form == "prolog" and any(label.kind != "bool" for label in knowledge.labels):
+            raise ConfigError("form=prolog needs labels that are true or false; use form=formula")
+
+    @property
+    def talk(self) -> Talk:
+        """The conversation, opened when first needed."""
+        if self._talk is None:
+            self._talk = talk_of(self.held, self.seed, self.ledger)
+            self.where = "local" if self._talk.client.endpoint.local else "remote"
+        return self._talk
+
+    # -- the rule ------------------------------------------------------------------------------------------------------
+
+    def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
+        """Ask for the rule of each label."""
+        _ = self.talk  # what is wrong with the endpoint is told before anything else
+        self._train = train_data
+        examples = self.examples(train_data)
+        self.learn(examples)
+        try:
+            score = self._f1(valid)
+        except Unperceived:
+            score = float("nan")
+        right = [1 - notes["right"] / notes["shots"] for notes in map(self._notes, self.learned) if "right" in notes]
+        self.history = [Epoch("learning", 1, float(np.mean(right)) if right else 0.0, score, True)]
+        report(self.history[0], 1)
+
+    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+        """Ask for the rule of one label, until the answer is a rule or has failed too often."""
+        if not len(examples):
+            raise ConfigError(f"label {label.name!r} is given for no training example")
+        rows = self._chosen(label, examples)
+        parts = self._rule_parts(label, examples, rows)
+        shown = examples.codes[rows]
+        found = self.talk.read(
+            messages.opening(parts),
+            f"rule of {label.name}",
+            lambda reply: read_rule(reply, self.held.form, label, self.space, shown),
+            lambda problem: filled("not_a_rule", problem=problem, form=self.held.form, head=HEAD),
+        )
+        notes: dict[str, Any] = {"shots": len(rows), "prompt": _readable(parts)}
+        if isinstance(found, Failed):
+            return Learned({}, notes={**notes, "failed": found.why, "answer": found.answer})
+        notes |= {"words": found.words, "text": found.text}
+        if found.formula is None:
+            return Learned({}, notes=notes)
+        learned = Learned({None: found.formula}, notes=notes)
+        self.learned[label.name] = learned
+        right = int((self._rule(label).codes_of(shown) == examples.targets[rows]).sum())
+        return Learned(learned.formulas, notes={**notes, "right": right})
+
+    def _chosen(self, label: Label, examples: LabelExamples) -> Array:
+        """Return which examples are shown: all, or as many of each answer as can be, in a random order."""
+        order = self.rng("shots", label.name).permutation(len(examples))
+        if len(order) <= self.held.shots:
+            return order
+        turns = np.zeros(len(order), dtype=np.int64)
+        for code in np.unique(examples.targets):
+            mine = examples.targets[order] == code
+            turns[mine] = np.arange(mine.sum())
+        return order[np.sort(np.argsort(turns, kind="stable")[: self.held.shots])]
+
+    def _rule_parts(self, label: Label, examples: LabelExamples, rows: Array) -> list[Part]:
+        """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
+        form, first = self.held.form, "rule_from_images" if self.held.show == "images" else "rule_from_symbols"
+        words = vocabulary(self.space, form)
+        parts = [text_part(filled(first, count=len(rows), values=values_in_words(label), vocabulary=words))]
+        place = self.knowledge.label_names.index(label.name)
+        if self._train is None:
+            raise ConfigError("examples are shown as they are in a split; use fit")
+        source = np.flatnonzero(self._train.given_labels[:, place] >= 0)
+        for number, row in enumerate(rows.tolist(), 1):
+            description, picture = self._shown(self._train, int(source[row]), examples.codes[row], number)
+            answer = value_word(label.values[int(examples.targets[row])])
+            parts += [text_part(filled("example", number=number, answer=answer, description=description)), *picture]
+        group, example = quantified(self.space)
+        how = {"kind": kind_in_words(label), "group": group, "example": example, "head": HEAD}
+        return [*parts, text_part(filled(f"as_{form}", **how))]
+
+    def _shown(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
+        """Return an example as it is shown: a description, or else a picture."""
+        if self.held.show == "images":
+            return "", [picture_part(data.pngs[row])]
+        if self.held.show == "text":
+            return data.texts[row], []
+        return described(self.space, codes, self.held.form, number), []
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
+        """Answer for every example: by the formula on concepts, or by asking. Where there is no rule, say nothing."""
+        if self.held.classify == "evaluate":
+            said = super().predict(data, do)
+            labels = {name: a if name not in self.failed else _silence(len(data)) for name, a in said.labels.items()}
+            return Predictions(said.fingerprint, said.split, said.index, labels, said.concepts, said.about)
+        if do:
+            raise ConfigError("a model that is asked about pictures has no concepts to set; use classify=evaluate")
+        if not self._asks_any and data.name not in self.held.splits:
+            raise Unperceived(f"split {data.name!r} is not among those that the model is asked about; set splits")
+        labels = {label.name: self._asked(label, data) for label in self.knowledge.labels}
+        return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.about())
+
+    def labels_given(self, concepts: list[Array]) -> list[Array]:
+        """Return what the formulas say; where there is none, all values are alike."""
+        found = []
+        for label in self.knowledge.labels:
+            values = len(label.values)
+            bare = label.name in self.failed
+            found.append(np.full((len(concepts[0]), values), 1 / values) if bare else self._rule(label)(concepts))
+        return found
+
+    def _asked(self, label: Label, data: SplitData) -> Answer:
+        """Ask about each example, with the rule that the model gave."""
+        notes = self._notes(label.name)
+        if "failed" in notes:
+            return _silence(len(data))
+        codes = likeliest(self.perception.spreads(data)) if self.held.show == "symbols" else data.concepts
+        found = self.talk.each(lambda row: self._class(label, notes, data, codes, row), range(len(data)))
+        answers = np.array(found, dtype=np.int64)
+        known = bool((answers >= 0).all())
+        return Answer(answers, np.eye(len(label.values))[answers] if known else None)
+
+    def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
+        description, picture = self._shown(data, row, codes[row], 1)
+        choices = values_in_words(label)
+        asked = filled(
+            "classify",
+            description=description,
+            values=choices,
+            rule=notes["words"],
+            program=notes["text"],
+            form=self.held.form,
+            vocabulary=vocabulary(self.space, self.held.form),
+            choices=choices,
+        )
+        found = self.talk.read(
+            messages.opening([text_part(asked), *picture]),
+            f"{label.name} of {data.name} {int(data.index[row])}",
+            lambda reply: read_class(reply, label),
+            lambda problem: filled("not_an_answer", problem=problem, choices=choices),
+        )
+        return -1 if isinstance(found, Failed) else found
+
+    # -- the record ----------------------------------------------------------------------------------------------------
+
+    def _notes(self, name: str) -> Mapping[str, Any]:
+        if name not in self.learned:
+            raise ConfigError(f"model {self.name!r} has learned nothing yet of label {name!r}")
+        return self.learned[name].notes
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """The labels for which no answer was a rule, and what was wrong with the last."""
+        return {name: str(one.notes["failed"]) for name, one in self.learned.items() if "failed" in one.notes}
+
+    def in_words(self) -> list[str]:
+        """Return the rule of each label in words and as it was given, and what asking took."""
+        lines = []
+        for name, learned in self.learned.items():
+            if "failed" in learned.notes:
+                lines.append(f"{name}: no answer was a rule: {learned.notes['failed']}")
+                continue
+            lines.append(f"{name}: {learned.notes['words']}")
+            lines += [f"{name}: {formula}" for formula in learned.formulas.values()]
+        sums = self.ledger.totals()
+        told = f"answers: {sums['requests']} ({sums['from_cache']} from the cache), retries: {sums['retries']}, "
+        return [*lines, f"{told}tokens: {sums['tokens_in']:,} + {sums['tokens_out']:,}, cost: {sums['cost']:g}"]
+
+    def history_as_dicts(self) -> list[dict[str, Any]]:
+        """Return the training history; a score that is not known is null."""
+        return [{k: None if v != v else v for k, v in one.items()} for one in super().history_as_dicts()]
+
+    def about(self) -> dict[str, Any]:
+        """Return who was asked, with which prompts, and what it took; never where, nor with which key."""
+        asked = {"endpoint": self.where, "prompts": messages.hashes(), "failed": self.failed, **self.ledger.totals()}
+        return {**super().about(), "incontext": asked}
+
+    def state(self) -> dict[str, Any]:
+        """Return the rules, and every exchange."""
+        return {**super().state(), "endpoint": self.where, "exchanges": self.ledger.to_list()}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take the rules and the exchanges."""
+        super().set_state(state)
+        self.where = state["endpoint"]
+        self.ledger.take(state["exchanges"])
+
+    @classmethod
+    def opened(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+        """Return the model of a run; it can be asked about any split."""
+        model = super().opened(folder, about, device)
+        model._asks_any = True
+        return model
+
+
+def _silence(rows: int) -> Answer:
+    return Answer(np.full(rows, -1, dtype=np.int64))
+
+
+def _readable(parts: list[Part]) -> str:
+    """Return a prompt for the record, pictures left out."""
+    return "\n\n".join(part["text"] if part["type"] == "text" else "[picture]" for part in parts)

@@ -1,0 +1,94 @@
+"""The prompts: files of ours in `prompts/`, filled in, and the messages made of them."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+Part = dict[str, Any]
+Message = dict[str, Any]
+NAMES = (
+    "system", "rule_from_images", "rule_from_symbols", "example", "as_words", "as_formula", "as_prolog", "not_a_rule",
+    "classify", "not_an_answer",
+)  # fmt: skip
+CHARACTERS_PER_TOKEN = 4
+TOKENS_PER_PICTURE = 400
+"""A guess for limits by the minute, and for endpoints that do not tell; what counts is what the endpoint says."""
+
+
+def source(name: str) -> str:
+    """Return the text of a prompt file."""
+    return files("assay.models.incontext").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+
+
+@cache
+def hashes() -> dict[str, str]:
+    """Return the hash of each prompt file, for the record."""
+    return {name: hashlib.sha256(source(name).encode()).hexdigest() for name in NAMES}
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(source),
+        autoescape=False,  # plain text for a model, no page
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def filled(name: str, **given: Any) -> str:
+    """Return a prompt filled in.
+
+    >>> filled("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
+    'ANSWER: yes or no'
+    """
+    return _environment().get_template(name).render(**given).strip()
+
+
+def text_part(text: str) -> Part:
+    """Return a text as a part of a message."""
+    return {"type": "text", "text": text}
+
+
+def picture_part(png: bytes) -> Part:
+    """Return a PNG as a part of a message."""
+    data = base64.b64encode(png).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+
+
+def user(parts: list[Part]) -> Message:
+    """Return what the user says; as plain text where there is no picture, since some models take nothing else."""
+    if all(part["type"] == "text" for part in parts):
+        return {"role": "user", "content": "\n\n".join(part["text"] for part in parts)}
+    return {"role": "user", "content": parts}
+
+
+def opening(parts: list[Part]) -> list[Message]:
+    """Return the first messages of a conversation."""
+    return [{"role": "system", "content": filled("system")}, user(parts)]
+
+
+def answered(messages: list[Message], answer: str, reply: str) -> list[Message]:
+    """Return a conversation that goes on: the model's answer, and what is said to it."""
+    return [*messages, {"role": "assistant", "content": answer}, user([text_part(reply)])]
+
+
+def tokens_in(messages: list[Message]) -> int:
+    """Return about how many tokens messages are.
+
+    >>> tokens_in([user([text_part("x" * 400)])]), tokens_in([user([picture_part(b"png")])])
+    (104, 404)
+    """
+    total = 0
+    for message in messages:
+        content = message["content"]
+        parts = [text_part(content)] if isinstance(content, str) else content
+        total += 4  # for the role
+        for part in parts:
+            total += len(part["text"]) // CHARACTERS_PER_TOKEN if part["type"] == "text" else TOKENS_PER_PICTURE
+    return total
