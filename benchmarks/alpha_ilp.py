@@ -26,7 +26,12 @@ from assay.predictions import Answer, Predictions
 
 SIZES = (("train", 100), ("valid", 20), ("test", 2000))
 RATE = 0.1
-MODELS_TRIED = (("alpha-ilp", {}), ("alpha-ilp", {"answers": "program", "reading": "hard"}), ("tree", {}), ("mlp", {}))
+MODELS_TRIED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("alpha-ilp", {}),
+    ("alpha-ilp", {"answers": "program", "reading": "hard"}),
+    ("tree", {}),
+    ("mlp", {}),
+)
 
 
 def seen(codes: Array, size: int, kind: str, rng: np.random.Generator) -> Array:

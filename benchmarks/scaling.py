@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,9 @@ class Units:
     chess_start: float
     """Until a worker makes its first scene: imports, games, pieces."""
     shard_driver: float
-    """What the driver does for each shard besides the call: reading back labels, writing the manifest."""
+    """What the driver does for each shard besides the call: reading back its labels."""
+    data_driver: float
+    """What the driver does for a dataset: card and manifest."""
     run: float
     """A small training run with its predictions and scores."""
     run_bytes: float
@@ -88,7 +89,12 @@ def jobs(units: Units) -> dict[str, Job]:
     shard = units.scene * units.scenes_in_shard
     return {
         f"{SCENES:,} chess scenes": Job(
-            shards, shard, units.chess_start, units.shard_driver, units.chess_start, SCENES * units.scene_bytes
+            shards,
+            shard,
+            units.chess_start,
+            units.shard_driver,
+            units.chess_start + units.data_driver,
+            SCENES * units.scene_bytes,
         ),
         f"{RUNS:,} training runs": Job(
             RUNS, units.run, units.run_start, units.run_driver, units.data, RUNS * units.run_bytes
@@ -121,7 +127,8 @@ def measured_table(units: Units) -> str:
         ("a chess scene (512 x 512, masks, depth, boxes, text; PNG in Parquet)", units.scene, units.scene_bytes),
         (f"a shard of {units.scenes_in_shard} scenes", units.scene * units.scenes_in_shard, None),
         ("start of a worker that makes chess scenes", units.chess_start, None),
-        ("a shard, in the driver: labels read back, manifest", units.shard_driver, None),
+        ("a shard, in the driver: labels read back", units.shard_driver, None),
+        ("a dataset, in the driver: card, manifest", units.data_driver, None),
         ("a training run: DPL on MNAdd-EvenOdd, 2,000 examples, 10 epochs, scored", units.run, units.run_bytes),
         ("start of a worker that trains", units.run_start, None),
         ("a run, in the driver: records and tables", units.run_driver, None),
@@ -162,14 +169,13 @@ def stored() -> Units:
 def measure(part: str) -> None:
     """Measure some of the unit costs on one processor of this machine, in a process that has done nothing else yet."""
     with tempfile.TemporaryDirectory() as folder:
-        found = {"chess": _chess, "training": _training, "ray": _ray}[part](Path(folder))
+        found = {"chess": _chess, "driver": _driver, "training": _training, "ray": _ray}[part](Path(folder))
     held = json.loads(UNITS.read_text()) if UNITS.exists() else {}
     UNITS.write_text(json.dumps({**held, **found}, indent=1, sort_keys=True) + "\n")
 
 
 def _chess(folder: Path) -> dict[str, Any]:
     from assay.config import Settings
-    from assay.data.make import make
     from assay.data.recipe import recipe_from
     from assay.data.shard import Writer, jobs
 
@@ -178,39 +184,36 @@ def _chess(folder: Path) -> dict[str, Any]:
     todo = jobs(recipe)
     recipe.task.pictures(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
     start = time.process_time()
-    pool = _Timed(writer)
-    began = time.process_time()
-    make(recipe, folder / "chess", pool=pool)
-    whole = time.process_time() - began
-    began = time.process_time()
-    make(recipe, folder / "chess", pool=pool)  # all is there: the driver only prepares
-    prepared = time.process_time() - began
-    rows = sum(record.rows for record in pool.records.values())
+    records = [writer.write(job, folder) for job in todo]
+    made = time.process_time() - start
+    rows = sum(record.rows for record in records)
     return {
-        "scene": pool.seconds / rows,
-        "scene_bytes": sum(record.bytes for record in pool.records.values()) / rows,
+        "scene": made / rows,
+        "scene_bytes": sum(record.bytes for record in records) / rows,
         "scenes_in_shard": recipe.shard_rows,
         "chess_start": start,
-        "shard_driver": (whole - pool.seconds - prepared) / len(todo),
     }
 
 
-class _Timed:
-    """Makes shards here, and knows how long that took."""
+def _driver(folder: Path) -> dict[str, Any]:
+    """Measure what the driver does with shards that others made; small pictures do, since it reads labels only."""
+    from assay.config import Settings
+    from assay.data import make
+    from assay.data.recipe import recipe_from
+    from assay.data.shard import Writer, jobs
 
-    def __init__(self, writer: Any) -> None:
-        self.writer = writer
-        self.seconds = 0.0
-        self.records: dict[Any, Any] = {}
-
-    def shards(self, recipe: Any, folder: Any, todo: Any) -> Iterator[tuple[Any, Any]]:
-        """Make each shard once."""
-        for job in todo:
-            if job not in self.records:
-                began = time.process_time()
-                self.records[job] = self.writer.write(job, folder)
-                self.seconds += time.process_time() - began
-            yield job, self.records[job]
+    recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
+    writer = Writer(recipe)
+    records = {job: writer.write(job, folder) for job in jobs(recipe)}
+    make._finish(recipe, folder, records)
+    many = list(records.values()) * COPIES
+    began = time.process_time()
+    make._label_counts(recipe, folder, many)
+    make._boundary_counts(recipe, folder, many)
+    each = (time.process_time() - began) / len(many)
+    began = time.process_time()
+    make._finish(recipe, folder, records)
+    return {"shard_driver": each, "data_driver": time.process_time() - began - each * len(records)}
 
 
 def _training(folder: Path) -> dict[str, float]:
@@ -244,7 +247,7 @@ def _training(folder: Path) -> dict[str, float]:
     tables_of(replace(study, runs=many), records)
     driver = (time.process_time() - began) / COPIES
     before = os.times().children_user + os.times().children_system
-    subprocess.run([sys.executable, "-c", "import assay.models.runs, assay.diagnosis.runs"], check=True)
+    subprocess.run([sys.executable, "-c", "import ray, torch, assay.models.runs, assay.diagnosis.runs"], check=True)
     start = os.times().children_user + os.times().children_system - before
     return {"run": run, "run_bytes": size, "run_start": start, "run_driver": driver, "data": data}
 
@@ -266,7 +269,7 @@ if __name__ == "__main__":
         measure(sys.argv[2])
         sys.exit()
     if "--measure" in sys.argv:
-        for part in ("chess", "training", "ray"):
+        for part in ("chess", "driver", "training", "ray"):
             subprocess.run([sys.executable, "-m", "benchmarks.scaling", "--measure", part], check=True)
     PAGE.write_text(written(PAGE.read_text(), stored()))
     print(measured_table(stored()), table(stored()), sep="\n\n")

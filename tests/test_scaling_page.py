@@ -27,6 +27,7 @@ def test_work_that_costs_nothing_but_itself_is_divided_evenly():
     zeros = {
         "chess_start": 0,
         "shard_driver": 0,
+        "data_driver": 0,
         "run_start": 0,
         "run_driver": 0,
         "data": 0,

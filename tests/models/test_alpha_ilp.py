@@ -221,7 +221,7 @@ def test_weights_find_the_clauses_that_explain_and_rules_may_be_none():
     pool = Pool(clauses, held.float(), torch.zeros(3, 3), 3, True)
     pool.scores[0, 0] = pool.scores[2, 1] = 0.1  # a slight lead; the third rule is not needed
     found, loss, steps = weigh(pool, target.float(), Descent(3, 400, 0.05, FOREVER))
-    assert set(found.strongest(0.3)) == {clauses[0], clauses[2]} and loss < 0.05 and steps == 400
+    assert set(found.strongest(0.3)) == {clauses[0], clauses[2]} and loss < 0.05 and steps <= 400
     again = Weighed.from_dict(found.to_dict(), bias)
     assert again.clauses == found.clauses and np.array_equal(again.weights, found.weights)
 

@@ -78,6 +78,9 @@ def make(
     folder = _folder(own)
     recipe = recipe_from(task, given.without(Output.model_fields))
     rows = sum(part.size for part in recipe.splits)
+    pool = Cluster(own.cluster) if own.cluster else None
+    if pool:
+        say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
     recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
     started, cpu, done = time.perf_counter(), _cpu_seconds(), list[int]()
     with progress_bar() as bar:
@@ -86,9 +89,7 @@ def make(
             done.append(more)
             bar(f"making {task}", sum(done), rows)
 
-        manifest = write(
-            recipe, folder, own.workers or default_workers(recipe), count, Cluster(own.cluster) if own.cluster else None
-        )
+        manifest = write(recipe, folder, own.workers or default_workers(recipe), count, pool)
     seconds, cpu = time.perf_counter() - started, _cpu_seconds() - cpu
     made = sum(done[1:])  # the first count is of what was there
     packed = str(pack(folder, own.archive)) if own.archive and isinstance(folder, Path) else None
@@ -99,7 +100,8 @@ def make(
         print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
     kept = f"; {rows - made:,} were there" if made < rows else ""
-    say(f"made {made:,} examples in {seconds:.1f} s ({made / max(cpu, 1e-9):,.0f} per CPU second){kept}")
+    rate = "" if pool else f" ({made / max(cpu, 1e-9):,.0f} per CPU second)"
+    say(f"made {made:,} examples in {seconds:.1f} s{rate}{kept}")
     say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from assay.logic.knowledge import Knowledge
 
 LOOK = 20_000
+MOST_VALUES = 300
+"""Of spaces with more values than that, all concepts together, shortcuts are not counted for a look."""
 
 
 def show(
@@ -46,7 +48,7 @@ def show(
         "knowledge": shown.knowledge.to_dict(),
         "worlds": shown.space.worlds,
         "diagram_nodes": _diagram_nodes(shown.knowledge),
-        "shortcuts": _shortcuts(task, settings_from(settings, config)),
+        "shortcuts": _shortcuts(task, shown.knowledge, settings_from(settings, config)),
         "layout": shown.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
         "settings": _settings(type(shown.config)),
@@ -87,7 +89,7 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
     print_table(
         ["label", "values", "rule"], [[x["name"], listed(x["values"]), x["formula"]] for x in knowledge["labels"]]
     )
-    nodes = f"more than {LOOK:,}" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
+    nodes = "too many" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
     print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {nodes} nodes")
     print_text(f"{facts['shortcuts']}\n")
 
@@ -97,14 +99,18 @@ def _diagram_nodes(knowledge: "Knowledge") -> int | None:
     from assay.errors import TooLarge
     from assay.logic.circuit import compile_diagram
 
+    large = sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES
+    budget = LOOK // 20 if large else LOOK  # each node of a large formula takes long
     try:
-        return compile_diagram([label.formula for label in knowledge.labels], knowledge.space, budget=LOOK).size
+        return compile_diagram([label.formula for label in knowledge.labels], knowledge.space, budget=budget).size
     except TooLarge:
         return None
 
 
-def _shortcuts(task: str, settings: "Settings") -> str:
+def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
     """Say how many readings the training worlds allow."""
+    if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
+        return f"how many readings of the concepts keep the training labels: assay count {task}"
     from assay.counting.count import count_readings
     from assay.data.support import training_support
 

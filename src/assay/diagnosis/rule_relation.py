@@ -26,6 +26,8 @@ from assay.runs import PROGRAM, RunFolder
 from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]
+SMALL, LARGE = 20_000, 60_000
+"""How large diagrams may get, with concepts in the order of the space and then in another."""
 DRAWN = 200_000
 """How many worlds are drawn where they cannot be counted."""
 
@@ -66,13 +68,13 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
     """Compare two true-or-false formulas on the worlds of some knowledge.
 
     >>> from assay.concepts import digits
-    >>> known = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, {"less": "a < b"})
+    >>> from assay.logic.knowledge import Constraint
+    >>> known = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, [Constraint("less", parse("a < b"))])
     >>> relate(parse("a > 4"), known.labels[0].formula, known, "big").relation
     'more general'
     """
     try:
-        counts = compile_diagram([learned, rule, knowledge.possible], knowledge.space).counts
-        exact = True
+        counts, exact = _counted([learned, rule, knowledge.possible], knowledge), True
     except (TooLarge, NoSymbols):
         counts, exact = _drawn(learned, rule, knowledge), False
     both = {(one, other): 0 for one in (False, True) for other in (False, True)}
@@ -90,6 +92,16 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
         else "different"
     )
     return RuleRelation(label, value, name, more, less, sum(both.values()), exact)
+
+
+def _counted(formulas: list[Formula], knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
+    """Return the exact number of worlds of each outcome; object by object the diagram of slots is small."""
+    try:
+        return compile_diagram(formulas, knowledge.space, knowledge.space.names, SMALL).counts
+    except NoSymbols:
+        raise
+    except TooLarge:
+        return compile_diagram(formulas, knowledge.space, budget=LARGE).counts
 
 
 def _drawn(learned: Formula, rule: Formula, knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
