@@ -12,6 +12,7 @@ from benchmarks import (
     driving,
     formulas,
     generation,
+    ilp,
     interventions,
     kandinsky,
     probes,
@@ -43,6 +44,7 @@ ALL = {
     "robots": robots.run,
     "sudoku": sudoku.run,
     "synthesis": synthesis.run,
+    "ilp": ilp.run,
     "trains": trains.run,
     "viewer": viewer.run,
 }

@@ -1,6 +1,7 @@
 """Datasets at fsspec addresses: the same bytes, fetched by need, checked, and what was fetched is kept."""
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import fsspec
 import pytest
 
 from assay.config import Settings
+from assay.data.cluster import Cluster
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.manifest import NAME, PLAN
@@ -156,3 +158,10 @@ def test_what_cannot_be_used_is_said_in_one_line(recipe, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(MissingExtra, match=r"pip install 'assay\[remote\]'"):
         Dataset.open("s3://bucket/x")
+
+
+def test_a_cluster_without_ray_names_the_extra(monkeypatch):
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"a cluster needs: pip install 'assay\[cluster\]'"):
+        Cluster("auto").processors

@@ -111,7 +111,9 @@ def test_the_page_needs_nothing_else(report):
 
 def test_links_lead_to_their_run(report):
     page = Page(report.read_text())
-    assert [value for key, value in page.links if key == "href"] == 3 * [f"#{name}" for name in page.ids if name.startswith("run")]
+    assert [value for key, value in page.links if key == "href"] == 3 * [
+        f"#{name}" for name in page.ids if name.startswith("run")
+    ]
     assert len({name for name in page.ids if name.startswith("run")}) == 3  # although two runs have one name
 
 

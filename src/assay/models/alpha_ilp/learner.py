@@ -1,0 +1,234 @@
+"""The differentiable ILP learner as a model (alphaILP style): clauses by beam search, their weights by gradients."""
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from assay.arrays import Array
+from assay.config import Settings
+from assay.logic.formula import Formula
+from assay.logic.knowledge import Knowledge, Label
+from assay.logic.prolog.vocabulary import plain_name
+from assay.models.alpha_ilp.modes import Modes
+from assay.models.alpha_ilp.reason import Bodies, SoftOr, clause_values, program_value
+from assay.models.alpha_ilp.refine import Beam, Limits, grounded
+from assay.models.alpha_ilp.valuation import Ground
+from assay.models.alpha_ilp.weigh import MARGIN, Descent, Weighed, warm_up, weigh
+from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.examples import Examples, LabelExamples, likeliest
+from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.ilp.bias import Bias, Language
+from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
+from assay.models.symbolic.perception import certain
+from assay.render.picture import Layout
+
+SEARCH = 0.6
+"""The share of the time that is for the search."""
+MOST_ROWS = 2048
+"""For how many examples values are held at once."""
+
+
+class AlphaConfig(SymbolicConfig):
+    """What the differentiable learner can set."""
+
+    reading: Literal["hard", "soft"] = "soft"
+    """How concepts are used: all values as likely as they are, or the likeliest value of each."""
+    rules: int = Field(3, ge=1, le=32)
+    """How many rules a program has at most: each becomes one clause, or none."""
+    beam: int = Field(30, ge=1)
+    """How many clauses are refined at each depth."""
+    depth: int = Field(4, ge=1, le=8)
+    """The most literals of a clause, beside those that say that there are objects."""
+    objects: int = Field(2, ge=0, le=3)
+    """The most objects that a clause speaks of."""
+    most_clauses: int = Field(200, ge=1)
+    """How many clauses are weighed."""
+    counts: int = Field(0, ge=0, le=9)
+    """Up to which number objects are counted; 0: they are not."""
+    soft_or: SoftOr = "noisy"
+    """The soft "or": noisy (one of several independent chances) or a smooth maximum."""
+    steps: int = Field(300, ge=0)
+    """The most steps of gradient descent for the weights; it ends sooner when each rule has decided for a clause."""
+    learning_rate: float = Field(0.05, gt=0)
+    """The rate of these."""
+    threshold: float = Field(0.3, ge=0, le=1)
+    """The least weight that the strongest clause of a rule must have to stand in the program."""
+    answers: Literal["soft", "program"] = "soft"
+    """Who answers: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
+    examples: int = Field(2000, ge=2)
+    """Of more examples than this, some are taken."""
+    seconds: float = Field(60.0, gt=0)
+    """The most time for each label; what was found by then is weighed."""
+
+
+class AlphaIlp(FormulaModel):
+    """Clauses found by beam search, weighed by differentiable forward reasoning on uncertain concepts."""
+
+    name = "alpha-ilp"
+    Config: ClassVar[type[SymbolicConfig]] = AlphaConfig
+    config: AlphaConfig
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        layout: Layout,
+        settings: Settings | None = None,
+        backbones: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(knowledge, layout, settings, backbones, seed)
+        self.weighed: dict[str, dict[int, Weighed]] = {}
+
+    @cached_property
+    def bias(self) -> Bias:
+        """What clauses may be made of."""
+        held = self.config
+        language = Language(
+            literals=held.depth, objects=held.objects, clauses=held.rules, counts=held.counts, triples=held.objects > 2
+        )
+        return Bias(self.space, language)
+
+    @cached_property
+    def modes(self) -> Modes:
+        """How literals enter clauses."""
+        return Modes(self.bias)
+
+    # -- learning --------------------------------------------------------------------------------------------------
+
+    def learn(self, examples: Examples) -> None:
+        """Learn label by label."""
+        warm_up()
+        super().learn(examples)
+
+    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+        """Learn when a label is true, or when it has each of its values."""
+        ends = time.monotonic() + self.config.seconds
+        rows = np.sort(self.rng("examples", label.name).permutation(len(examples))[: self.config.examples])
+        targets = examples.targets[rows]
+        counts = np.bincount(targets, minlength=len(label.values))
+        order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
+        wanted = [label.values.index(True)] if label.kind == "bool" else order
+        ground = Ground(self.space, self.modes.literals)
+        values = ground.values(self._tensors([spread[rows] for spread in examples.spreads], torch.float32))
+        made: dict[int, Weighed] = {}
+        notes: dict[str, Any] = {}
+        for done, code in enumerate(wanted):
+            now = time.monotonic()
+            target = torch.from_numpy(targets == code)
+            made[code], note = self._weighed(ground, values, target, now + (ends - now) / (len(wanted) - done))
+            notes[str(label.values[code])] = note
+        self.weighed[label.name] = made
+        formulas: dict[int | None, Formula] = {code: program_formula(self.clauses(label, code)) for code in wanted}
+        notes["prolog"] = self.program(label)
+        otherwise = 1 - wanted[0] if label.kind == "bool" else (order or [0])[0]
+        return Learned(formulas, otherwise, notes)
+
+    def _tensors(self, spreads: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
+        """Return probabilities as tensors, in the reading that is set."""
+        if self.config.reading == "hard":
+            spreads = certain(likeliest(spreads), self.space)
+        return [torch.from_numpy(np.asarray(spread)).to(kind) for spread in spreads]
+
+    def _weighed(self, ground: Ground, values: Tensor, target: Tensor, ends: float) -> tuple[Weighed, dict[str, Any]]:
+        """Search clauses for one value of a label and weigh them; and notes of how that went."""
+        began = time.monotonic()
+        if not len(target) or bool(target.all()) or not bool(target.any()):
+            always = bool(len(target)) and bool(target.all())
+            return Weighed((Clause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
+        held = self.config
+        limits = Limits(
+            held.beam, held.depth, held.rules, held.most_clauses, began + SEARCH * (ends - began), held.soft_or
+        )
+        pool = Beam(self.modes, ground, values, target, limits).run()
+        found, loss, steps = weigh(
+            pool, target.to(values), Descent(held.rules, held.steps, held.learning_rate, ends, held.soft_or)
+        )
+        notes = {
+            "loss": round(loss, 6), "tried": pool.tried, "clauses": len(pool.clauses), "steps": steps,
+            "complete": pool.complete and time.monotonic() < ends, "seconds": round(time.monotonic() - began, 3),
+        }  # fmt: skip
+        return found, notes
+
+    # -- what was learned ------------------------------------------------------------------------------------------
+
+    def clauses(self, label: Label, code: int) -> tuple[Clause, ...]:
+        """Return the clauses of the program for one value of a label."""
+        return self.weighed[label.name][code].strongest(self.config.threshold)
+
+    def head(self, label: Label, code: int) -> str:
+        """Return the predicate that says that a label has a value."""
+        plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
+        taken = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
+        while plain in taken:
+            plain += "_"
+        return plain
+
+    def program(self, label: Label) -> str:
+        """Return what was learned of a label as a Prolog program: clauses, and what their literals mean."""
+        lines: list[str] = []
+        used: list[Clause] = []
+        for code in self.weighed[label.name]:
+            found = self.clauses(label, code)
+            lines += [clause.text(self.head(label, code), self.bias) for clause in found]
+            lines += [] if found else [f"{self.head(label, code)}(_) :- fail."]
+            used += found
+        return "".join(f"{line}\n" for line in [*lines, *definitions(used)])
+
+    def in_words(self) -> list[str]:
+        """Return the programs, in Prolog."""
+        return [line for label in self.knowledge.labels for line in self.program(label).splitlines()]
+
+    def labels_given(self, concepts: list[Array]) -> list[Array]:
+        """Return what the weighted clauses say, or the program."""
+        if self.config.answers == "program":
+            return super().labels_given(concepts)
+        return [self._softly(label, concepts) for label in self.knowledge.labels]
+
+    def _softly(self, label: Label, concepts: list[Array]) -> Array:
+        self._rule(label)  # says so where nothing was learned
+        said = {code: self._value(found, concepts) for code, found in self.weighed[label.name].items()}
+        made = np.zeros((len(concepts[0]), len(label.values)))
+        for code, value in said.items():
+            made[:, code] = value
+        if label.kind == "bool":
+            true = label.values.index(True)
+            made[:, 1 - true] = 1 - made[:, true]
+            return made
+        made[:, self.learned[label.name].otherwise] += MARGIN
+        return np.asarray(made / made.sum(axis=1, keepdims=True))
+
+    def _value(self, found: Weighed, concepts: list[Array]) -> Array:
+        """Return how true one value of a label is."""
+        used = tuple(dict.fromkeys(one.literal for clause in found.clauses for one in clause.body))
+        ground = Ground(self.space, used)
+        bodies = Bodies.of([grounded(clause, ground) for clause in found.clauses])
+        weights = torch.from_numpy(found.weights)
+        made = []
+        with torch.no_grad():
+            for first in range(0, len(concepts[0]), MOST_ROWS):
+                part = [spread[first : first + MOST_ROWS] for spread in concepts]
+                values = ground.values([torch.from_numpy(np.asarray(one)).double() for one in part])
+                held = clause_values(values, bodies, self.config.soft_or)
+                made.append(program_value(weights, held, self.config.soft_or).clamp(0, 1).numpy())
+        return np.concatenate(made) if made else np.zeros(0)
+
+    def state(self) -> dict[str, Any]:
+        """Return the formulas as text, and the clauses with their weights."""
+        weighed = {
+            name: [[code, found.to_dict()] for code, found in held.items()] for name, held in self.weighed.items()
+        }
+        return {**super().state(), "weighed": weighed}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take what `state` gave."""
+        super().set_state(state)
+        self.weighed = {
+            name: {code: Weighed.from_dict(data, self.bias) for code, data in held}
+            for name, held in state["weighed"].items()
+        }

@@ -1,0 +1,267 @@
+"""Beam search over clauses: each is refined by one literal at a time, as the modes allow, and the best are kept.
+
+A clause is scored by how much it holds in positive examples less how much it holds in negative ones. (The original
+counts positive examples only, so that the most general clauses win.) The search goes round once for each rule: in the
+next round, positive examples count as much as the best clauses so far leave them unexplained. Clauses are told apart by
+their form, whatever their objects' names are, and one that holds in all examples as much as a shorter one is dropped.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.arrays import Array
+from assay.models.alpha_ilp.modes import Mode, Modes
+from assay.models.alpha_ilp.reason import CELLS, Bodies, SoftOr, clause_values
+from assay.models.alpha_ilp.valuation import FALSE, TRUE, Ground
+from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
+
+LENGTH_COST = 0.01
+"""What a literal costs: with it, a clause must be right in one per cent more of the examples."""
+DIGITS = 4
+"""To how many digits clauses must agree in all examples to count as the same."""
+MOST_AT_ONCE = 1024
+"""How many clauses are valued between two looks at the clock."""
+Form = tuple[tuple[int, Places], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A clause in search: groups of its objects, body as numbers of literals with places, and its ground body."""
+
+    groups: tuple[str, ...]
+    body: Form
+    slots: Array
+    """Which slots its objects are: a row for each choice of objects."""
+    atoms: Array
+    """The atoms of its body for each choice."""
+
+
+ROOT = Node((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE, dtype=np.int64))
+
+
+def widened(node: Node, groups: tuple[str, ...], ground: Ground) -> Node:
+    """Return a clause that speaks of more objects, which are there."""
+    slots, atoms = node.slots, node.atoms
+    for group in groups:
+        there = ground.there(group)
+        size, before = len(there), len(slots)
+        slots = np.concatenate([np.repeat(slots, size, axis=0), np.tile(np.arange(size), before)[:, None]], axis=1)
+        atoms = np.repeat(atoms, size, axis=0)
+        if (there != TRUE).any():
+            atoms = np.concatenate([atoms, np.tile(there, before)[:, None]], axis=1)
+    return Node((*node.groups, *groups), node.body, slots, atoms)
+
+
+def extended(node: Node, number: int, places: Places, ground: Ground) -> Node:
+    """Return a clause with one more literal, without the choices of objects for which it can never hold."""
+    column = ground.atoms(number, node.slots[:, list(places)])
+    column = np.where((node.atoms == column[:, None]).any(axis=1), TRUE, column)  # said twice is said once
+    held = column != FALSE
+    for other, there in node.body:
+        if len(places) == 1 and ground.clashing[number, other]:
+            held &= node.slots[:, places[0]] != node.slots[:, there[0]]
+    atoms = node.atoms if (column[held] == TRUE).all() else np.concatenate([node.atoms, column[:, None]], axis=1)
+    return Node(node.groups, (*node.body, (number, places)), node.slots[held], atoms[held])
+
+
+def grounded(clause: Clause, ground: Ground) -> Array:
+    """Return the ground body of a clause: choices of objects x atoms."""
+    numbers = {literal: number for number, literal in enumerate(ground.literals)}
+    node = widened(ROOT, clause.groups, ground)
+    for one in clause.body:
+        node = extended(node, numbers[one.literal], one.places, ground)
+    return node.atoms
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How wide, how deep and how long to search."""
+
+    beam: int
+    depth: int
+    rounds: int
+    clauses: int
+    ends: float
+    """When it must be over, on the clock of `time.monotonic`."""
+    way: SoftOr = "noisy"
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The clauses found, how much each holds in each example (clauses x examples), and its score in each round."""
+
+    clauses: tuple[Clause, ...]
+    values: Tensor
+    scores: Tensor
+    tried: int
+    complete: bool
+    """Whether the search ended before its time was over."""
+
+
+class Beam:
+    """A search for clauses that tell positive examples from negative ones."""
+
+    def __init__(self, modes: Modes, ground: Ground, values: Tensor, target: Tensor, limits: Limits) -> None:
+        self.modes, self.ground, self.values, self.limits = modes, ground, values, limits
+        self.target = target.to(values)
+        self.tried, self.complete = 0, True
+        self._symmetric = [literal.symmetric for literal in modes.literals]
+        self._ways: dict[tuple[str, ...], list[tuple[Mode, Places, tuple[str, ...]]]] = {}
+
+    def run(self) -> Pool:
+        """Search once for each rule, and return what was found."""
+        found: dict[tuple[tuple[str, ...], Form], tuple[Node, Tensor]] = {}
+        left, worth = self.target.clone(), []
+        for _ in range(self.limits.rounds):
+            weights = self._weights(left)
+            worth.append(weights)
+            best = self._round(weights)
+            for _, node, held in best:
+                found.setdefault((node.groups, node.body), (node, held))
+            if best:
+                left = left * (1 - best[0][2])
+            if left.sum() < 0.5:
+                break
+        nodes = [node for node, _ in found.values()]
+        held = torch.stack([held for _, held in found.values()]) if found else self.values.new_zeros(0, len(left))
+        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
+        scores = held @ torch.stack(worth, dim=1) - cost[:, None]
+        return Pool(tuple(self._clause(node) for node in nodes), held, scores, self.tried, self.complete)
+
+    def _weights(self, left: Tensor) -> Tensor:
+        """Return what it is worth to hold in each example: positive ones together 1, negative ones together -1."""
+        against = 1 - self.target
+        return left / left.sum().clamp_min(1e-9) - against / against.sum().clamp_min(1e-9)
+
+    def _round(self, weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+        """Return the best clauses of one search, the best first."""
+        kept: list[tuple[float, Node, Tensor]] = []
+        beam = [ROOT]
+        seen: set[tuple[tuple[str, ...], Form]] = set()
+        said: set[bytes] = set()
+        for _ in range(self.limits.depth):
+            fresh = []
+            for score, node, held in self._scored(self._refined(beam, seen), weights):
+                key = (held * 10**DIGITS).round().to(torch.int16).numpy().tobytes()
+                if key not in said:
+                    said.add(key)
+                    fresh.append((score, node, held))
+                if len(fresh) == self.limits.beam:
+                    break
+            kept += fresh
+            beam = [node for _, node, _ in fresh]
+            if not beam or self._late():
+                break
+        kept.sort(key=lambda one: -one[0])
+        return kept[: max(1, self.limits.clauses // self.limits.rounds)]
+
+    def _late(self) -> bool:
+        if time.monotonic() < self.limits.ends:
+            return False
+        self.complete = False
+        return True
+
+    def _refined(self, beam: Sequence[Node], seen: set[tuple[tuple[str, ...], Form]]) -> Iterator[Node]:
+        """Give all clauses that have one literal more than one of the beam, each once."""
+        for node in beam:
+            wider: dict[tuple[str, ...], Node] = {(): node}
+            for mode, places, new in self._enter(node.groups):
+                if self._idle(node, mode, places):
+                    continue
+                groups = (*node.groups, *new)
+                body = (*node.body, (mode.number, places))
+                form = canonical(groups, [(n, p, self._symmetric[n]) for n, p in body])
+                if (groups, form) in seen or self._repeats(groups, body):
+                    continue
+                seen.add((groups, form))
+                if new not in wider:
+                    wider[new] = widened(node, new, self.ground)
+                made = extended(wider[new], mode.number, places, self.ground)
+                if len(made.slots):
+                    yield made
+
+    def _enter(self, groups: tuple[str, ...]) -> list[tuple[Mode, Places, tuple[str, ...]]]:
+        """Return the ways in which literals enter a clause of such objects: places, and the groups of new ones."""
+        if groups not in self._ways:
+            made = []
+            for mode in self.modes.declared:
+                new = tuple(g for sign, g in zip(mode.signs, mode.literal.groups, strict=True) if sign == "-")
+                if len(groups) + len(new) <= self.modes.bias.language.objects:
+                    made += [(mode, places, new) for places in _places(mode, groups)]
+            self._ways[groups] = made
+        return self._ways[groups]
+
+    def _idle(self, node: Node, mode: Mode, places: Places) -> bool:
+        """Return whether a literal has been used often enough, or says nothing new of its object."""
+        same = [there for number, there in node.body if number == mode.number]
+        if len(same) >= mode.recall or places in same:
+            return True
+        return any(there == places and self.modes.idle[mode.number, number] for number, there in node.body)
+
+    def _repeats(self, groups: tuple[str, ...], body: Form) -> bool:
+        """Return whether a clause says of an object only what it says of another: it means the same without it."""
+        said = set(body)
+        for one, other in permutations(range(len(groups)), 2):
+            if groups[one] != groups[other]:
+                continue
+            moved = [(n, tuple(other if place == one else place for place in places)) for n, places in body]
+            if all(part in said or self._sure(*part) for part in moved):
+                return True
+        return False
+
+    def _sure(self, number: int, places: Places) -> bool:
+        """Return whether a literal holds of an object and itself, whatever that is."""
+        literal = self.modes.literals[number]
+        same = len({term.attribute for term in literal.terms}) == 1
+        return len(set(places)) < len(places) and same and literal.way in ("==", "<=", ">=", "all_equal")
+
+    def _scored(self, nodes: Iterator[Node], weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+        """Return clauses with scores and values, the best first; those that are not reached in time are left out."""
+        made: list[tuple[float, Node, Tensor]] = []
+        most = max(1, CELLS // max(1, self.values.shape[1]))
+        waiting: list[Node] = []
+        rows = 0
+        for node in nodes:
+            waiting.append(node)
+            rows += len(node.atoms)
+            if rows >= most or len(waiting) >= MOST_AT_ONCE:
+                made += self._valued(waiting, weights)
+                waiting, rows = [], 0
+                if self._late():
+                    break
+        else:
+            made += self._valued(waiting, weights)
+        made.sort(key=lambda one: -one[0])
+        return made
+
+    def _valued(self, nodes: list[Node], weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+        if not nodes:
+            return []
+        self.tried += len(nodes)
+        held = clause_values(self.values, Bodies.of([node.atoms for node in nodes]), self.limits.way)
+        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
+        scores = held @ weights - cost
+        few = torch.argsort(scores, descending=True, stable=True)[: 4 * self.limits.beam].tolist()
+        return [(float(scores[place]), nodes[place], held[place].clone()) for place in few]
+
+    def _clause(self, node: Node) -> Clause:
+        return Clause(node.groups, tuple(Placed(self.modes.literals[n], places) for n, places in node.body))
+
+
+def _places(mode: Mode, groups: tuple[str, ...]) -> Iterator[Places]:
+    """Give the objects that a literal may speak of as it enters: known ones of its groups, and new ones after them."""
+    known = [[at for at, held in enumerate(groups) if held == group] for group in mode.literal.groups]
+    fresh = len(groups)
+    choices = []
+    for sign, there in zip(mode.signs, known, strict=True):
+        choices.append(there if sign == "+" else [fresh])
+        fresh += sign == "-"
+    for places in product(*choices):
+        if len(set(places)) == len(places) and not (mode.literal.symmetric and list(places) != sorted(places)):
+            yield places

@@ -1,0 +1,150 @@
+"""Aleph as a model: the user's own copy, run by SWI-Prolog in a process that is killed when its time is up.
+
+Aleph is free for academic use and is not part of this package: the wheel of `python-rdm` has Aleph 5, or a setting says
+where it is.
+"""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from assay.arrays import Array
+from assay.errors import ConfigError, MissingExtra
+from assay.logic.prolog.swi import INSTALL
+from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.examples import LabelExamples
+from assay.models.symbolic.ilp.bias import Bias
+from assay.models.symbolic.ilp.external import background, best_of, run_for, worlds, written_clauses
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.search import Clock
+
+PATH = "ASSAY_ALEPH"
+WHEEL = "pip install --no-deps python-rdm"
+SHARE = 0.93
+"""The share of the time limit that Aleph runs for; the rest is for writing and reading files."""
+
+SHIM = r"""
+:- use_module(library(broadcast)).
+:- use_module(library(time)).
+:- style_check(-singleton), style_check(-discontiguous).
+:- redefine_system_predicate(false).
+:- dynamic(false/0), dynamic(example/3).
+aleph_random(X) :- X is random_float.
+gc :- garbage_collect.
+depth_bound_call(Goal, Limit) :- call_with_depth_limit(Goal, Limit, R), R \= depth_limit_exceeded.
+assert_static(Clause) :- assertz(Clause).
+system(_) :- fail.
+exists(File) :- exists_file(File).
+aleph_reconsult(File) :- consult(File).
+aleph_consult(File) :- open(File, read, In), repeat, read(In, Term),
+    ( Term == end_of_file -> close(In), ! ; assertz(Term), fail ).
+aleph_background_predicate(Goal) :- predicate_property(Goal, P), ( P = interpreted ; P = built_in ), !.
+"""
+"""What Aleph 5 expects of the SWI-Prolog of its time."""
+
+DRIVER = r"""
+:- set_stream(user_output, buffer(line)).
+:- consult('shim.pl').
+:- consult('engine.pl').
+assay_keep :- open('program.part', write, Out),
+    forall('$aleph_global'(theory, theory(_, _, Clause, _, _)),
+           ( copy_term(Clause, C), numbervars(C, 0, _), write_term(Out, C, [numbervars(true), quoted(true)]),
+             write(Out, '.\n') )),
+    close(Out), rename_file('program.part', 'program.txt').
+:- listen(start(sat(_)), assay_keep).
+:- read_all(train), induce, assay_keep, halt(0).
+:- halt(0).
+"""
+"""Learns, and writes down the clauses so far each time that Aleph takes up another example."""
+
+
+class AlephConfig(IlpConfig):
+    """How Aleph is run."""
+
+    aleph: str | None = None
+    """Where `aleph.pl` (Aleph 5) is; by default in `python-rdm`, or where ASSAY_ALEPH says."""
+    noise: int = Field(0, ge=0)
+    """How many negative examples a clause may cover."""
+    search: Literal["heuristic", "bfs"] = "heuristic"
+    """Whether the best clause is refined next, or the shortest, as Aleph does by itself."""
+    nodes: int = Field(5_000, ge=1)
+    """How many clauses are tried for one example."""
+
+
+class Aleph(ClauseModel):
+    """Aleph 5 in SWI-Prolog, with the same bias as the others."""
+
+    name = "aleph"
+    Config: ClassVar[type[SymbolicConfig]] = AlephConfig
+    config: AlephConfig
+
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+        """Write the examples down, run Aleph for its time, and read back what it has learned by then."""
+        clock = Clock.of(SHARE * seconds)
+        engine = aleph_file(self.config.aleph)
+        with tempfile.TemporaryDirectory(prefix="assay-aleph-") as made:
+            folder = Path(made)
+            self._write(folder, examples, positive, head)
+            (folder / "engine.pl").write_bytes(engine.read_bytes())
+            command = ["swipl", "--no-pce", "-f", "none", "-F", "none", "-q", "-g", "true", "-t", "halt(4)"]
+            ran = run_for([*command, "-s", "run.pl"], folder, clock.left)
+            kept = folder / "program.txt"
+            text = kept.read_text(encoding="utf-8") if kept.exists() else ""
+        done, tried = written_clauses(text, head), written_clauses(ran.output, head)
+        clauses = best_of([done, [*done, *tried[-1:]]], head, self.bias, examples, positive)
+        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+
+    def _write(self, folder: Path, examples: LabelExamples, positive: Array, head: str) -> None:
+        settings = {
+            "clauselength": 1 + self.bias.language.objects + self.bias.language.literals, "i": 2, "minpos": 2,
+            "noise": self.config.noise, "nodes": self.config.nodes, "verbosity": 0,
+            "search": self.config.search, "openlist": 500,
+        }  # fmt: skip
+        lines = [f":- set({name},{value})." for name, value in settings.items()]
+        text = "\n".join([*lines, *modes(self.bias, head)]) + "\n" + background(self.bias, examples.codes)
+        (folder / "train.b").write_text(text, encoding="utf-8")
+        (folder / "train.f").write_text("".join(f"{head}({one}).\n" for one in worlds(positive)), encoding="utf-8")
+        (folder / "train.n").write_text("".join(f"{head}({one}).\n" for one in worlds(~positive)), encoding="utf-8")
+        (folder / "shim.pl").write_text(SHIM, encoding="utf-8")
+        (folder / "run.pl").write_text(DRIVER, encoding="utf-8")
+
+
+def modes(bias: Bias, head: str) -> list[str]:
+    """Return the bias as Aleph's modes and determinations."""
+    kinds = bias.vocabulary.kinds
+    made, seen = [f":- modeh(1,{head}(+world))."], []
+    for group, kind in kinds.items():
+        has = bias.vocabulary.relation("has", group).name
+        made.append(f":- modeb(*,{has}(+world,-{kind})).")
+        seen.append(f":- determination({head}/1,{has}/2).")
+    for one in bias.literals:
+        arguments = ",".join(f"+{kinds[group]}" for group in one.groups) or "+world"
+        made.append(f":- modeb(1,{one.name}({arguments})).")
+        seen.append(f":- determination({head}/1,{one.name}/{max(one.arity, 1)}).")
+    return [*made, *seen]
+
+
+def aleph_file(given: str | None) -> Path:
+    """Return where Aleph is: as a setting or the environment says, or in the package that has it."""
+    if shutil.which("swipl") is None:
+        raise MissingExtra(f"the model 'aleph' needs SWI-Prolog: {INSTALL}")
+    said = given or os.environ.get(PATH)
+    if said:
+        path = Path(said)
+        if not path.is_file():
+            raise ConfigError(f"aleph: no file {said!r}; give the path of aleph.pl (Aleph 5), or: {WHEEL}")
+    else:
+        spec = importlib.util.find_spec("rdm")
+        places = list(spec.submodule_search_locations or []) if spec else []
+        found = [Path(place) / "wrappers" / "aleph" / "aleph.pl" for place in places]
+        path = next((one for one in found if one.is_file()), Path())
+        if not path.name:
+            raise MissingExtra(f"the model 'aleph' needs Aleph 5: {WHEEL} (or set aleph=PATH or {PATH})")
+    if ":- module(" in path.read_text(encoding="utf-8", errors="replace"):
+        raise ConfigError(f"aleph: {str(path)!r} is Aleph as a module, which is run in another way; take: {WHEEL}")
+    return path

@@ -1,0 +1,200 @@
+"""Which examples clauses cover, as packed bits: 64 examples a word, for every choice of objects at once.
+
+A literal of two objects of 4 slots is an array of 4 x 4 x words. A clause holds for a choice of objects where all its
+literals do, which is an `and`; it covers an example if it holds for some choice, which is an `or` over all choices.
+What an added literal does is computed for all literals at once, without the axes of objects that it does not speak of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Slot
+from assay.logic.ground import NUMBER
+from assay.models.symbolic.ilp.bias import Bias
+from assay.models.symbolic.ilp.clauses import Clause, Places, placements
+from assay.models.symbolic.ilp.literals import Counted, Term
+
+WORD = 64
+
+
+def packed(truths: Array) -> Array:
+    """Return truth values along the last axis as bits, 64 a word.
+
+    >>> packed(np.array([True, False, True])).tolist()
+    [5]
+    """
+    bytes_ = np.packbits(truths, axis=-1, bitorder="little")
+    short = -bytes_.shape[-1] % 8
+    if short:
+        bytes_ = np.concatenate([bytes_, np.zeros((*bytes_.shape[:-1], short), dtype=np.uint8)], axis=-1)
+    return np.ascontiguousarray(bytes_).view(np.uint64)
+
+
+def unpacked(words: Array, size: int) -> Array:
+    """Return what `packed` made of so many truth values."""
+    bytes_ = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
+
+
+def ones(words: Array) -> Array:
+    """Return how many bits are set along the last axis."""
+    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Literals that speak of the same objects of a clause: their numbers in the bias, and their bits."""
+
+    places: Places
+    numbers: Array
+    bits: Array
+
+
+class Coverage:
+    """The bits of every literal of a bias, for some examples."""
+
+    def __init__(self, bias: Bias, codes: Codes) -> None:
+        self.bias = bias
+        self.space = bias.space
+        self.codes = np.asarray(codes)
+        self.size = len(codes)
+        self.words = -(-self.size // WORD)
+        self._columns: dict[tuple[str, tuple[object, ...]], Array] = {}
+
+    @cached_property
+    def present(self) -> dict[str, Array]:
+        """Which slots of each group hold an object: slots x words."""
+        return {group: packed(self._there(slots)) for group, slots in self.space.groups.items()}
+
+    def _there(self, slots: Sequence[Slot]) -> Array:
+        rows = []
+        for slot in slots:
+            first = self.space.concept(slot.concepts[0])
+            column = self.codes[:, self.space.place(first.name)]
+            rows.append(column != first.values.index(ABSENT) if first.optional else np.ones(self.size, dtype=bool))
+        return np.stack(rows)
+
+    @cached_property
+    def bits(self) -> tuple[Array, ...]:
+        """The bits of each literal: an axis for each object, and words."""
+        tables: dict[int, Array] = {}
+        alike: dict[tuple[tuple[Term, ...], tuple[str, ...]], list[int]] = {}
+        for number, literal in enumerate(self.bias.literals):
+            if isinstance(literal, Counted):
+                tables[number] = self._counted(literal)
+            else:
+                alike.setdefault((literal.terms, literal.groups), []).append(number)
+        for (terms, groups), numbers in alike.items():
+            stacked = np.stack([self.bias.literals[number].table() for number in numbers])
+            found = self._tabled(stacked, terms, groups)
+            tables.update(zip(numbers, found, strict=True))
+        return tuple(tables[number] for number in range(len(self.bias.literals)))
+
+    def _tabled(self, tables: Array, terms: tuple[Term, ...], groups: tuple[str, ...]) -> Array:
+        """Return the bits of literals of the same terms, by looking up their tables."""
+        slots = [self.space.groups[group] for group in groups]
+        shape = tuple(len(held) for held in slots)
+        made = np.zeros((len(tables), *shape, self.words), dtype=np.uint64)
+        for place in np.ndindex(shape):
+            chosen = [held[at] for held, at in zip(slots, place, strict=True)]
+            rows = tuple(self._column(term, chosen[term.argument] if chosen else None) for term in terms)
+            made[(slice(None), *place)] = packed(_looked_up(tables, rows))
+        for axis, group in enumerate(groups):
+            there = self.present[group]
+            made &= there.reshape(1, *[len(there) if at == axis else 1 for at in range(len(shape))], self.words)
+        return made
+
+    def _column(self, term: Term, slot: Slot | None) -> Array:
+        """Return the place of each example's value among those of a term; the last for absent."""
+        if slot is None:
+            name = term.attribute
+        elif term.attribute == NUMBER and NUMBER not in slot.attributes:
+            return np.full(self.size, self.space.groups[slot.group].index(slot), dtype=np.intp)
+        else:
+            name = slot.concept(term.attribute)
+        key = (name, term.values)
+        if key not in self._columns:
+            places = {(type(value), value): at for at, value in enumerate(term.values)}
+            values = self.space.concept(name).values
+            lookup = np.array([places.get((type(value), value), len(places)) for value in values], dtype=np.intp)
+            self._columns[key] = lookup[self.codes[:, self.space.place(name)]]
+        return self._columns[key]
+
+    def _counted(self, literal: Counted) -> Array:
+        slots = self.space.groups[literal.group]
+        if literal.counted is None:
+            held = self._there(slots)
+        else:
+            term = literal.counted.terms[0]
+            at = term.values.index(literal.counted.value)
+            held = np.stack([self._column(term, slot) == at for slot in slots])
+        number = held.sum(axis=0)
+        return packed(number == literal.value if literal.way == "==" else number >= int(literal.value))
+
+    def batches(self, groups: tuple[str, ...]) -> list[Batch]:
+        """Return all literals that a clause of such objects may have, by the objects that they speak of."""
+        found: dict[Places, list[int]] = {}
+        for number, literal in enumerate(self.bias.literals):
+            for places in placements(literal, groups):
+                found.setdefault(places, []).append(number)
+        made = []
+        for places, numbers in found.items():
+            ordered = tuple(sorted(places))
+            axes = [places.index(place) for place in ordered]
+            stacked = np.stack([np.moveaxis(self.bits[n], axes, range(len(axes))) for n in numbers])
+            made.append(Batch(places, np.array(numbers), stacked))
+        return made
+
+    def start(self, groups: tuple[str, ...]) -> Array:
+        """Return for which choices of objects, and in which examples, there are such objects."""
+        made = np.full((1,) * len(groups) + (self.words,), ~np.uint64(0), dtype=np.uint64)
+        made = made & packed(np.ones(self.size, dtype=bool))
+        for axis, group in enumerate(groups):
+            made = made & expanded(self.present[group], (axis,), len(groups))
+        return made
+
+    def of(self, clause: Clause) -> Array:
+        """Return which examples a clause covers, as bits."""
+        held = self.start(clause.groups)
+        for one in clause.body:
+            number = self.bias.literals.index(one.literal)
+            held = held & self.placed(number, one.places, len(clause.groups))
+        return covered(held)
+
+    def placed(self, number: int, places: Places, axes: int) -> Array:
+        """Return the bits of a literal that speaks of these objects of a clause."""
+        ordered = tuple(sorted(places))
+        moved = np.moveaxis(self.bits[number], [places.index(p) for p in ordered], range(len(ordered)))
+        return expanded(moved, ordered, axes)
+
+
+def _looked_up(tables: Array, rows: tuple[Array, ...]) -> Array:
+    """Return the entry of each table for each example."""
+    where: Any = (slice(None), *rows)
+    return np.asarray(tables[where])
+
+
+def expanded(bits: Array, places: Places, axes: int) -> Array:
+    """Return bits of some objects with an axis of length 1 for each other object."""
+    shape = [1] * axes
+    for place, size in zip(places, bits.shape[:-1], strict=True):
+        shape[place] = size
+    return bits.reshape(*shape, bits.shape[-1])
+
+
+def covered(held: Array) -> Array:
+    """Return the examples for which a clause holds for some choice of objects."""
+    return np.asarray(np.bitwise_or.reduce(held.reshape(-1, held.shape[-1]), axis=0))
+
+
+def children(held: Array, batch: Batch) -> Array:
+    """Return which examples a clause covers with each literal of a batch added: literals x words."""
+    others = tuple(axis for axis in range(held.ndim - 1) if axis not in batch.places)
+    known = np.bitwise_or.reduce(held, axis=others) if others else held
+    joined = batch.bits & known
+    return np.asarray(np.bitwise_or.reduce(joined.reshape(len(batch.numbers), -1, held.shape[-1]), axis=1))

@@ -1,0 +1,256 @@
+"""Whether a rule can be said in a bias: it is written as clauses, and each part looked for among the literals.
+
+Parts are compared by their tables of truth, so that it does not matter how they are written. A "yes" is proved by the
+clauses found. A "no" means that the rule as it is written does not fit; an equivalent that does is not ruled out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.concepts import Concept, ConceptSpace, Value
+from assay.errors import AssayError
+from assay.logic import formula as f
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import Formula
+from assay.logic.ground import NUMBER
+from assay.logic.traverse import walk
+from assay.models.symbolic.ilp.bias import Bias
+from assay.models.symbolic.ilp.literals import WORLD, Counted, Term
+
+MOST_CLAUSES = 64
+MOST_TABLE = 20_000
+Key = tuple[tuple[tuple[int, str], ...], bytes]
+
+
+class Inexpressible(Exception):
+    """A part of a rule that the bias has no literals for."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whether a rule can be said, in how many clauses, and what is in the way if not."""
+
+    holds: bool
+    clauses: int = 0
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"expressible": self.holds, "clauses": self.clauses, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A clause: the groups of its objects by name, and how many literals it takes."""
+
+    objects: tuple[tuple[str, str], ...] = ()
+    literals: int = 0
+
+    def __add__(self, other: "Said") -> "Said":
+        return Said((*self.objects, *other.objects), self.literals + other.literals)
+
+
+def expressible(
+    rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "Writer | None" = None
+) -> Told:
+    """Return whether a rule can be said in a bias; of a rule with other values, whether each value can be.
+
+    >>> from assay.concepts import bits
+    >>> expressible(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
+    True
+    """
+    truth = all(isinstance(value, bool) for value in values)
+    most = 0
+    for goal in [rule] if truth else [rule.eq(value) for value in values]:
+        told = _told(goal, bias, writer or Writer(bias))
+        if not told.holds:
+            return told
+        most = max(most, told.clauses)
+    return Told(True, most)
+
+
+def _told(rule: Formula, bias: Bias, writer: "Writer") -> Told:
+    language = bias.language
+    try:
+        clauses = writer.clauses(rule, {}, True)
+    except Inexpressible as error:
+        return Told(False, why=str(error))
+    except AssayError as error:
+        return Told(False, why=f"the rule cannot be read as clauses ({error})")
+    if len(clauses) > language.clauses:
+        return Told(False, why=f"it takes {len(clauses)} clauses as it is written, and {language.clauses} are allowed")
+    for clause in clauses:
+        if len(clause.objects) > language.objects:
+            return Told(False, why=f"a clause speaks of {len(clause.objects)} objects")
+        if clause.literals > language.literals:
+            return Told(False, why=f"a clause takes {clause.literals} literals")
+    return Told(True, len(clauses))
+
+
+class Writer:
+    """Writes a rule as clauses."""
+
+    def __init__(self, bias: Bias) -> None:
+        self.bias = bias
+        self.space = bias.space
+
+    @cached_property
+    def known(self) -> set[Key]:
+        """The table of every literal, its terms in any order."""
+        found = set()
+        for one in self.bias.literals:
+            if isinstance(one, Counted):
+                continue
+            table = one.table()[tuple(slice(-1) for _ in one.terms)]
+            for order in permutations(range(len(one.terms))):
+                terms = [one.terms[place] for place in order]
+                found.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
+        return found
+
+    def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
+        """Return the clauses that say a formula, or that it is false."""
+        match rule:
+            case f.Not(body):
+                return self.clauses(body, bound, not positive)
+            case f.Or(parts) | f.And(parts):
+                made = [self.clauses(part, bound, positive) for part in parts]
+                return _either(made) if isinstance(rule, f.Or) == positive else _both(made)
+            case f.Implies(premise, conclusion):
+                return self.clauses(f.Or((f.Not(premise), conclusion)), bound, positive)
+            case f.If(condition, then, otherwise) if positive:
+                ways = ((condition, then), (f.Not(condition), otherwise))
+                return _either([self.clauses(f.And(way), bound, True) for way in ways])
+            case f.Quantified("any" | "all", names, group, body) if (rule.quantifier == "any") == positive:
+                return self._some(names, group, body, bound, positive)
+            case f.Quantified("any" | "all", (name,), group, body):
+                counted = f.Quantified("count", (name,), group, body if rule.quantifier == "any" else f.Not(body))
+                return self._counted(counted, lambda number: number == 0)
+            case f.Compare(operator, f.Quantified("count", (_,), _, _) as counted, f.Const(value)):
+                sign = operator if positive else _OPPOSITE[operator]
+                return self._counted(counted, lambda number: bool(_SIGNS[sign](number, int(value))))
+            case f.AllDifferent(parts) if positive and len(parts) != 3:
+                return _both([self.clauses(a.ne(b), bound, True) for a, b in combinations(parts, 2)])
+            case f.AllEqual(parts) if positive and len(parts) != 3:
+                return _both([self.clauses(parts[0].eq(b), bound, True) for b in parts[1:]])
+        return self._atom(rule, bound, positive)
+
+    def _some(
+        self, names: tuple[str, ...], group: str, body: Formula, bound: Mapping[str, str], positive: bool
+    ) -> list[Said]:
+        """Return clauses of some more objects."""
+        inner = {**bound, **dict.fromkeys(names, group)}
+        held = [Said(tuple((name, group) for name in names))]
+        ordered = []
+        if len(names) == 2:
+            ordered.append(self._atom(f.Var(f"{names[0]}.{NUMBER}") < f.Var(f"{names[1]}.{NUMBER}"), inner, True))
+        return _both([held, *ordered, self.clauses(body, inner, positive)])
+
+    def _counted(self, counted: f.Quantified, wanted: Any) -> list[Said]:
+        """Return clauses that say how many objects there are of a kind."""
+        name, slots = counted.variables[0], len(self.space.groups[counted.group])
+        numbers = [number for number in range(slots + 1) if wanted(number)]
+        there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
+        found: list[list[int]] = []
+        for one in self.bias.literals:
+            if isinstance(one, Counted) and one.group == counted.group and self._same(one, there):
+                found.append(
+                    [n for n in range(slots + 1) if (n == one.value if one.way == "==" else n >= int(one.value))]
+                )
+        if numbers in found:
+            return [Said((), 1)]
+        parts = [held for held in found if set(held) <= set(numbers)]
+        if set().union(*parts) == set(numbers) and numbers:
+            least = next(
+                size
+                for size in range(1, len(parts) + 1)
+                if any(set().union(*some) == set(numbers) for some in combinations(parts, size))
+            )
+            return [Said((), 1)] * least
+        raise Inexpressible(f"it counts {str(counted)!r}")
+
+    def _same(self, one: Counted, there: tuple[list[Term], Array] | None) -> bool:
+        if one.counted is None or there is None:
+            return (one.counted is None) == (there is None)
+        terms, table = there
+        if [term.attribute for term in terms] != [one.counted.terms[0].attribute]:
+            return False
+        return bool((table == one.counted.table()[:-1]).all())
+
+    def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
+        """Return clauses for a comparison: a literal, or several of which one holds."""
+        terms, table = self._table(atom, bound)
+        table = table if positive else ~table
+        if table.all() or not table.any():
+            return [Said()] if table.all() else []
+        pattern = _pattern([(term.argument, term.attribute) for term in terms])
+        if (pattern, table.tobytes()) in self.known:
+            return [Said((), 1)]
+        alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for held, data in self.known if held == pattern]
+        inside = [one for one in alike if not (one & ~table).any()]
+        for size in range(2, 4):
+            if any((np.logical_or.reduce(some) == table).all() for some in combinations(inside, size)):
+                return [Said((), 1)] * size
+        if int(table.sum()) <= MOST_CLAUSES and all(self._has_values(term) for term in terms):
+            return [Said((), len(terms))] * int(table.sum())
+        raise Inexpressible(f"no literal says {str(atom if positive else f.Not(atom))!r}")
+
+    def _has_values(self, term: Term) -> bool:
+        """Return whether literals say each value of a term."""
+        pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
+        return all((pattern, row.tobytes()) in self.known for row in ones)
+
+    def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[Term], Array]:
+        """Return the terms of a formula and its truth for all their values."""
+        names = list(dict.fromkeys(part.name for part in walk(atom) if isinstance(part, f.Var)))
+        terms = [self._term(name, bound) for name in names]
+        if not terms or np.prod([float(len(term.values)) for term in terms]) > MOST_TABLE:
+            raise Inexpressible(f"no literal says {str(atom)!r}")
+        space = ConceptSpace(tuple(Concept(name, term.values) for name, term in zip(names, terms, strict=True)))
+        shape = tuple(len(term.values) for term in terms)
+        return terms, np.asarray(evaluate(atom, space, space.all_codes()), dtype=bool).reshape(shape)
+
+    def _term(self, name: str, bound: Mapping[str, str]) -> Term:
+        head, dot, attribute = name.partition(".")
+        if not dot or head not in bound:
+            return Term(WORLD, name, name, self.space.concept(name).present)
+        place = list(bound).index(head)
+        slots = self.space.groups[bound[head]]
+        if attribute == NUMBER and NUMBER not in slots[0].attributes:
+            return Term(place, NUMBER, NUMBER, tuple(range(1, len(slots) + 1)))
+        values = dict.fromkeys(v for slot in slots for v in self.space.concept(slot.concept(attribute)).present)
+        return Term(place, attribute, attribute, tuple(values))
+
+
+_SIGNS = {
+    "==": int.__eq__, "!=": int.__ne__, "<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__,
+}  # fmt: skip
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    """Return terms with their objects numbered as they come."""
+    places: dict[int, int] = {}
+    return tuple((place if place == WORLD else places.setdefault(place, len(places)), name) for place, name in terms)
+
+
+def _either(made: Sequence[list[Said]]) -> list[Said]:
+    return _few([clause for clauses in made for clause in clauses])
+
+
+def _both(made: Sequence[list[Said]]) -> list[Said]:
+    found = [Said()]
+    for clauses in made:
+        found = _few([one + other for one, other in product(found, clauses)])
+    return found
+
+
+def _few(clauses: list[Said]) -> list[Said]:
+    if len(clauses) > MOST_CLAUSES:
+        raise Inexpressible(f"it takes more than {MOST_CLAUSES} clauses as it is written")
+    return clauses

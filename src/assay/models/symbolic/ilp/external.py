@@ -1,0 +1,98 @@
+"""Learners that are other programs: what they are given, how they are run and stopped, and how they are read back."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.errors import AssayError
+from assay.logic.evaluate import evaluate
+from assay.logic.prolog.program import read_program
+from assay.logic.prolog.write import facts_text
+from assay.models.symbolic.examples import LabelExamples
+from assay.models.symbolic.ilp.bias import Bias
+from assay.models.symbolic.ilp.clauses import Clause, clauses_of, program_formula
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How another program went: whether it came to its end, what it wrote, and how long it took."""
+
+    finished: bool
+    output: str
+    seconds: float
+
+
+def run_for(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None) -> Ran:
+    """Run a program in a folder; when the time is up, it and all that it started are killed, and what it wrote kept."""
+    log, start = folder / "output.txt", time.monotonic()
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, cwd=folder,
+            start_new_session=True, env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+        try:
+            process.wait(max(seconds, 0.01))
+            finished = True
+        except subprocess.TimeoutExpired:
+            finished = False
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return Ran(finished, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - start)
+
+
+def background(bias: Bias, codes: Codes) -> str:
+    """Return the facts of all worlds and the definition of every literal, in Prolog."""
+    return facts_text(bias.vocabulary, codes) + "".join(f"{one.definition}\n" for one in bias.literals)
+
+
+def worlds(which: Array) -> list[str]:
+    """Return the names of the worlds of some examples."""
+    return [f"w{number}" for number in np.flatnonzero(which)]
+
+
+def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[Clause]:
+    """Return clauses that another program wrote, as ours; those that say more than the bias declares are left out."""
+    found = []
+    for line in lines:
+        try:
+            found += clauses_of(read_program(line, "a learned clause"), head, bias)
+        except AssayError:
+            continue
+    return found
+
+
+def best_of(
+    programs: Sequence[Sequence[str]], head: str, bias: Bias, examples: LabelExamples, positive: Array
+) -> tuple[Clause, ...]:
+    """Return the program with the fewest errors by our own count, the last of several; none may be the best."""
+    best: tuple[Clause, ...] = ()
+    fewest = int(positive.sum())
+    for program in programs:
+        clauses = tuple(dict.fromkeys(read_clauses(program, head, bias)))
+        if not clauses:
+            continue
+        holds = np.asarray(evaluate(program_formula(clauses), bias.space, examples.codes), dtype=bool)
+        wrong = int((holds != positive).sum())
+        if wrong <= fewest:
+            best, fewest = clauses, wrong
+    return best
+
+
+def written_clauses(text: str, head: str) -> list[str]:
+    """Return the clauses of a predicate in a text, one a line each, broken lines joined.
+
+    >>> written_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
+    ['east(A) :- has_car(A,B), big(B).']
+    """
+    found = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)
+    return [" ".join(one.split()) for one in found]

@@ -1,0 +1,102 @@
+"""Popper as a model: a checkout that the user points to, run in a process that is killed when its time is up."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+from assay.arrays import Array
+from assay.errors import ConfigError, DataError, MissingExtra
+from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.examples import LabelExamples
+from assay.models.symbolic.ilp.bias import Bias
+from assay.models.symbolic.ilp.external import background, best_of, run_for, worlds, written_clauses
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.search import Clock
+
+PATH = "ASSAY_POPPER"
+SHARE = 0.93
+NEWER = ("combiner_size.py", "gen_norec.py")
+"""Modules that Popper has since 5.0; the version that it states is not to be relied on."""
+PARTS = re.compile(r"New best hypothesis|SOLUTION \*")
+
+
+class PopperConfig(IlpConfig):
+    """How Popper is run."""
+
+    popper: str | None = None
+    """The folder of a checkout of Popper 4.4 or 3.1; by default where ASSAY_POPPER says."""
+    python: str | None = None
+    """The Python that has what Popper needs; by default the one that runs this."""
+    noisy: bool = False
+    """Tell Popper that labels may be wrong."""
+
+
+class Popper(ClauseModel):
+    """Popper, with the same bias as the others."""
+
+    name = "popper"
+    Config: ClassVar[type[SymbolicConfig]] = PopperConfig
+    config: PopperConfig
+
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+        """Write the examples down, run Popper for its time, and take the best program of its log, scored by us."""
+        clock = Clock.of(SHARE * seconds)
+        checkout = popper_folder(self.config.popper)
+        with tempfile.TemporaryDirectory(prefix="assay-popper-") as made:
+            folder = Path(made)
+            (folder / "bk.pl").write_text(background(self.bias, examples.codes), encoding="utf-8")
+            (folder / "bias.pl").write_text(bias_text(self.bias, head), encoding="utf-8")
+            signs = (("pos", worlds(positive)), ("neg", worlds(~positive)))
+            text = "".join(f"{sign}({head}({one})).\n" for sign, listed in signs for one in listed)
+            (folder / "exs.pl").write_text(text, encoding="utf-8")
+            python, script = self.config.python or sys.executable, str(checkout / "popper.py")
+            command = [python, script, str(folder), "--timeout", str(max(int(seconds), 1))]
+            paths = os.pathsep.join(filter(None, [str(checkout), os.environ.get("PYTHONPATH")]))
+            environment = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": paths}
+            ran = run_for([*command, *(["--noisy"] if self.config.noisy else [])], folder, clock.left, environment)
+        failed = re.findall(r"^\w*(?:Error|Exception)\b.*$", ran.output, re.MULTILINE)
+        programs = [written_clauses(part, head) for part in PARTS.split(ran.output)[1:]]
+        if failed and not programs and ran.finished:
+            raise DataError(f"popper: {failed[-1].strip()[:300]}")
+        clauses = best_of(programs, head, self.bias, examples, positive)
+        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+
+
+def bias_text(bias: Bias, head: str) -> str:
+    """Return the bias as Popper's bias file."""
+    kinds, language = bias.vocabulary.kinds, bias.language
+    lines = [
+        f"max_vars({1 + language.objects}).", f"max_body({language.objects + language.literals}).",
+        f"max_clauses({language.clauses}).", f"head_pred({head},1).", f"type({head},(world,)).",
+        f"direction({head},(in,)).",
+    ]  # fmt: skip
+    for group, kind in kinds.items():
+        has = bias.vocabulary.relation("has", group).name
+        lines += [f"body_pred({has},2).", f"type({has},(world,{kind})).", f"direction({has},(in,out))."]
+    for one in bias.literals:
+        types = [kinds[group] for group in one.groups] or ["world"]
+        comma = "," if len(types) == 1 else ""
+        lines.append(f"body_pred({one.name},{len(types)}).")
+        lines.append(f"type({one.name},({','.join(types)}{comma})).")
+        lines.append(f"direction({one.name},({','.join('in' for _ in types)}{comma})).")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def popper_folder(given: str | None) -> Path:
+    """Return the checkout of Popper that a setting or the environment points to, refusing versions that go wrong."""
+    said = given or os.environ.get(PATH)
+    if not said:
+        raise MissingExtra(f"the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or {PATH}")
+    folder = Path(said).resolve()
+    if not (folder / "popper.py").is_file():
+        raise ConfigError(f"popper: {said!r} holds no popper.py; give the folder of a checkout of Popper 4.4 or 3.1")
+    project = folder / "pyproject.toml"
+    stated = re.search(r'^version *= *"(\d+)', project.read_text(encoding="utf-8"), re.M) if project.is_file() else None
+    if (stated and int(stated[1]) >= 5) or any((folder / "popper" / name).is_file() for name in NEWER):
+        raise ConfigError(
+            f"popper: {said!r} is Popper 5, which can return programs that are worse than it says; take 4.4 or 3.1"
+        )
+    return folder
