@@ -38,7 +38,8 @@ def told(name: str, thing: Any) -> list[str]:
 
 def signature(thing: Any) -> str:
     try:
-        return re.sub(r"numpy\.ndarray\[.*?\]\]\]?", "Array", str(inspect.signature(thing))).replace("'", "")
+        text = re.sub(r"<function .*? at 0x\w+>", "...", str(inspect.signature(thing)))
+        return re.sub(r"numpy\.ndarray\[.*?\]\]\]?", "Array", text).replace("'", "")
     except (TypeError, ValueError):
         return ""
 

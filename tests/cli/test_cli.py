@@ -173,7 +173,7 @@ def test_run_plans_runs_and_keeps(assay, tmp_path, monkeypatch):
     assert assay("run", "study.yaml").status == 0
     before = {path: path.stat().st_mtime_ns for path in Path("out/runs").glob("*/*")}
     told = assay("run", "study.yaml")
-    assert told.status == 0 and told.err.count("kept ") == 2
+    assert told.status == 0 and told.err.count("kept  ") == 3
     assert {path: path.stat().st_mtime_ns for path in Path("out/runs").glob("*/*")} == before
 
 

@@ -72,15 +72,14 @@ def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[
     """Return the bypass of a run, or why there is none."""
     if run.is_file():
         return None, "a predictions file is no model"
-    try:
-        from assay.models.bypass import bypass
-        from assay.models.runs import load_model
-    except ModuleNotFoundError as error:
-        return None, f"it needs {error.name}: pip install 'assay[train]'"
     from assay.errors import ConfigError, DataError
+    from assay.models.bypass import bypass
+    from assay.models.runs import load_model
 
     try:
-        model = load_model(run)
+        model = load_model(run)  # a network needs torch, a program does not
         return bypass(model, dataset[split], seed).to_dict(), ""
+    except ModuleNotFoundError as error:
+        return None, f"it needs {error.name}: pip install 'assay[train]'"
     except (ConfigError, DataError) as error:
         return None, str(error)

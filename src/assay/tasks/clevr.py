@@ -12,14 +12,13 @@ Splits       train, valid, test, hard; `ood` with `held_out`, `shape_colours`, `
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.config import Settings
-from assay.errors import ConfigError, FormulaError, MissingExtra
+from assay.errors import ConfigError, FormulaError
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.render.clevr import FARTHEST, LAMPS, Look, scene_of
@@ -97,8 +96,6 @@ class Clevr(Task):
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return worlds with each number of objects as often as another."""
-        if self.config.engine == "blender" and find_spec("bpy") is None:  # before anything is written
-            raise MissingExtra("rendering with Blender needs: pip install 'assay[blender]'")
         numbers = range(self.config.least, self.config.most + 1)
         source = counted_source(self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)

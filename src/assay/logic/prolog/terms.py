@@ -193,15 +193,19 @@ class Writer:
         shown_name = "," if name == "," else f" {quoted_atom(name)} "
         if kind == "xfy":
             operands = parts(term, name)
-            texts = [self.write(operand, level - 1) for operand in operands[:-1]]
-            return shown_name.join([*texts, self.write(operands[-1], level)])
+            texts = [self._operand(operand, level - 1) for operand in operands[:-1]]
+            return shown_name.join([*texts, self._operand(operands[-1], level)])
         operands = [term[2]]
         left = deref(term[1])
         while kind == "yfx" and type(left) is tuple and len(left) == 3 and left[0] == name:
             operands.append(left[2])
             left = deref(left[1])
-        texts = [self.write(left, level if kind == "yfx" else level - 1)]
-        return shown_name.join([*texts, *(self.write(operand, level - 1) for operand in reversed(operands))])
+        texts = [self._operand(left, level if kind == "yfx" else level - 1)]
+        return shown_name.join([*texts, *(self._operand(operand, level - 1) for operand in reversed(operands))])
+
+    def _operand(self, term: Term, most: int) -> str:
+        """Write an operand; an operator that is one stands in brackets, or it would be taken for what it does."""
+        return self.write(term, -1 if type(deref(term)) is str and max(_priority(deref(term))) else most)
 
     def _list(self, term: Term) -> str:
         cells = []
