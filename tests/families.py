@@ -12,6 +12,10 @@ COUSINS = {
 """Tasks of a family that another task stands for, and those whose pictures are large."""
 
 
+FEW = {name for name in TASKS if name not in ("mnlogic", "robots", "sudoku-mini", "trains", "clevr-small")}
+"""All but a few."""
+
+
 def tasks(slow=COUSINS):
     """Return all registered tasks as parameters of a test, some of them marked as slow."""
     return [pytest.param(name, marks=pytest.mark.slow if name in slow else ()) for name in sorted(TASKS)]

@@ -19,7 +19,7 @@ from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
 from assay.tasks import TASKS
-from tests.families import tasks
+from tests.families import FEW, tasks
 from tests.pixels import TASK
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def test_list_names_what_there_is(assay):
     assert [entry["name"] for entry in json.loads(assay("list", "models", "--json").out)] == list(MODELS)
 
 
-@pytest.mark.parametrize("name", tasks())
+@pytest.mark.parametrize("name", tasks(FEW))
 def test_show_tells_concepts_rule_splits_and_settings(name, assay):
     told, facts = assay("show", name), json.loads(assay("show", name, "--json").out)
     assert told.status == 0

@@ -56,6 +56,7 @@ def test_small_boards_are_decoded_to_the_best_of_all_worlds(budget):
     assert np.allclose(found.logs, best_of(worlds, given), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_whole_chess_board():
     board = Board()
     knowledge = board.knowledge()

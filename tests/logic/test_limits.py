@@ -65,6 +65,7 @@ def test_groups_hold_all_constraints_whatever_the_budget(budget):
     assert (budget == 1000) == limits.exact
 
 
+@pytest.mark.slow
 def test_a_chess_board_of_4_x_4_is_one_group():
     limits = Limits(Board(4, 4).knowledge())
     assert limits.exact and len(limits.groups[0]) == 15

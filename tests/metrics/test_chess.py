@@ -118,6 +118,7 @@ def test_a_model_that_is_silent_on_a_square_is_not_judged_there(held):
     assert violations_of(half).examples == 19
 
 
+@pytest.mark.slow
 def test_a_million_boards_take_less_than_ten_seconds():
     rng = rng_for(0, "million boards")
     truth = BOARD.codes(START, QUEEN, KINGS, EMPTY)[rng.integers(4, size=1_000_000)].astype(np.int8)

@@ -318,6 +318,7 @@ def trains(tmp_path_factory):
     return Dataset.open(folder)
 
 
+@pytest.mark.slow
 def test_theory_x_from_100_trains_and_noisy_concepts(trains, tmp_path):
     test = trains["test"]
     found = {}

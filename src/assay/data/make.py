@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -174,13 +175,35 @@ def _parallel(
         try:
             with _deaf():
                 futures = {pool.submit(_work, job, folder): job for job in left}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+            with _remembered() as interrupts:
+                for future in as_completed(futures):
+                    if interrupts:
+                        raise KeyboardInterrupt
+                    yield futures[future], future.result()
         except BrokenProcessPool:
             raise RunFailed("a worker died (killed, or out of memory); run the same command again to go on") from None
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)  # waits for the shards under way, and no others
             raise
+
+
+@contextmanager
+def _remembered() -> Iterator[list[int]]:
+    """Remember Ctrl-C: one that is raised inside a callback of the interpreter's own is dropped there."""
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class Bodies:
         columns, rows = points[None, ..., 0], points[None, ..., 1]
         own = (slice(None), *([None] * (points.ndim - 1)))
         nearest = np.clip(rows, self.tops[own], self.bottoms[own])
-        return (columns - self.columns[own]) ** 2 + (rows - nearest) ** 2 <= self.halves[own] ** 2
+        return np.asarray((columns - self.columns[own]) ** 2 + (rows - nearest) ** 2 <= self.halves[own] ** 2)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Room:
         beside = np.abs(self.columns(found)[:, None] - self.columns(spots)[None]) >= self.margin * pixels
         found = found[beside.all(axis=1)]
         shown = [self.shown(np.concatenate([spots, one[None]])) for one in found[:8]]
-        return found[:8][np.array([one.min() >= self.share for one in shown], dtype=bool)]
+        return np.asarray(found[:8][np.array([one.min() >= self.share for one in shown], dtype=bool)])
 
     def _inside(self, spots: Array) -> Array:
         bodies = Bodies.at(self.view, spots, self.most)

@@ -236,7 +236,9 @@ def _rule(settings: Settings, names: Sequence[str], values: Mapping[str, Any]) -
     if not isinstance(text, str):
         raise ConfigError(f"{settings.place('logic')}logic: expected a formula, not {text!r}")
     each = len(ATTRIBUTES)
-    owners = {name: Var(f"object{i // each + 1}.{ATTRIBUTES[i % each]}") for i, name in enumerate(names)}
+    owners: dict[str, Formula] = {
+        name: Var(f"object{i // each + 1}.{ATTRIBUTES[i % each]}") for i, name in enumerate(names)
+    }
     named = {STEP * place + code: value for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
              for code, value in enumerate(values.get(key) or KNOWN[key])}  # fmt: skip
     return substituted(_named(parse(text, owners), named), owners)

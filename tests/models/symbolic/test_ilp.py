@@ -63,6 +63,7 @@ def test_rules_of_trains_are_found_exactly(rule):
     assert notes["errors"] == 0 and notes["bias"]["expressible"]
 
 
+@pytest.mark.slow
 def test_theory_x_is_found_among_wrong_labels():
     knowledge, codes = trains("theory_x", 500)
     labels = knowledge.labels_of(codes)
@@ -73,6 +74,7 @@ def test_theory_x_is_found_among_wrong_labels():
     assert model.learned["east"].notes["errors"] == 50
 
 
+@pytest.mark.slow
 def test_labels_that_are_noise_are_not_explained():
     knowledge, codes = trains("theory_x", 300)
     labels = np.random.default_rng(1).integers(0, 2, (300, 1))
