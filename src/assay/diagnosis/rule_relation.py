@@ -152,6 +152,7 @@ def learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
     """Return in words how what a run has learned relates to the rule, and whether its bias can say the rule."""
     try:
         program = json.loads((run.folder / PROGRAM).read_text(encoding="utf-8"))
+        held = program["labels"]
         found = relations_in(program, knowledge)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, AssayError):
         return ()  # a run that learned no formulas, or whose formulas cannot be compared
@@ -163,7 +164,7 @@ def learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
         elif mine:
             equal = sum(one.relation == "equal" for one in mine)
             said.append(f"Of {len(mine)} learned formulas of {label.name!r}, {equal} are equal to the rule.")
-        bias = program["labels"].get(label.name, {}).get("notes", {}).get("bias")
+        bias = held.get(label.name, {}).get("notes", {}).get("bias")
         if bias and not bias["expressible"]:
             said.append(f"The bias of the learner does not express the rule of {label.name!r}: {bias['why']}.")
     return tuple(said)
