@@ -11,6 +11,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
+from assay.diagnosis.runs import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
@@ -19,6 +20,7 @@ from assay.models.answering import answerer
 from assay.models.runs import Order, load_model, load_network, train_run
 from assay.models.symbolic.answers import LabelRule
 from assay.predictions import Answer
+from assay.runs import RunFolder
 from assay.testing.predictors import oracle
 
 SYMBOLIC = [name for name in MODELS if not MODELS[name].is_network and name not in ("aleph", "popper")]  # not installed
@@ -160,6 +162,12 @@ def test_a_model_comes_back_as_it_was(name, data, tmp_path):
     assert (after.seed, after.config, after.in_words()) == (5, before.config, before.in_words())
     one, other = (model.predict(data["test"]).labels["y"].probabilities for model in (before, after))
     assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["synthesis", "tree", "linear", "rules"])
+def test_a_run_is_diagnosed(name, data, tmp_path):
+    learn(name, data, tmp_path / "run")
+    assert diagnose_run(RunFolder(tmp_path / "run"), data).verdict in ("sound", "inconsistent", "underfit")
 
 
 @pytest.mark.parametrize("name", ["synthesis", "tree"])
