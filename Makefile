@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
+unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, and not in every process
 
 .PHONY: help demo test test-slow check format docs bench clean
 help: ## List the targets
@@ -23,10 +24,10 @@ demo: .venv/.run ## Install, make data, train three models, write the report (un
 	$(BIN)/assay demo -o demo
 
 test: .venv/.dev ## Run the tests (under 10 minutes on 2 cores, no network)
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: .venv/.dev ## Run the slow studies too
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: .venv/.dev docs ## Lint, types, layers, docs
 	$(BIN)/ruff format --check src tests benchmarks docs

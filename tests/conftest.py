@@ -1,10 +1,11 @@
-"""Datasets that many tests read: small ones, made once."""
+"""Datasets that many tests read: small ones, made once. Properties are tried on the same examples in every run."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
@@ -12,6 +13,9 @@ from assay.data.make import make
 from assay.data.recipe import recipe_from
 
 Made = Callable[..., Dataset]
+
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
 
 
 def write(folder: Path, task: str, **settings: Any) -> Dataset:

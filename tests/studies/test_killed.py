@@ -12,11 +12,11 @@ import yaml
 from assay.studies.records import read_records
 from tests.pixels import TASK
 
-PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard": 32}}
+PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard": 16}}
 QUICK = {"learning_rate": 0.02, "device": "cpu", "epochs": 4}
 STUDY = {
     "tasks": [PIXELS],
-    "models": [{"model": "dpl", **QUICK}, {"model": "blackbox", **QUICK}],
+    "models": [{"model": "dpl", **QUICK}, "tree"],
     "challenges": ["plain", {"challenge": "noise", "annotate": {"label_noise": 0.2}}],
     "seeds": [0],
     "n": 64,

@@ -93,17 +93,16 @@ def test_what_is_missing_is_made_up(copy):
     (first.parent / "run.json").unlink()
     (first.parent / "records.json").unlink()
     said = []
-    run_study(study(copy), said.append)
+    run_study(study(copy), said.append, workers=Here())
     assert sorted(text.split()[0] for text in said) == ["kept", "kept", "kept", "kept", "trained"]
     assert second.stat().st_mtime_ns == before
 
 
-def test_a_study_that_was_moved_goes_on(tmp_path):
-    run_study(study(tmp_path, seeds=[0]))
-    (tmp_path / "out").rename(tmp_path / "moved")
+def test_a_study_that_was_moved_goes_on(copy):
+    (copy / "out").rename(copy / "moved")
     said = []
-    run_study(study(tmp_path, seeds=[0], output=str(tmp_path / "moved")), said.append)
-    assert sum(text.startswith("kept") for text in said) == 3
+    run_study(study(copy, output=str(copy / "moved")), said.append)
+    assert sum(text.startswith("kept") for text in said) == 5
 
 
 def test_a_run_with_other_settings_is_not_taken_for_this_one(copy):

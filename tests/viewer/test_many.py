@@ -1,17 +1,17 @@
-"""A dataset of 100,000 samples: pages and filters in under a second of one core."""
+"""A dataset of 100,000 samples: pages read symbols only, a picture one file; `benchmarks/viewer.py` has the times."""
 
 import json
 import shutil
-import time
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.data.columns import numbers
+from assay.data.columns import CONCEPT, numbers
 from assay.data.manifest import fingerprint
 from assay.predictions import Answer, Predictions
+from assay.viewer import table as tables
 from assay.viewer.compare import compared
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State
@@ -47,28 +47,33 @@ def many(folder, tmp_path_factory):
     return [out / "data", out / "one.parquet", out / "two.parquet"]
 
 
-def seconds(work):
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+@pytest.fixture
+def reads(monkeypatch):
+    """The files and columns that were read so far."""
+    seen, read = [], tables._read
+    monkeypatch.setattr(tables, "_read", lambda path, columns: seen.append((path, columns)) or read(path, columns))
+    return seen
 
 
-def test_first_page_and_filters_take_less_than_a_second(many):
+def test_pages_and_filters_read_no_pictures(many, reads):
     state = State.open(many)
-    page = lambda **query: lambda: page_of(state, "data", "test", Query(**query))  # noqa: E731
-    works = {
-        "open": lambda: State.open(many),
-        "first page": page(),
-        "label": page(labels=(("y", "1"),)),
-        "near": page(tags=(("y", "*near"),)),
-        "concept": page(concepts=(("a", "1"), ("b", "0"))),
-        "near errors": page(tags=(("y", "*near"),), run="one", outcome="wrong"),
-        "misread": page(run="one", outcome="misread"),
-        "differ": page(run="one", versus="two", outcome="differ"),
-        "picture": lambda: state.table("data", "test").file("image", 77_777),
-        "sample": lambda: sample_of(state, "data", "test", 77_777, Query(run="one", outcome="wrong")),
-        "compare": lambda: compared(state, "data", "test", "one", "two"),
-    }
-    taken = {name: seconds(work) for name, work in works.items()}
-    assert max(taken.values()) < 1, taken
-    assert page()()["total"] == SHARDS * ROWS
+    page = lambda **query: page_of(state, "data", "test", Query(**query))  # noqa: E731
+    table = state.table("data", "test")
+    assert page()["total"] == SHARDS * ROWS and len(page()["rows"]) < 100
+    assert page(labels=(("y", "1"),))["total"] == (table.labels == 1).sum()
+    both = (table.codes(CONCEPT + "a") == 1) & (table.codes(CONCEPT + "b") == 0)
+    assert page(concepts=(("a", "1"), ("b", "0")))["total"] == both.sum()
+    wrong = page(run="one", outcome="wrong")["total"]
+    assert 0 < page(tags=(("y", "*near"),), run="one", outcome="wrong")["total"] <= wrong < SHARDS * ROWS
+    assert 0 < page(run="one", versus="two", outcome="differ")["total"] < SHARDS * ROWS
+    assert compared(state, "data", "test", "one", "two")
+    assert not [columns for _, columns in reads if columns is None or "image" in columns]
+    assert len(reads) == len(set(map(str, reads)))  # nothing is read twice
+
+
+def test_a_picture_and_a_sample_are_read_from_their_own_file(many, reads):
+    state = State.open(many)
+    assert state.table("data", "test").file("image", 77_777).startswith(b"\x89PNG")
+    assert reads == [(many[0] / "test" / "part-00077.parquet", ["image"])]
+    assert sample_of(state, "data", "test", 77_777, Query(run="one"))
+    assert {path.name for path, columns in reads if columns is None or "image" in columns} == {"part-00077.parquet"}
