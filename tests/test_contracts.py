@@ -27,7 +27,7 @@ def test_metric_keeps_the_contract(name):
     require(check_metric(METRICS[name]), name)
 
 
-SIZES = (("train", 96), ("valid", 32), ("test", 32), ("ood", 32))
+SIZES = (("train", 64), ("valid", 16), ("test", 16), ("ood", 16))
 DATA = {
     "categorical": ("mnadd-half", {}),
     "binary": ("mnlogic", {"k": 2, "prop_in_distribution": 0.5}),

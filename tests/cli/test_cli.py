@@ -170,7 +170,7 @@ def test_run_plans_runs_and_keeps(assay, tmp_path, monkeypatch):
         "mnlogic-blackbox-seed0",
     ]
     assert [path.name for path in Path().iterdir()] == ["study.yaml"]
-    assert assay("run", "study.yaml").status == 0
+    assert assay("run", "study.yaml", "--workers", "1").status == 0
     before = {path: path.stat().st_mtime_ns for path in Path("out/runs").glob("*/*")}
     told = assay("run", "study.yaml")
     assert told.status == 0 and told.err.count("kept  ") == 3
@@ -180,7 +180,7 @@ def test_run_plans_runs_and_keeps(assay, tmp_path, monkeypatch):
 def test_a_study_with_a_failed_run_gives_status_1(assay, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.yaml").write_text(STUDY.replace("learning_rate: 0.01", "learning_rate: 1.0e+30"))
-    told = assay("run", "study.yaml")
+    told = assay("run", "study.yaml", "--workers", "1")
     assert told.status == 1 and "error: 1 of 2 runs failed (mnlogic-blackbox-seed0-" in told.err
     assert Path("out/report/report.html").exists() and "Traceback" not in told.err
 

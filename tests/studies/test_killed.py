@@ -16,15 +16,26 @@ PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard":
 QUICK = {"learning_rate": 0.02, "device": "cpu", "epochs": 4}
 STUDY = {
     "tasks": [PIXELS],
-    "models": [{"model": "dpl", **QUICK}, "tree"],
+    "models": [{"model": "dpl", **QUICK}],
     "challenges": ["plain", {"challenge": "noise", "annotate": {"label_noise": 0.2}}],
     "seeds": [0],
     "n": 64,
 }
 
 
-def started(file, output):
-    words = [sys.executable, "-m", "assay", "run", str(file), "-o", str(output), "--workers", "2", "--no-trial"]
+def started(file, output, workers):
+    words = [
+        sys.executable,
+        "-m",
+        "assay",
+        "run",
+        str(file),
+        "-o",
+        str(output),
+        "--workers",
+        str(workers),
+        "--no-trial",
+    ]
     return subprocess.Popen(words, start_new_session=True, stderr=subprocess.DEVNULL)
 
 
@@ -33,7 +44,7 @@ def quiet(tmp_path_factory):
     folder = tmp_path_factory.mktemp("quiet")
     file = folder / "study.yaml"
     file.write_text(yaml.safe_dump(STUDY))
-    assert started(file, folder / "out").wait(240) == 0
+    assert started(file, folder / "out", 1).wait(240) == 0
     return folder
 
 
@@ -52,12 +63,12 @@ def killed_after(run, output, count, whole_group):
 def test_killed_twice_a_study_gives_the_same_records(quiet, tmp_path):
     file = quiet / "study.yaml"
     for count, whole_group in ((1, True), (2, False)):
-        killed_after(started(file, tmp_path / "out"), tmp_path / "out", count, whole_group)
+        killed_after(started(file, tmp_path / "out", 2), tmp_path / "out", count, whole_group)
     assert not (tmp_path / "out" / "records.parquet").exists()
-    last = started(file, tmp_path / "out")
+    last = started(file, tmp_path / "out", 2)
     assert last.wait(240) == 0
     found, expected = (read_records(folder / "out") for folder in (tmp_path, quiet))
-    assert len({record.run for record in found}) == 4 and {record.challenge for record in found} == {"plain", "noise"}
+    assert len({record.run for record in found}) == 2 and {record.challenge for record in found} == {"plain", "noise"}
     assert repr(found) == repr(expected)
     files = [(folder / "out" / "records.parquet").read_bytes() for folder in (tmp_path, quiet)]
     assert files[0] == files[1]

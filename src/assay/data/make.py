@@ -28,6 +28,7 @@ from assay.data.recipe import Recipe
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_atomically
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.processes import deaf
 
 Progress = Callable[[int], None]
 
@@ -173,7 +174,7 @@ def _parallel(
     count = min(workers, len(left))
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         try:
-            with _deaf():
+            with deaf():
                 futures = {pool.submit(_work, job, folder): job for job in left}
             with _remembered() as interrupts:
                 for future in as_completed(futures):
@@ -204,19 +205,6 @@ def _remembered() -> Iterator[list[int]]:
         yield heard
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop.
-
-    It is held back, not ignored, so that one that comes meanwhile is heard afterwards; workers inherit that it is held.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def default_workers(recipe: Recipe) -> int:

@@ -84,12 +84,7 @@ def intervened(dataset: Dataset, split: str, task: Task, do: Sequence[str], pict
 
 
 def intervention_of(task: Task, do: Sequence[str]) -> tuple[str, Intervention]:
-    """Return the intervention of a name, or the one that sets concepts, where that changes a world and leaves it whole.
-
-    >>> from assay.tasks import TASKS
-    >>> intervention_of(TASKS["trains"](), ["remove_roofs"])[0]
-    'remove_roofs'
-    """
+    """Return the named intervention, or the one that sets concepts, where that changes a world and leaves it whole."""
     if len(do) == 1 and "=" not in do[0]:
         known = task.interventions
         if do[0] not in known:

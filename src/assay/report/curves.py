@@ -21,11 +21,14 @@ def coverage_of(evidence: Evidence) -> Curve | None:
         return None
     sure = np.prod([spread.max(axis=1) for spread in spreads], axis=0)
     right = (evidence.labels == evidence.predicted_labels).all(axis=1)
-    coverage, accuracy = coverage_curve(sure, right)
-    if len(coverage) > MOST_POINTS:
-        kept = np.linspace(0, len(coverage) - 1, MOST_POINTS).round().astype(int)
-        coverage, accuracy = coverage[kept], accuracy[kept]
-    return coverage, accuracy
+    return thinned(coverage_curve(sure, right))
+
+
+def thinned(curve: Curve) -> Curve:
+    """Return no more points of a curve than can be seen, its ends among them."""
+    x, y = curve
+    kept = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
+    return x[kept], y[kept]
 
 
 def coverage_charts(curves: Sequence[tuple[str, str, Curve | None]]) -> list[Chart]:

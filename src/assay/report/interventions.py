@@ -20,11 +20,11 @@ from assay.diagnosis.automation import coverage_curve
 from assay.diagnosis.interventions.intervene import Study
 from assay.diagnosis.runs import provenance
 from assay.metrics.calibration import BINS, expected_calibration_error
+from assay.report.curves import thinned
 from assay.report.plot import COLOURS, Chart, Line
 
 FORMAT = 1
 SHOWN = len(COLOURS)
-MOST_POINTS = 200
 AVERAGED = (
     "accuracy",
     "concept_accuracy",
@@ -144,9 +144,7 @@ def coverage_chart(studies: Sequence[Study]) -> Chart:
     lines = []
     for place, point in enumerate(studies[0].curve.points[:SHOWN]):
         sure, right = zip(*(_sure_and_right(study, place) for study in studies), strict=True)
-        x, y = coverage_curve(np.concatenate(sure), np.concatenate(right))
-        kept = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).astype(int))
-        x, y = x[kept], y[kept]
+        x, y = thinned(coverage_curve(np.concatenate(sure), np.concatenate(right)))
         lines.append(Line("max" if point.whole else f"budget {point.budget:g}", x.tolist(), y.tolist()))
     told = "; ".join(f"{line.name}: {line.y[-1]:.3f} if all is decided" for line in lines)
     return Chart(

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.data.make import default_workers
+from assay.processes import deaf
 from assay.studies.study import DataStep
 from assay.studies.work import Outcome, Step, perform
 
@@ -77,11 +77,10 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
     """Hand a step to a worker; a worker that starts does so deaf to Ctrl-C and with one thread."""
     held = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(perform, step, output)
+        with deaf():
+            return pool.submit(perform, step, output)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for name, value in held.items():
             if value is None:
                 os.environ.pop(name)

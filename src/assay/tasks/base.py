@@ -16,7 +16,6 @@ from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.engines import needed
 from assay.render.picture import Layout, Picture
 from assay.worlds.asked import AskedSource
 from assay.worlds.hard import HardSource
@@ -116,9 +115,8 @@ class Task(ABC):
         """Changes that a test can make, by name; what they give may be a world that the task never draws."""
         return {}
 
-    def ready(self) -> None:
+    def ready(self) -> None:  # noqa: B027
         """Refuse if drawing needs something that is not there; asked before any file is written."""
-        needed(str(getattr(self.config, "engine", "")))
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the names of the source images (digits, photographs) that a world shows."""

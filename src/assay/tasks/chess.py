@@ -24,12 +24,14 @@ from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.chess.flat import flat_picture, flat_regions
-from assay.render.chess.scene import board_picture
+from assay.render.chess.scene import FARTHEST, scene_of
 from assay.render.chess.style import chess_style
 from assay.render.picture import Layout, Picture
+from assay.render.scene import Scene
 from assay.tasks.base import Column, Task
 from assay.tasks.chess_rules import Board
 from assay.tasks.chess_settings import ChessConfig, ChessFlatConfig, ChessSaneConfig, ValuedConfig
+from assay.tasks.scenes import SceneTask
 from assay.worlds.games import Games, Played, Recorded, recorded
 from assay.worlds.position_source import PositionPlan, PositionSource, names_of
 from assay.worlds.positions import fens
@@ -38,7 +40,7 @@ from assay.worlds.split import Balance, Split
 from assay.worlds.world import Style, World
 
 
-class Chess(Task):
+class Chess(SceneTask):
     """Does White have more pieces? 64 squares under 15 rules, on a board in three dimensions."""
 
     how_drawn: ClassVar[str] = "Positions were taken from games of chess; each split has games of its own"
@@ -49,6 +51,7 @@ class Chess(Task):
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "hard": 200, "ood": 200}
     pools: ClassVar[Mapping[str, str]] = {**Task.pools, "hard": "test"}
     seconds: ClassVar[float] = 1.0
+    farthest: ClassVar[float] = FARTHEST
     trial: ClassVar[Mapping[str, Any]] = {"width": 32, "quality": "draft", "room": False}
     """Small pictures, for tests."""
 
@@ -143,13 +146,16 @@ class Chess(Task):
     def render(self, world: World) -> Picture:
         """Draw the board, and write it as FEN."""
         held = self.config
-        if held.view == "flat":
-            picture = flat_picture(world.codes, world.style, held.width, held.coordinates)
-        else:
-            picture = board_picture(
-                world.codes, world.style, held.width, held.coordinates, held.room, held.engine, held.quality
-            )
+        flat = held.view == "flat"
+        picture = (
+            flat_picture(world.codes, world.style, held.width, held.coordinates) if flat else super().render(world)
+        )
         return replace(picture, text=fens(np.array([world.codes]))[0])
+
+    def scene(self, world: World) -> Scene:
+        """Return the board on its table."""
+        held = self.config
+        return scene_of(world.codes, world.style, held.width, held.coordinates, held.room)
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the name of the game."""

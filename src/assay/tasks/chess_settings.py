@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from assay.render.engines import Engine, Quality
 from assay.tasks.base import TaskConfig
 from assay.tasks.chess_rules import Board
+from assay.tasks.scenes import SceneConfig
 from assay.worlds.split import Balance
 
 View = Literal["3d", "flat"]
@@ -15,7 +15,7 @@ OURS = ("balance",)
 RULES = tuple(rule.name for rule in Board().rules())
 
 
-class ChessConfig(TaskConfig):
+class ChessConfig(SceneConfig):
     """Which positions there are and how they look."""
 
     balance: Balance | None = None
@@ -38,10 +38,6 @@ class ChessConfig(TaskConfig):
     """How far pieces stand off the middle of their squares: 1 is a spread of a 16th of a square's side."""
     coordinates: bool = True
     """Write letters and numbers at the edges of the board."""
-    engine: Engine = "embedded"
-    """What draws in three dimensions: `embedded`, or `blender` (needs assay[blender])."""
-    quality: Quality = "standard"
-    """How carefully: draft, standard or high."""
     room: bool = True
     """Show the table, the chairs and the floor."""
 

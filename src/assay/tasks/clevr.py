@@ -23,11 +23,11 @@ from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.render.clevr import FARTHEST, LAMPS, Look, scene_of
 from assay.render.clevr_view import Room, View
-from assay.render.engines import labelled, picture_of
-from assay.render.picture import Layout, Picture
+from assay.render.engines import labelled
+from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.base import Column, Task
 from assay.tasks.clevr_settings import ATTRIBUTES, ClevrConfig, from_rsbench
+from assay.tasks.scenes import SceneTask
 from assay.worlds.counted import counted_source
 from assay.worlds.hard import HardSource
 from assay.worlds.source import Source
@@ -38,7 +38,7 @@ TRIES = 60
 """How often places are drawn before it is said that none will do."""
 
 
-class Clevr(Task):
+class Clevr(SceneTask):
     """Solids on a floor: do two of them share colour and shape?"""
 
     name = "clevr"
@@ -46,6 +46,7 @@ class Clevr(Task):
     config: ClevrConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}
     seconds: ClassVar[float] = 0.3
+    farthest: ClassVar[float] = FARTHEST
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "height": 48, "quality": "draft", "sizes": ["large", "medium"]}
 
     @classmethod
@@ -131,11 +132,6 @@ class Clevr(Task):
         """Pictures in colour; any object can be anywhere."""
         return Layout(self.config.width, self.config.height, 3)
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The picture, the boxes and masks of the objects, and how far away everything is."""
-        return ("image", "things", "instances", "depth")
-
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the camera, the lamps and the objects stand, and how objects are turned."""
         held, count = self.config, self._there(codes)
@@ -189,10 +185,6 @@ class Clevr(Task):
             if ABSENT not in values.values() and spot is not None:
                 made.append(Look(slot.name, **values, spot=spot))
         return made
-
-    def render(self, world: World) -> Picture:
-        """Draw the scene."""
-        return picture_of(self.scene(world), FARTHEST, self.config.engine, self.config.quality)
 
 
 class SmallConfig(ClevrConfig):

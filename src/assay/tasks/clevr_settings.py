@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import pi
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
@@ -15,7 +15,7 @@ from assay.logic.traverse import rebuilt, substituted
 from assay.render.clevr import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.render.clevr_view import Room, View
 from assay.seeds import rng_for
-from assay.tasks.base import TaskConfig
+from assay.tasks.scenes import SceneConfig
 
 ATTRIBUTES = ("colour", "shape", "material", "size")
 KNOWN: dict[str, Iterable[str]] = {"colours": COLOURS, "shapes": SHAPES, "materials": MATERIALS, "sizes": SIZES}
@@ -28,7 +28,7 @@ NEAR, STEPS, FAR = 1.6, {True: 0.2, False: 0.4}, 3.6
 """How far from the middle objects stand: without any, for each more if they may hide one another or not, at most."""
 
 
-class ClevrConfig(TaskConfig):
+class ClevrConfig(SceneConfig):
     """Settings of CLE4EVR."""
 
     objects: int | tuple[int, int] = 2
@@ -67,10 +67,6 @@ class ClevrConfig(TaskConfig):
     """The width of a picture in pixels."""
     height: int = Field(HEIGHT, ge=48, le=2048)
     """The height of a picture in pixels."""
-    engine: Literal["embedded", "blender"] = "embedded"
-    """What draws the pictures: our own ray tracer, or Blender's Cycles (pip install 'assay[blender]')."""
-    quality: Literal["draft", "standard", "high"] = "standard"
-    """How well they are drawn."""
 
     @field_validator("shapes", "colours", "materials", "sizes")
     @classmethod

@@ -20,31 +20,26 @@ from assay.concepts import Value
 from assay.logic.formula import Formula, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.render.driving.scene import FARTHEST, drawn_style, scene
-from assay.render.engines import picture_of
-from assay.render.picture import Layout, Picture
+from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.base import Column, Task
 from assay.tasks.driving_rules import EMERGENCY, OBSTACLES, followed, knowledge_of
-from assay.tasks.driving_settings import SceneConfig, SddOiaConfig
+from assay.tasks.driving_settings import DrivingConfig, SddOiaConfig
+from assay.tasks.scenes import SceneTask
 from assay.worlds.world import Style, World
 
 
-class Driving(Task):
+class Driving(SceneTask):
     """A crossing as the driver sees it: drawn traffic scenes."""
 
-    config: SceneConfig
+    config: DrivingConfig
     seconds: ClassVar[float] = 0.6
+    farthest: ClassVar[float] = FARTHEST
     trial: ClassVar[Mapping[str, Any]] = {"width": 48, "height": 40, "quality": "draft"}
 
     @property
     def layout(self) -> Layout:
         """Pictures in colour; places jitter with the camera, so that no concept has a region of its own."""
         return Layout(self.config.width, self.config.height, 3)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The picture, what shows each concept with its box and mask, and how far away things are."""
-        return ("image", "things", "instances", "depth")
 
     def backbones(self) -> dict[str, str]:
         """Return networks with pooling."""
@@ -58,10 +53,6 @@ class Driving(Task):
         """Return the scene of a world."""
         facts = {name: bool(value) for name, value in world.values.items()}
         return scene(facts, world.style, self.config.width, self.config.height)
-
-    def render(self, world: World) -> Picture:
-        """Draw the scene."""
-        return picture_of(self.scene(world), FARTHEST, self.config.engine, self.config.quality)
 
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the world with these concepts changed and what must follow: a cleared road loses its obstacles."""

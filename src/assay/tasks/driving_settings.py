@@ -6,24 +6,21 @@ from pydantic import Field, model_validator
 
 from assay.render.driving.scene import HEIGHT, WIDTH
 from assay.tasks.base import TaskConfig
+from assay.tasks.scenes import SceneConfig
 
 SHARES = ("prop_in_distribution", "combinations_in_distribution")
 
 
-class SceneConfig(TaskConfig):
+class DrivingConfig(SceneConfig):
     """What drawn scenes look like."""
 
     width: int = Field(WIDTH, ge=32, le=4096)
     """The width of the pictures in pixels."""
     height: int = Field(HEIGHT, ge=32, le=4096)
     """The height of the pictures in pixels."""
-    engine: Literal["embedded", "blender"] = "embedded"
-    """What draws the scenes; `blender` needs the extra of that name."""
-    quality: Literal["draft", "standard", "high"] = "standard"
-    """How carefully they are drawn: `draft` has grain, `high` takes longer."""
 
 
-class SddOiaConfig(SceneConfig):
+class SddOiaConfig(DrivingConfig):
     """Settings of SDD-OIA."""
 
     ambulance: bool = True
@@ -41,7 +38,7 @@ class SddOiaConfig(SceneConfig):
         return self
 
 
-class BddOiaConfig(SceneConfig):
+class BddOiaConfig(DrivingConfig):
     """Settings of BDD-OIA."""
 
     folder: str | None = Field(None, exclude=True)

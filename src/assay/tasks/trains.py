@@ -22,7 +22,8 @@ from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.render.trains.look import FARTHEST, Look
-from assay.tasks.base import Column, Intervention, Task
+from assay.tasks.base import Column, Intervention
+from assay.tasks.scenes import SceneTask
 from assay.tasks.trains_rules import cars_at_least, cars_at_most, laws_of, michalski_cars
 from assay.tasks.trains_settings import TrainsConfig, translated
 from assay.worlds.hard import HardSource
@@ -48,7 +49,7 @@ STEEPEST, STEEPER = 60, 70
 """How many degrees trains turn to either side, and where `occlusion` is asked for."""
 
 
-class MichalskiTrains(Task):
+class MichalskiTrains(SceneTask):
     """Trains of toy cars: which go east?"""
 
     name = "trains"
@@ -60,6 +61,7 @@ class MichalskiTrains(Task):
         "Trains were drawn car by car, anew until one had the label wanted, evenly over {balance}"
     )
     seconds: ClassVar[float] = 0.3
+    farthest: ClassVar[float] = FARTHEST
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "quality": "draft"}
 
     @classmethod
@@ -137,13 +139,11 @@ class MichalskiTrains(Task):
         """Draw the train, or write it down."""
         if not self.config.image:
             return Picture(text=michalski_text(cars_of(world.codes)))
-        from assay.render.engines import picture_of  # a compiler comes with it, which datasets of text do without
-
-        return picture_of(self.scene(world), FARTHEST, self.config.engine, self.config.quality)
+        return super().render(world)
 
     def scene(self, world: World) -> Scene:
         """Return the train as a scene."""
-        from assay.render.trains.scene import train_scene  # and a modeller with this
+        from assay.render.trains.scene import train_scene  # a modeller comes with it, which datasets of text do without
 
         return train_scene(cars_of(world.codes), world.style["angle"], self.look)
 

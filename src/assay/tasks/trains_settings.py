@@ -12,7 +12,7 @@ from assay.logic.formula import Formula
 from assay.logic.ground import shape_of
 from assay.logic.parse import parse
 from assay.render.trains.look import Background, Visualization
-from assay.tasks.base import TaskConfig
+from assay.tasks.scenes import SceneConfig
 from assay.tasks.trains_rules import HEAD, RULES, TEMPLATE
 from assay.worlds.trains import Distribution, train_space
 
@@ -35,7 +35,7 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {  # what the words of V-LoL's com
 }
 
 
-class TrainsConfig(TaskConfig):
+class TrainsConfig(SceneConfig):
     """Settings of the trains."""
 
     rule: str = "theory_x"
@@ -64,10 +64,6 @@ class TrainsConfig(TaskConfig):
     """Turn trains by up to 70 degrees instead of 60, so that cars hide more of one another."""
     width: int = Field(480, ge=32, le=1920)
     """The width of a picture; its height is nine sixteenths of that."""
-    engine: Literal["embedded", "blender"] = "embedded"
-    """What draws: the ray tracer that comes along, or Blender."""
-    quality: Literal["draft", "standard", "high"] = "standard"
-    """How much work goes into light and shadow."""
 
     @field_validator("rule")
     @classmethod

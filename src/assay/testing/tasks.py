@@ -18,7 +18,7 @@ from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import World
 
-EXAMPLES = 24
+EXAMPLES = 12
 FEW_WORLDS = 20_000
 
 

@@ -1,13 +1,12 @@
 """Another program run to its end, or to a hard limit of time, with nothing left behind."""
 
-import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.logic.prolog.terms import PrologError
+from assay.processes import started
 
 
 @dataclass(frozen=True)
@@ -21,16 +20,13 @@ class Ended:
 
 def ended(command: Sequence[str], text: str, seconds: float, rule: str, folder: Path | None = None) -> Ended:
     """Run a command on a text; past the limit it and what it started are killed, and an error names the rule."""
-    process = subprocess.Popen(
+    with started(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-        errors="replace", start_new_session=True, cwd=folder,
-    )  # fmt: skip
-    try:
-        output, errors = process.communicate(text, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise PrologError(f"rule {rule} was stopped at the time limit of {seconds:g} seconds; it may loop") from None
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        errors="replace", cwd=folder,
+    ) as process:  # fmt: skip
+        try:
+            output, errors = process.communicate(text, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            stopped = f"rule {rule} was stopped at the time limit of {seconds:g} seconds; it may loop"
+            raise PrologError(stopped) from None
     return Ended(process.returncode, output, errors)

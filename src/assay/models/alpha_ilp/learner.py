@@ -11,9 +11,8 @@ from pydantic import Field
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.config import Settings
 from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge, Label
+from assay.logic.knowledge import Label
 from assay.logic.prolog.vocabulary import plain_name
 from assay.models.alpha_ilp.modes import Modes
 from assay.models.alpha_ilp.reason import Bodies, SoftOr, clause_values, program_value
@@ -26,7 +25,6 @@ from assay.models.symbolic.formulas import FormulaModel, Learned
 from assay.models.symbolic.ilp.bias import Bias, Language
 from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
 from assay.models.symbolic.perception import certain
-from assay.render.picture import Layout
 
 SEARCH = 0.6
 """The share of the time that is for the search."""
@@ -74,15 +72,9 @@ class AlphaIlp(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = AlphaConfig
     config: AlphaConfig
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
-        backbones: Mapping[str, str] | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(knowledge, layout, settings, backbones, seed)
+    def begin(self) -> None:
+        """Know no clause yet."""
+        super().begin()
         self.weighed: dict[str, dict[int, Weighed]] = {}
 
     @cached_property

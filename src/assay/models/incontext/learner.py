@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.config import Settings
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge, Label
+from assay.logic.knowledge import Label
 from assay.models.epoch import Epoch, Report
 from assay.models.incontext import messages
 from assay.models.incontext.messages import Part, filled, picture_part, text_part
@@ -34,7 +33,6 @@ from assay.models.symbolic.examples import LabelExamples, likeliest
 from assay.models.symbolic.formulas import FormulaModel, Learned
 from assay.models.symbolic.perception import Unperceived
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Layout
 
 
 class InContext(FormulaModel):
@@ -43,15 +41,9 @@ class InContext(FormulaModel):
     name = "incontext"
     Config: ClassVar[type[SymbolicConfig]] = InContextConfig
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
-        backbones: Mapping[str, str] | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(knowledge, layout, settings, backbones, seed)
+    def begin(self) -> None:
+        """Open the ledger, and refuse what cannot be asked."""
+        super().begin()
         self.held = cast(InContextConfig, self.config)
         self.ledger = ledger_of(self.held)
         self.where = "not asked"
@@ -60,7 +52,7 @@ class InContext(FormulaModel):
         self._asks_any = False
         if self.held.classify == "ask":  # this one speaks of no concepts; the class declares what is so by default
             vars(self).update(has_concepts=False, can_intervene=False)
-        if self.held.form == "prolog" and any(label.kind != "bool" for label in knowledge.labels):
+        if self.held.form == "prolog" and any(label.kind != "bool" for label in self.knowledge.labels):
             raise ConfigError("form=prolog needs labels that are true or false; use form=formula")
 
     @property

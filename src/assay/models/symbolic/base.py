@@ -79,6 +79,7 @@ class SymbolicModel(ABC):
         self.history: list[Epoch] = []
         self.perception = perception_of(self.config.perception)
         """Who tells the concepts; one that is not there is told now, before anything is written."""
+        self.begin()
 
     @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
@@ -89,6 +90,9 @@ class SymbolicModel(ABC):
         return config.model_copy(update={"perception": str(Path(config.perception).resolve())})
 
     # -- what a learner gives --------------------------------------------------------------------------------------
+
+    def begin(self) -> None:  # noqa: B027
+        """Make ready to learn: what is held, and what can be refused already, once all settings are known."""
 
     @abstractmethod
     def learn(self, examples: Examples) -> None:

@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.arrays import Array
-from assay.config import Settings
 from assay.errors import ConfigError
 from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge, Label
+from assay.logic.knowledge import Label
 from assay.logic.parse import parse
 from assay.models.symbolic.answers import LabelRule
 from assay.models.symbolic.base import SymbolicModel
 from assay.models.symbolic.examples import Examples, LabelExamples
-from assay.render.picture import Layout
 
 
 @dataclass(frozen=True)
@@ -43,15 +41,8 @@ class Learned:
 class FormulaModel(SymbolicModel):
     """A learner of formulas: one for each label, or a true-or-false one for each value of a label."""
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
-        backbones: Mapping[str, str] | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(knowledge, layout, settings, backbones, seed)
+    def begin(self) -> None:
+        """Know no formula yet."""
         self.learned: dict[str, Learned] = {}
 
     @abstractmethod

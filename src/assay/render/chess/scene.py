@@ -1,15 +1,12 @@
 """A position as a scene: pieces on a board, a room around it, and a camera for which A1 is the nearest corner."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from assay.render.chess.pieces import KINDS, piece
 from assay.render.chess.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.render.chess.wood import WOODS, board_texture
-from assay.render.engines import picture_of
-from assay.render.picture import Picture
 from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
 from assay.worlds.positions import SQUARES
 from assay.worlds.world import Style
@@ -22,14 +19,6 @@ FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
 """Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
 WHITE = Material(linear(236, 222, 192), roughness=0.32)
 BLACK = Material(linear(66, 52, 47), roughness=0.3)
-
-
-def board_picture(
-    codes: Sequence[int], style: Style, width: int, letters: bool, room: bool, engine: str, quality: str
-) -> Picture:
-    """Return the picture of a position."""
-    picture = picture_of(scene_of(codes, style, width, letters, room), FARTHEST, engine, quality)
-    return replace(picture, instances=np.asarray(picture.instances, dtype=np.uint8))  # there are at most 64 pieces
 
 
 def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = True, room: bool = True) -> Scene:

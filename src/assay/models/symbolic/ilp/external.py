@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from assay.logic.prolog.write import facts_text
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, clauses_of, program_formula
+from assay.processes import started
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,13 @@ def run_for(command: Sequence[str], folder: Path, seconds: float, environment: M
     """Run a program in a folder; when the time is up, it and all that it started are killed, and what it wrote kept."""
     log, start = folder / "output.txt", time.monotonic()
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, cwd=folder,
-            start_new_session=True, env={**os.environ, **(environment or {})},
-        )  # fmt: skip
-        try:
-            process.wait(max(seconds, 0.01))
-            finished = True
-        except subprocess.TimeoutExpired:
-            finished = False
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        how = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, "cwd": folder}
+        with started(command, **how, env={**os.environ, **(environment or {})}) as process:
+            try:
+                process.wait(max(seconds, 0.01))
+                finished = True
+            except subprocess.TimeoutExpired:
+                finished = False
     return Ran(finished, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - start)
 
 
