@@ -1,5 +1,6 @@
 """The curves of a report: how right each model is on the examples of which it is surest."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from assay.report.plot import COLOURS, Chart, Line
 Curve = tuple[Array, Array]
 """Coverage and accuracy on what is covered, from the surest examples to all."""
 MOST_POINTS = 120
+HASH = re.compile(r"-[0-9a-f]{8}$")
 
 
 def coverage_of(evidence: Evidence) -> Curve | None:
@@ -31,11 +33,20 @@ def thinned(curve: Curve) -> Curve:
     return x[kept], y[kept]
 
 
+def shortened(run: str, task: str) -> str:
+    """Return the name of a run without what a chart of its task says already, and without its hash.
+
+    >>> shortened("mnlogic-dpl-seed0-e7ac1f24", "mnlogic"), shortened("mine", "mnlogic")
+    ('dpl-seed0', 'mine')
+    """
+    return HASH.sub("", run.removeprefix(f"{task}-"))
+
+
 def coverage_charts(curves: Sequence[tuple[str, str, Curve | None]]) -> list[Chart]:
     """Return a chart for each task, of (task, run, curve); more lines than colours go to a chart of their own."""
     made = []
     for task in dict.fromkeys(task for task, _, _ in curves):
-        held = [(name, curve) for of, name, curve in curves if of == task and curve is not None]
+        held = [(shortened(name, task), curve) for of, name, curve in curves if of == task and curve is not None]
         for first in range(0, len(held), len(COLOURS)):
             lines = [Line(name, x.tolist(), y.tolist()) for name, (x, y) in held[first : first + len(COLOURS)]]
             made.append(

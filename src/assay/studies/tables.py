@@ -60,7 +60,8 @@ def _main(study: Study, found: Mapping[Place, Summary], published: Mapping[Place
         if any(text != NONE for text in cells):
             rows.append((*_stub(study, task, challenge, model), *cells))
     runs = max((summary.runs for summary in found.values()), default=0)
-    caption = f"{study.name}: split {split}, mean ± deviation over {runs} run{'s' if runs != 1 else ''}"
+    over = f"mean ± deviation over {runs} runs" if runs != 1 else "one run"
+    caption = f"{study.name}: split {split}, {over}"
     note = "In brackets the 95 % interval of the mean (Student's t)." if runs > 1 else ""
     return Table(caption, tuple(head), tuple(rows), len(_head(study)), note)
 

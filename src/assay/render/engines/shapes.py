@@ -96,6 +96,33 @@ def meets(
 
 
 @inner
+def entered(
+    g: Solid, node: int, stack: Array, high: int,
+    ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, most: float,
+) -> tuple[int, int]:  # fmt: skip
+    """Return which half of a node a ray enters first (-1: neither), the other put on the stack, and its new height."""
+    near = g.links[node, 0]
+    far = near + 1
+    a, b = entry(g.nodes, near, ox, oy, oz, ix, iy, iz, most), entry(g.nodes, far, ox, oy, oz, ix, iy, iz, most)
+    if b < a:
+        near, far, a, b = far, near, b, a
+    if b < FAR:
+        stack[high, 0], stack[high, 1] = far, b
+        high += 1
+    return near if a < FAR else -1, high
+
+
+@inner
+def put_off(stack: Array, high: int, most: float) -> tuple[int, int]:
+    """Return the last node put on the stack that is nearer than `most` (-1: none), and the height without it."""
+    while high > 0:
+        high -= 1
+        if stack[high, 1] < most:
+            return int(stack[high, 0]), high
+    return -1, 0
+
+
+@inner
 def in_mesh(
     g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> tuple[float, int, float, float]:
@@ -116,24 +143,10 @@ def in_mesh(
                 if 0.0 < t < best:
                     best, found, fu, fv = t, k, u, v
         else:
-            left = g.links[node, 0]
-            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, best)
-            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, best)
-            near, far = left, left + 1
-            if b < a:
-                near, far, a, b = far, near, b, a
-            if b < FAR:
-                stack[high, 0], stack[high, 1] = far, b
-                high += 1
-            if a < FAR:
-                node = near
+            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
+            if node >= 0:
                 continue
-        node = -1
-        while high > 0:
-            high -= 1
-            if stack[high, 1] < best:
-                node = int(stack[high, 0])
-                break
+        node, high = put_off(stack, high, best)
         if node < 0:
             return best, found, fu, fv
 
@@ -156,22 +169,12 @@ def blocked(g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: fl
                 if 0.0 < t < most:
                     return True
         else:
-            left = g.links[node, 0]
-            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, most)
-            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, most)
-            near, far = left, left + 1
-            if b < a:
-                near, far, a, b = far, near, b, a
-            if b < FAR:
-                stack[high, 0] = far
-                high += 1
-            if a < FAR:
-                node = near
+            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
+            if node >= 0:
                 continue
-        if high == 0:
+        node, high = put_off(stack, high, most)
+        if node < 0:
             return False
-        high -= 1
-        node = int(stack[high, 0])
 
 
 @inner
@@ -197,24 +200,10 @@ def first_hit(
             if hit >= 0:
                 best, found, tri, fu, fv = t, i, hit, u, v
         else:
-            left = g.links[node, 0]
-            a = entry(g.nodes, left, ox, oy, oz, ix, iy, iz, best)
-            b = entry(g.nodes, left + 1, ox, oy, oz, ix, iy, iz, best)
-            near, far = left, left + 1
-            if b < a:
-                near, far, a, b = far, near, b, a
-            if b < FAR:
-                stack[high, 0], stack[high, 1] = far, b
-                high += 1
-            if a < FAR:
-                node = near
+            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
+            if node >= 0:
                 continue
-        node = -1
-        while high > 0:
-            high -= 1
-            if stack[high, 1] < best:
-                node = int(stack[high, 0])
-                break
+        node, high = put_off(stack, high, best)
         if node < 0:
             return best, found, tri, fu, fv
 
@@ -233,12 +222,9 @@ def shadowed(g: Solid, ox: float, oy: float, oz: float, dx: float, dy: float, dz
             if blocked(g, g.links[node, 0], ox, oy, oz, dx, dy, dz, most):
                 return True
         else:
-            left = g.links[node, 0]
-            for child in range(left, left + 2):
-                if entry(g.nodes, child, ox, oy, oz, ix, iy, iz, most) < FAR:
-                    stack[high, 0] = child
-                    high += 1
-        if high == 0:
+            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
+            if node >= 0:
+                continue
+        node, high = put_off(stack, high, most)
+        if node < 0:
             return False
-        high -= 1
-        node = int(stack[high, 0])
