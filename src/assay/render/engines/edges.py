@@ -11,7 +11,7 @@ from assay.render.engines.compiled import compiled, inner
 from assay.render.engines.gather import lights_of
 from assay.render.engines.packed import Packed
 from assay.render.engines.points import Points, facing, painted
-from assay.render.engines.raster import NEAR, bounds, in_view, met, ray, to_view
+from assay.render.engines.raster import NEAR, bounds, in_view, met, ray, sides, to_view
 from assay.render.engines.surface import sky
 
 REACH = 0.75
@@ -126,19 +126,12 @@ def fill_places(
     """Draw triangle k of instance i at the places of edge pixels where it is the nearest so far."""
     height, width = slots.shape
     a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
-    if view[a, 2] < NEAR and view[b, 2] < NEAR and view[c, 2] < NEAR:
-        return
-    ax, ay, az, bx, by, bz = view[a, 0], view[a, 1], view[a, 2], view[b, 0], view[b, 1], view[b, 2]
-    cx, cy, cz = view[c, 0], view[c, 1], view[c, 2]
-    ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
-    det = ax * ux + ay * uy + az * uz
-    if det == 0.0 or (one_sided and det > 0):
+    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = sides(view, a, b, c, one_sided)
+    if det == 0.0:
         return
     left, top, right, bottom = bounds(view, a, b, c, width, height)
     x0, x1 = max(0, int(np.ceil(left - 0.5 - REACH))), min(width - 1, int(np.floor(right - 0.5 + REACH)))
     y0, y1 = max(0, int(np.ceil(top - 0.5 - REACH))), min(height - 1, int(np.floor(bottom - 0.5 + REACH)))
-    vx, vy, vz = cy * az - cz * ay, cz * ax - cx * az, cx * ay - cy * ax
-    wx, wy, wz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
     sign = 1.0 if det > 0 else -1.0
     for y in range(y0, y1 + 1):
         for x in range(x0, x1 + 1):

@@ -165,25 +165,36 @@ def bounds(view: Array, a: int, b: int, c: int, width: int, height: int) -> tupl
 
 
 @inner
-def fill(view: Array, faces: Array, k: int, i: int, one_sided: bool, owner: Array, tri: Array, depth: Array) -> None:
-    """Draw triangle k of instance i where it is the nearest so far."""
-    height, width = owner.shape
-    a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
-    if view[a, 2] < NEAR and view[b, 2] < NEAR and view[c, 2] < NEAR:
-        return
+def sides(
+    view: Array, a: int, b: int, c: int, one_sided: bool
+) -> tuple[float, float, float, float, float, float, float, float, float, float]:
+    """Return what tells where a triangle is: e, f, g, linear in x and y, have the sign of d inside; depth is d / sum.
+
+    First d, which is 0 where there is nothing to draw, then the weights of x, y and 1 in each of the others.
+    """
     ax, ay, az, bx, by, bz = view[a, 0], view[a, 1], view[a, 2], view[b, 0], view[b, 1], view[b, 2]
     cx, cy, cz = view[c, 0], view[c, 1], view[c, 2]
     ux, uy, uz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
     det = ax * ux + ay * uy + az * uz
-    if det == 0.0 or (one_sided and det > 0):
+    if (az < NEAR and bz < NEAR and cz < NEAR) or (one_sided and det > 0):
+        det = 0.0
+    vx, vy, vz = cy * az - cz * ay, cz * ax - cx * az, cx * ay - cy * ax
+    return det, ux, uy, uz, vx, vy, vz, ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+
+
+@inner
+def fill(view: Array, faces: Array, k: int, i: int, one_sided: bool, owner: Array, tri: Array, depth: Array) -> None:
+    """Draw triangle k of instance i where it is the nearest so far."""
+    height, width = owner.shape
+    a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
+    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = sides(view, a, b, c, one_sided)
+    if det == 0.0:
         return
     left, top, right, bottom = bounds(view, a, b, c, width, height)
     x0, x1 = max(0, int(np.ceil(left - 0.5))), min(width - 1, int(np.floor(right - 0.5)))
     y0, y1 = max(0, int(np.ceil(top - 0.5))), min(height - 1, int(np.floor(bottom - 0.5)))
     if x0 > x1 or y0 > y1:
         return
-    vx, vy, vz = cy * az - cz * ay, cz * ax - cx * az, cx * ay - cy * ax
-    wx, wy, wz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
     sign = 1.0 if det > 0 else -1.0
     for y in range(y0, y1 + 1):
         py = y + 0.5
