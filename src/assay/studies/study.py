@@ -50,6 +50,8 @@ class StudyConfig(Config):
     """The number of training examples, for tasks that do not say."""
     epochs: int | None = Field(None, ge=1)
     """The number of epochs, for models that do not say."""
+    patience: int | None = Field(None, ge=1)
+    """After how many epochs without a better score training stops, for models that do not say."""
     metrics: list[str] = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
     """The metrics of the report's tables."""
     splits: list[str] = ["test", "ood", "hard"]
@@ -199,21 +201,21 @@ def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: S
     for task in model.on:
         if task not in tasks:
             raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
-    MODELS[model.name].settled(_with_epochs(model, config, settings), {})
+    MODELS[model.name].settled(_trained(model, config, settings), {})
 
 
-def _with_epochs(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
-    if config.epochs is None or "epochs" not in MODELS[model.name].Config.model_fields:
-        return model.settings
-    common = Settings({"epochs": config.epochs}, {"epochs": settings.places.get("epochs", "epochs")})
-    return common.merged(model.settings)
+def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
+    """Return the settings of a model, with what the study says about training where it does not."""
+    known, said = MODELS[model.name].Config.model_fields, {"epochs": config.epochs, "patience": config.patience}
+    given = {key: value for key, value in said.items() if value is not None and key in known}
+    return Settings(given, {key: settings.places.get(key, key) for key in given}).merged(model.settings)
 
 
 def _add_runs(
     steps: Steps, data: str, task: Entry, challenge: Entry, model: Entry, config: StudyConfig, settings: Settings
 ) -> None:
     """Add the runs of a model on a dataset; a run that is there already may tell them the concepts."""
-    own = _with_epochs(model, config, settings)
+    own = _trained(model, config, settings)
     folds: list[int | None] = list(range(config.folds)) if config.folds else [None]
     for seed, fold in itertools.product(config.seeds, folds):
         parts = [task.label, model.label, *([] if challenge.label == PLAIN else [challenge.label]), f"seed{seed}"]

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from assay.studies.records import Record
 MOST_FLIPS = 14
 """Up to so many pairs, all sign flips are gone through; beyond, so many thousand are drawn."""
 DRAWN = 10_000
+ALL = "all"
+"""The task of numbers that are means over the tasks of a study."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,18 @@ def summaries(records: Sequence[Record]) -> dict[Place, Summary]:
         if not math.isnan(record.value):
             held[place_of(record)].append(record.value)
     return {place: _summary(place, np.array(values)) for place, values in held.items()}
+
+
+def over_tasks(records: Sequence[Record]) -> list[Record]:
+    """Return the mean over all tasks of each number that all of them have, as records of a task `all`."""
+    tasks = {record.task for record in records}
+    held: dict[tuple[str, str, str, str, int, int], list[Record]] = defaultdict(list)
+    for record in records:
+        if not math.isnan(record.value):
+            key = (record.challenge, record.model, record.split, record.metric, record.seed, record.fold)
+            held[key].append(record)
+    whole = [group for group in held.values() if {record.task for record in group} == tasks]
+    return [replace(group[0], task=ALL, value=float(np.mean([record.value for record in group]))) for group in whole]
 
 
 def place_of(record: Record) -> Place:

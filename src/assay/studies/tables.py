@@ -8,7 +8,7 @@ from assay.errors import ConfigError
 from assay.report.table import Table
 from assay.studies.records import Record
 from assay.studies.study import PLAIN, Study
-from assay.studies.summary import Comparison, Place, Summary, comparisons, place_of, summaries
+from assay.studies.summary import ALL, Comparison, Place, Summary, comparisons, over_tasks, place_of, summaries
 
 NONE = "–"
 PUBLISHED = ("task", "model", "metric", "split", "challenge", "value", "deviation", "source")
@@ -16,8 +16,9 @@ PUBLISHED = ("task", "model", "metric", "split", "challenge", "value", "deviatio
 
 def tables_of(study: Study, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a study: means over seeds, what was published, and how models differ from the baseline."""
-    found = summaries(records)
     published = _published(study)
+    over_all = any(place.task == ALL for place in published)
+    found = summaries([*records, *over_tasks(records)] if over_all else records)
     made = [_main(study, found, published, split) for split in _splits(study, records)]
     baseline = study.config.baseline or (study.runs[0].label if study.runs else "")
     differences = comparisons(records, baseline)
@@ -33,7 +34,9 @@ def _splits(study: Study, records: Sequence[Record]) -> list[str]:
 
 
 def _places(study: Study) -> list[tuple[str, str, str]]:
-    return list(dict.fromkeys((run.task, run.challenge, run.label) for run in study.runs))
+    places = dict.fromkeys((run.task, run.challenge, run.label) for run in study.runs)
+    over_all = dict.fromkeys((ALL, challenge, model) for _, challenge, model in places)
+    return [*places, *over_all]
 
 
 def _stub(study: Study, task: str, challenge: str, model: str) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""What a study can ask for beyond tasks and models: challenges, folds, analyses, and a model that sees for another."""
+
+import numpy as np
+import pytest
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.folds import Fold
+from assay.errors import ConfigError
+from assay.studies.records import read_records
+from assay.studies.run import run_study
+from assay.studies.study import study_from
+from tests.pixels import TASK
+from tests.studies.test_study import Here
+
+PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 16, "test": 48, "hard": 16}}
+NOISE = {"challenge": "noise", "annotate": {"label_noise": 0.25, "splits": ["train"]}}
+
+
+def study(folder, **changes):
+    given = {"tasks": [PIXELS], "models": ["tree"], "n": 64, "output": str(folder / "out"), **changes}
+    return study_from(Settings(given))
+
+
+def done(folder, **changes):
+    """Run a study in this process and return its records."""
+    run_study(study(folder, **changes), workers=Here())
+    return read_records(folder / "out")
+
+
+def values(records, metric="label_accuracy", split="test", **about):
+    return [
+        r.value
+        for r in records
+        if (r.metric, r.split) == (metric, split) and all(getattr(r, k) == v for k, v in about.items())
+    ]
+
+
+def test_challenges_change_what_is_learned_from_and_nothing_else(tmp_path):
+    records = done(tmp_path, challenges=["plain", NOISE, {"challenge": "few", "n": 8}])
+    assert values(records, challenge="plain") == [1.0] and values(records, challenge="noise")[0] < 1
+    folders = {record.challenge: tmp_path / "out" / "data" / record.data for record in records}
+    noise, few = (Dataset.open(folders[name]) for name in ("noise", "few"))
+    assert (noise["train"].labels != noise["train"].given_labels).mean() == 0.25
+    assert (noise["test"].labels == noise["test"].given_labels).all() and len(few["train"]) == 8
+    assert "noise" in (tmp_path / "out" / "report" / "report.md").read_text()
+
+
+def test_folds_leave_each_example_out_once_with_labels_in_equal_shares(tmp_path):
+    records = done(tmp_path, folds=4)
+    assert {record.fold for record in records} == {0, 1, 2, 3} and len(values(records)) == 4
+    data = Dataset.open(next((tmp_path / "out" / "data").iterdir()))["train"]
+    parts = [Fold(number, 4).parted(data) for number in range(4)]
+    held = np.concatenate([inside.index for _, inside in parts])
+    assert sorted(held) == sorted(data.index) and all(len(outside) == 48 for outside, _ in parts)
+    assert {int(inside.labels.sum()) for _, inside in parts} == {int(data.labels.sum()) // 4}
+    for wrong in (Fold(4, 4), Fold(0, 1), Fold(0, 65)):
+        with pytest.raises(ConfigError, match="cannot be"):
+            wrong.parted(data)
+
+
+def test_one_model_sees_for_another(tmp_path):
+    seeing = [
+        {"model": "cbm", "name": "eye", "concept_weight": 1.0, "learning_rate": 0.02, "device": "cpu", "epochs": 6}
+    ]
+    made = study(tmp_path, models=[{"model": "tree", "perception": "eye"}, *seeing])
+    assert [run.label for run in made.runs] == ["eye", "tree"] and made.runs[1].needs == made.runs[0].name
+    records = done(tmp_path, models=[{"model": "tree", "perception": "eye"}, *seeing])
+    assert values(records, "concept_accuracy", model="tree") == values(records, "concept_accuracy", model="eye")
+
+
+def test_worlds_are_changed_and_models_asked_again(tmp_path):
+    records = done(tmp_path, analyses=[{"analysis": "change", "do": ["a=1", "b=1"]}])
+    assert values(records, "before_do") == [1.0] and values(records, "after_do") == [1.0]
+    assert values(records, "after_moved_do") and values(records, "after_stays_do")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"analyses": ["leek"]}, "no analysis named 'leek'; there is: change, intervene, leakage, probe"),
+        ({"analyses": [{"analysis": "change", "do": [], "doo": 1}]}, "unknown key 'doo'"),
+        (
+            {"challenges": [{"challenge": "x", "anotate": {}}]},
+            "challenge 'x': unknown key 'anotate'; there are annotate, n",
+        ),
+        ({"challenges": [{"challenge": "x", "annotate": {"label_nois": 1}}]}, "unknown key 'label_nois'"),
+        ({"models": [{"model": "tree", "on": ["mnmath"]}]}, "on: no task is called 'mnmath'"),
+        ({"baseline": "linear"}, "baseline: no model is called 'linear'"),
+        ({"folds": -1}, "folds: Input should be greater than or equal to 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(changes, message, tmp_path):
+    with pytest.raises(ConfigError, match=message) as caught:
+        study(tmp_path, **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_the_study_says_about_training_holds_for_networks_that_do_not_say(tmp_path):
+    networks = ["dpl", {"model": "cbm", "patience": 2}]
+    made = study(tmp_path, models=[*networks, "tree"], epochs=7, patience=5)
+    told = {run.model: dict(run.settings.values) for run in made.runs}
+    assert told == {"dpl": {"epochs": 7, "patience": 5}, "cbm": {"epochs": 7, "patience": 2}, "tree": {}}

@@ -1,0 +1,132 @@
+"""Means, intervals and paired tests over seeds; the tables and curves that show them beside published numbers."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.config import Settings
+from assay.errors import ConfigError
+from assay.studies.curves import intervention_charts
+from assay.studies.records import Record
+from assay.studies.study import study_from
+from assay.studies.summary import ALL, Place, comparisons, over_tasks, sign_flip, summaries
+from assay.studies.tables import tables_of
+
+
+def record(value, task="mnlogic", model="tree", seed=0, metric="label_f1", split="test", challenge="plain"):
+    return Record(
+        *(task, challenge, model, seed, -1, split, metric, value, math.nan, math.nan, 32, "sound"),
+        *(f"{task}-{model}-{seed}", "data", "print", 0, "0.1.0"),
+    )
+
+
+def place(task="mnlogic", model="tree", metric="label_f1", split="test", challenge="plain"):
+    return Place(task, challenge, model, split, metric)
+
+
+def test_a_summary_is_that_of_scipy_and_leaves_out_what_does_not_apply():
+    values = [0.2, 0.5, 0.9, 0.4]
+    held = [record(value, seed=seed) for seed, value in enumerate([*values, math.nan])]
+    found = summaries(held)[place()]
+    low, high = stats.t.interval(0.95, len(values) - 1, np.mean(values), stats.sem(values))
+    assert (
+        found.runs == 4
+        and found.mean == pytest.approx(0.5)
+        and found.deviation == pytest.approx(np.std(values, ddof=1))
+    )
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    assert math.isnan(summaries(held[:1])[place()].low)
+
+
+def test_models_are_compared_on_the_seeds_that_both_have():
+    ours = [record(value, model="mlp", seed=seed) for seed, value in enumerate([0.9, 0.8, 0.7, 0.6])]
+    theirs = [record(value, seed=seed) for seed, value in ((0, 0.5), (1, 0.6), (2, 0.4), (9, 0.0))]
+    found = comparisons([*ours, *theirs], "tree")
+    assert list(found) == [place(model="mlp")]
+    one = found[place(model="mlp")]
+    assert one.pairs == 3 and one.difference == pytest.approx(0.3) and one.p == 0.25
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sign_flip_test_counts_every_flip(seed):
+    differences = np.random.default_rng(seed).normal(0.4, 1, 7)
+    flips = [
+        sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in itertools.product((1, -1), repeat=7)
+    ]
+    counted = np.mean([abs(total) >= abs(differences.sum()) - 1e-12 for total in flips])
+    assert sign_flip(differences) == pytest.approx(counted)
+
+
+def test_many_pairs_are_drawn_and_agree_with_scipy():
+    differences = np.random.default_rng(3).normal(0.4, 1, 30)
+    expected = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(0)
+    ).pvalue
+    assert sign_flip(differences) == pytest.approx(expected, abs=0.02) and sign_flip(np.ones(30)) > 0
+
+
+def test_numbers_over_tasks_need_all_tasks():
+    held = [
+        record(0.2, "a"),
+        record(0.6, "b"),
+        record(0.5, "a", seed=1),
+        record(1.0, "a", "mlp"),
+        record(math.nan, "b", "mlp"),
+    ]
+    found = summaries(over_tasks(held))
+    assert list(found) == [place(ALL)] and found[place(ALL)].mean == pytest.approx(0.4) and found[place(ALL)].runs == 1
+
+
+def study(published=(), **more):
+    tasks = [{"task": "mnlogic", "name": name, "k": k} for name, k in (("two", 2), ("three", 3))]
+    given = {"name": "s", "tasks": tasks, "models": ["tree", "linear"], "metrics": ["label_f1", "concept_f1"]}
+    return study_from(Settings({**given, "splits": ["test"], "published": list(published), **more}))
+
+
+VALUES = {("two", "tree"): 0.25, ("three", "tree"): 0.75, ("two", "linear"): 0.5, ("three", "linear"): 1.0}
+HELD = [record(value, task, model) for (task, model), value in VALUES.items()]
+
+
+def test_a_published_number_stands_beside_ours():
+    told = {"task": "two", "model": "tree", "metric": "label_f1", "value": 0.5, "deviation": 0.01, "source": "Table 9"}
+    verdicts, table = tables_of(study([told]), HELD)
+    assert verdicts.rows[0] == ("two", "tree", "sound 1 of 1")
+    assert table.head == ("task", "model", "label f1", "published", "concept f1")
+    assert table.rows[0] == ("two", "tree", "0.25", "0.50 ± 0.01 [Table 9]", "–")
+    assert table.rows[-1] == ("three", "linear", "1.00", "–", "–") and "one run" in table.caption
+
+
+def test_a_number_published_for_all_tasks_stands_beside_our_mean_over_them():
+    told = {"task": ALL, "model": "tree", "metric": "label_f1", "value": 0.6}
+    table = tables_of(study([told]), HELD)[1]
+    assert table.rows[-2:] == (("all", "tree", "0.50", "0.60", "–"), ("all", "linear", "0.75", "–", "–"))
+    assert len(table.rows) == 6
+
+
+def test_several_seeds_give_deviations_and_differences():
+    held = [*HELD, *(record(value / 2, task, model, 1) for (task, model), value in VALUES.items())]
+    _, table, differences = tables_of(study(seeds=[0, 1], baseline="linear"), held)
+    assert table.rows[0][2].startswith("0.19 ± 0.09 (") and "mean ± deviation over 2 runs" in table.caption
+    assert differences.caption == "Differences from linear, seed by seed"
+    assert [row[:2] for row in differences.rows] == [("two", "tree"), ("three", "tree")]
+    assert differences.rows[0][4] == "-0.19" and differences.rows[0][-1] == "0.500"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"task": "two"}, {"task": "two", "model": "tree", "metric": "label_f1", "value": 1, "by": "me"}]
+)
+def test_published_numbers_that_lack_something_are_refused(wrong):
+    with pytest.raises(ConfigError, match="published: expected task, model, metric and value"):
+        tables_of(study([wrong]), HELD)
+
+
+def test_a_curve_of_concepts_told():
+    held = [
+        record(value, metric=f"accuracy_k{k}", seed=s) for k, value in ((3, 0.9), (0, 0.5), (1, 0.7)) for s in (0, 1)
+    ]
+    (chart,) = intervention_charts([*held, record(0.8, metric="accuracy_max"), record(0.1)])
+    assert chart.lines[0].name == "tree" and chart.lines[0].x == [0, 1, 3] and chart.lines[0].y == [0.5, 0.7, 0.9]
+    assert "tree: from 0.50 to 0.90" in chart.description
