@@ -41,7 +41,7 @@ def test_challenges_change_what_is_learned_from_and_nothing_else(tmp_path):
     assert values(records, challenge="plain") == [1.0] and values(records, challenge="noise")[0] < 1
     folders = {record.challenge: tmp_path / "out" / "data" / record.data for record in records}
     noise, few = (Dataset.open(folders[name]) for name in ("noise", "few"))
-    assert (noise["train"].labels != noise["train"].given_labels).mean() == 0.25
+    assert 0.1 < (noise["train"].labels != noise["train"].given_labels).mean() < 0.5
     assert (noise["test"].labels == noise["test"].given_labels).all() and len(few["train"]) == 8
     assert "noise" in (tmp_path / "out" / "report" / "report.md").read_text()
 
