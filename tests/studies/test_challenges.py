@@ -75,10 +75,23 @@ def test_worlds_are_changed_and_models_asked_again(tmp_path):
     assert values(records, "after_moved_do") and values(records, "after_stays_do")
 
 
+def test_a_front_end_is_aligned_and_what_that_costs_is_told(tmp_path):
+    seeing = {"model": "cbm", "mode": "independent", "learning_rate": 0.02, "device": "cpu", "epochs": 6}
+    records = done(
+        tmp_path, models=[seeing], analyses=[{"analysis": "align", "weights": {"zero": ["a"]}}], about="Why so."
+    )
+    told = {name: values(records, f"training_{name}")[0] for name in ("as_trained", "fitted_anew", "aligned")}
+    assert told["aligned"] <= told["fitted_anew"] and told["fitted_anew"] > 0.5
+    gain = values(records, "intervened_aligned")[0] - values(records, "test_aligned")[0]
+    assert values(records, "gain_aligned") == [pytest.approx(gain)]
+    assert "Why so." in (tmp_path / "out" / "report" / "report.md").read_text()
+    assert "<p>Why so.</p>" in (tmp_path / "out" / "report" / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"analyses": ["leek"]}, "no analysis named 'leek'; there is: change, intervene, leakage, probe"),
+        ({"analyses": ["leek"]}, "no analysis named 'leek'; there is: align, change, intervene, leakage, probe"),
         ({"analyses": [{"analysis": "change", "do": [], "doo": 1}]}, "unknown key 'doo'"),
         (
             {"challenges": [{"challenge": "x", "anotate": {}}]},

@@ -14,19 +14,11 @@ ASKED = {
     *("rsbench-table-2", "rsbench-table-4", "rsbench-table-5", "rsbench-table-6", "rsbench-table-7"),
     *("rsbench-tables-29-31", *(f"vlol-challenge-{number}" for number in range(1, 7))),
     *("cocologic-table-2", "cocologic-table-3", "concept-benchmark-table-2", "concept-benchmark-table-3"),
-    *("concept-benchmark-table-6", "concept-benchmark-figure-7", "valued-table-1"),
+    *("concept-benchmark-table-6", "concept-benchmark-figure-6", "concept-benchmark-figure-7", "valued-table-1"),
 }
 ANALYSES = (
-    "accuracy_",
-    "coverage_",
-    "selective_accuracy_",
-    "net_work_automated_",
-    "after_",
-    "before_",
-    "ctl_",
-    "icl_",
-    "probe_",
-    "concept_f1_",
+    *("accuracy_", "coverage_", "selective_accuracy_", "net_work_automated_", "after_", "before_", "ctl_", "icl_"),
+    *("probe_", "concept_f1_", "training_", "test_", "gain_"),
 )
 
 

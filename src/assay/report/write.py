@@ -34,6 +34,7 @@ def write_report(
     title: str = "Assay report",
     tables: Sequence[Table] = (),
     charts: Sequence[Chart] = (),
+    about: str = "",
 ) -> Path:
     """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
     cases = cases_of(list(folders))
@@ -43,6 +44,7 @@ def write_report(
     content = {
         "shortcuts": shortcuts,
         "title": title,
+        "about": about,
         "tables": tables,
         "charts": [_inline(chart, number) for number, chart in enumerate(drawn)],
         "cases": cases,

@@ -138,12 +138,35 @@ def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     return [Number(asked.split, f"{key}_{name}", float(x.mean()), len(x)) for key, x in parts.items() if len(x)]
 
 
+class Aligning(Config):
+    """Constraints on the weights of the front end, as `assay align` takes them."""
+
+    weights: dict[str, Any]
+
+
+def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return accuracy and what setting concepts brings, of each front end: `gain_as_trained`, `gain_aligned`, ..."""
+    from assay.models.alignment import Alignment, align_run
+
+    asked = checked(Alignment, Settings(checked(Aligning, settings).weights))
+    with tempfile.TemporaryDirectory() as scratch:
+        found = align_run(folder, dataset, asked, Path(scratch) / "aligned")
+    numbers = []
+    for row in found.rows:
+        for key, value in row.to_dict().items():
+            if key != "front_end":
+                name = f"{key}_{row.front_end.replace(' ', '_')}"
+                numbers.append(Number("test", name, float(value), len(dataset["test"])))
+    return numbers
+
+
 Analysis = Callable[[Path, Dataset, Settings], list[Number]]
 ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
     "intervene": (interventions, Intervening),
     "leakage": (leaks, Leaking),
     "probe": (probes, Probing),
     "change": (changes, Changing),
+    "align": (alignments, Aligning),
 }
 
 

@@ -109,7 +109,7 @@ def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
     tables, charts = tables_of(study, records), intervention_charts(records)
-    page = write_report(_shown(study), study.output / "report", study.name, tables, charts)
+    page = write_report(_shown(study), study.output / "report", study.name, tables, charts, study.config.about)
     if failed:
         lost = len(study.runs) - len(done)
         raise RunFailed(f"{lost} of {len(study.runs)} runs failed ({failed[0].name}: {failed[0].fault}); report {page}")
