@@ -34,7 +34,7 @@ def run(
     loaded = find_study(study, size, refuse_remote(output))
     hands = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
     for missing in loaded.absent:
-        say(f"left out: {missing} is not there")
+        say(f"left out: {missing}")
     with progress_bar() as bar:
         say(f"{loaded.name}: {plan_of(loaded, bar, trial).text(hands.count)}")
     if plan:

@@ -78,6 +78,10 @@ class NeuralModel(nn.Module):
         self.build(str(self.config.backbone))
 
     @classmethod
+    def ready(cls, config: Any) -> None:
+        """Refuse if what these settings need is not installed; asked by who plans, before anything is run."""
+
+    @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
         """Return all settings, the backbone being the one that is set, or else suggested, or else usual."""
         config = checked(cls.Config, settings)

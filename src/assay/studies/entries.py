@@ -41,7 +41,7 @@ def entries(
         if known is not None and name not in known and not name.endswith(".py"):
             if absent is None:
                 raise ConfigError(f"{one.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
-            absent.append(f"{kind} {name!r}")
+            absent.append(f"{kind} {name!r}, which is not there")
             continue
         made += _combinations(kind, name, one)
     return _called(kind, made, settings)

@@ -48,5 +48,5 @@ def find_study(name: str, size: Size = "small", output: Path | None = None) -> S
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
     study = study_from(known[name].sized(size), output or Path("out") / f"{name}-{size}", lenient=True)
     if not study.runs:
-        raise ConfigError(f"study {name!r} has nothing to run here: {', '.join(study.absent)} not there")
+        raise ConfigError(f"study {name!r} has nothing to run here; left out: {'; '.join(study.absent)}")
     return study

@@ -15,7 +15,7 @@ from pydantic import Field
 from assay.config import Config, Settings, checked, load_yaml
 from assay.data.annotation import Annotation
 from assay.data.recipe import Recipe, recipe_from
-from assay.errors import AssayError, ConfigError, suggestion
+from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
 from assay.models import MODELS
 from assay.studies.analyses import analyses_from
 from assay.studies.entries import Entry, entries, short_hash
@@ -146,6 +146,8 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     challenges = entries("challenge", config.challenges, settings, None, None)
     for model in models:
         _check_model(model, config, {task.label for task in tasks}, settings)
+    if lenient:
+        models = [model for model in models if _is_ready(model, config, settings, absent)]
     steps = Steps()
     labels = {model.label for model in models}
     for task, challenge in itertools.product(tasks, challenges):
@@ -202,6 +204,17 @@ def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: S
         if task not in tasks:
             raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
     MODELS[model.name].settled(_trained(model, config, settings), {})
+
+
+def _is_ready(model: Entry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
+    """Return whether what a model needs is installed; if not, it is among what is absent."""
+    kind = MODELS[model.name]
+    try:
+        kind.ready(kind.settled(_trained(model, config, settings), {}))
+    except MissingExtra as error:
+        absent.append(f"{model.label}: {error}")
+        return False
+    return True
 
 
 def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:

@@ -91,6 +91,10 @@ class SymbolicModel(ABC):
 
     # -- what a learner gives --------------------------------------------------------------------------------------
 
+    @classmethod  # noqa: B027
+    def ready(cls, config: Any) -> None:
+        """Refuse if what these settings need is not installed; asked by who plans, before anything is run."""
+
     def begin(self) -> None:  # noqa: B027
         """Make ready to learn: what is held, and what can be refused already, once all settings are known."""
 

@@ -83,6 +83,11 @@ class Aleph(ClauseModel):
     Config: ClassVar[type[SymbolicConfig]] = AlephConfig
     config: AlephConfig
 
+    @classmethod
+    def ready(cls, config: AlephConfig) -> None:
+        """Refuse if SWI-Prolog or Aleph is missing."""
+        aleph_file(config.aleph)
+
     def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
         """Write the examples down, run Aleph for its time, and read back what it has learned by then."""
         clock = Clock.of(SHARE * seconds)

@@ -41,6 +41,11 @@ class Popper(ClauseModel):
     Config: ClassVar[type[SymbolicConfig]] = PopperConfig
     config: PopperConfig
 
+    @classmethod
+    def ready(cls, config: PopperConfig) -> None:
+        """Refuse if no checkout is named."""
+        popper_folder(config.popper)
+
     def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
         """Write the examples down, run Popper for its time, and take the best program of its log, scored by us."""
         clock = Clock.of(SHARE * seconds)
