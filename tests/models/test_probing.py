@@ -30,7 +30,7 @@ __all__ = ["assay", "program"]
 def box(data, tmp_path_factory):
     """A black box that has learned the rule."""
     folder = tmp_path_factory.mktemp("box") / "run"
-    trained("blackbox", data, folder, {"epochs": 20})
+    trained("blackbox", data, folder, {"epochs": 4})
     return folder
 
 

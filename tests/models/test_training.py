@@ -9,7 +9,7 @@ from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
 from assay.models.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.tensors import Batch, TorchSplit, to_batch
-from assay.models.training import Phase, Training, device_of, train
+from assay.models.training import Phase, Standing, Training, device_of, train
 from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
@@ -174,3 +174,14 @@ def test_a_split_as_a_torch_dataset(data):
     pictures, labels, concepts = next(iter(loader))
     assert pictures.shape == (64, 1, 1, 3) and torch.equal(pictures[:, 0, 0], concepts.float())
     assert (labels.numpy() == split.labels).all() and (concepts.numpy() == split.concepts).all()
+
+
+def test_of_epochs_with_the_highest_score_the_one_with_the_lowest_loss_is_kept():
+    standing, model = Standing(), nn.Linear(1, 1, bias=False)
+    epochs = [(0.5, 0.9), (1.0, 0.8), (1.0, 0.1), (1.0, 0.3), (0.9, 0.01)]
+    judged = []
+    for number, (score, loss) in enumerate(epochs):
+        model.weight.data.fill_(number)
+        judged.append(standing.judge(score, loss, model))
+    assert judged == [True, True, True, False, False] and standing.weights["weight"].item() == 2
+    assert (standing.score, standing.loss, standing.since) == (1.0, 0.1, 3)  # patience counts from the last higher score

@@ -5,7 +5,6 @@ weights, its own order of examples, its own best epoch and its own early stop, a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -16,19 +15,9 @@ from assay.errors import ConfigError, RunFailed
 from assay.models.losses import Supervision
 from assay.models.neural import NeuralModel
 from assay.models.tensors import Batch, to_batch
-from assay.models.training import Epoch, Phase, Report, determinism, device_of, seed_of
+from assay.models.training import Epoch, Phase, Report, Standing, determinism, device_of, seed_of
 
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-
-
-@dataclass
-class Standing:
-    """How one seed stands: its best score and weights, and how long ago that was."""
-
-    best: float = -1.0
-    weights: dict[str, Tensor] = field(default_factory=dict)
-    since: int = 0
-    stopped: bool = False
 
 
 def why_not_together(model: NeuralModel) -> str | None:
@@ -100,7 +89,7 @@ class _Together:
             schedule.step()
             self._judge(number, losses)
             report(self.models[0].history[-1], config.epochs)
-            if all(standing.stopped for standing in self.standings):
+            if all(standing.since >= config.patience for standing in self.standings):
                 break
         for model, standing in zip(self.models, self.standings, strict=True):
             model.load_state_dict(standing.weights)
@@ -124,19 +113,15 @@ class _Together:
     def _judge(self, number: int, losses: Sequence[float]) -> None:
         """Put the weights into each model, score it, and keep what is best."""
         for place, (model, standing) in enumerate(zip(self.models, self.standings, strict=True)):
-            if standing.stopped:
+            if standing.since >= self.config.patience:
                 continue
             if losses[place] != losses[place]:
                 raise RunFailed(f"the loss of seed {model.seed} became NaN; lower the learning rate")
             mine = {name: weight[place].detach().clone() for name, weight in self.weights.items()}
             model.load_state_dict(mine, strict=False)
             found = model.validation_f1(self.held, self.phases[place].score)
-            standing.since = 0 if found > standing.best else standing.since + 1
-            if standing.since == 0:
-                standing.best = found
-                standing.weights = {name: value.clone() for name, value in model.state_dict().items()}
-            model.history.append(Epoch(self.phases[place].name, number, losses[place], found, standing.since == 0))
-            standing.stopped = standing.since >= self.config.patience
+            best = standing.judge(found, losses[place], model)
+            model.history.append(Epoch(self.phases[place].name, number, losses[place], found, best))
 
 
 class _Step(nn.Module):

@@ -1,9 +1,10 @@
 """The one training loop: Adam, the best epoch on validation kept, seeds, progress."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
@@ -50,6 +51,28 @@ class Phase:
     """`told` is that of labels where known concepts are told; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
+
+
+@dataclass
+class Standing:
+    """How training stands: the best epoch's score, loss and weights, and for how many epochs no score was higher."""
+
+    score: float = -1.0
+    loss: float = math.inf
+    weights: dict[str, Tensor] = field(default_factory=dict)
+    since: int = 0
+
+    def judge(self, score: float, loss: float, model: nn.Module) -> bool:
+        """Take an epoch in and return whether it is the best: of the highest score, the one with the lowest loss.
+
+        Where all answers are right soon, the first such epoch is hardly sure of them; a later one is.
+        """
+        self.since = 0 if score > self.score else self.since + 1
+        best = (score, -loss) > (self.score, -self.loss)
+        if best:
+            self.score, self.loss = score, loss
+            self.weights = {name: value.clone() for name, value in model.state_dict().items()}
+        return best
 
 
 def device_of(name: str) -> torch.device:
@@ -109,7 +132,7 @@ def _run(
 ) -> list[Epoch]:
     optimizer = torch.optim.Adam(phase.parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.learning_rate_decay)
-    best, best_state, since = -1.0, {k: v.clone() for k, v in model.state_dict().items()}, 0
+    standing = Standing()
     history: list[Epoch] = []
     step = torch.compile(phase.loss) if config.compiled else phase.loss
     for number in range(1, config.epochs + 1):
@@ -117,14 +140,11 @@ def _run(
         loss = _epoch(model, replace(phase, loss=step), data, optimizer, config)
         schedule.step()
         found = score(phase.score)
-        since = 0 if found > best else since + 1
-        if found > best:
-            best, best_state = found, {k: v.clone() for k, v in model.state_dict().items()}
-        history.append(Epoch(phase.name, number, loss, found, since == 0))
+        history.append(Epoch(phase.name, number, loss, found, standing.judge(found, loss, model)))
         report(history[-1], config.epochs)
-        if since >= config.patience:
+        if standing.since >= config.patience:
             break
-    model.load_state_dict(best_state)
+    model.load_state_dict(standing.weights)
     return history
 
 
