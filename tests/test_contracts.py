@@ -35,7 +35,7 @@ DATA = {
 }
 
 
-@pytest.fixture(scope="module", params=sorted(DATA))
+@pytest.fixture(scope="module")
 def small(request, tmp_path_factory):
     task, settings = DATA[request.param]
     folder = tmp_path_factory.mktemp("data") / task
@@ -43,7 +43,15 @@ def small(request, tmp_path_factory):
     return Dataset.open(folder)
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+SLOW = {("multi", name) for name in ("bears", "ecbm", "alpha-ilp", "dcr", "probcbm", "cem")}
+MODELS_ON_DATA = [
+    pytest.param(data, name, marks=pytest.mark.slow if (data, name) in SLOW else ())
+    for data in sorted(DATA)
+    for name in sorted(MODELS)
+]
+
+
+@pytest.mark.parametrize(("small", "name"), MODELS_ON_DATA, indirect=["small"])
 def test_model_keeps_the_contract(name, small):
     try:
         require(check_model(name, small), name)

@@ -1,6 +1,7 @@
 """Imports point one way, torch stays under `models`, and the core starts fast."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +22,13 @@ def room(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
 def imports(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             if node.module == "assay":
                 yield from (f"assay.{alias.name}" for alias in node.names)
@@ -54,7 +60,7 @@ def test_torch_is_imported_under_models_only(path):
 
 def test_no_file_reads_pickles_or_evaluates_text():
     for path in FILES:
-        tree = ast.parse(path.read_text())
+        tree = tree_of(path)
         called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not called & {"eval", "exec", "compile"}, path
         assert not {"pickle", "joblib", "dill", "marshal"} & set(imports(path)), path

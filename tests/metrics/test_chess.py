@@ -87,6 +87,7 @@ def test_sums_over_all_boards(held):
     assert METRICS["f1_room"](held) == pytest.approx(METRICS["set_f1"](held) - sane / 20)
 
 
+@pytest.mark.slow
 def test_by_rule_and_by_tag_beside_a_random_guesser(held):
     found = violations_of(held)
     assert {rule.name: round(20 * rule.rate) for rule in found.rules} == BY_RULE

@@ -93,7 +93,9 @@ def test_a_run_is_loaded_without_the_weights_it_began_from(mnlogic, tmp_path):
     assert (said[0] == said[1]).all()
 
 
-@pytest.mark.parametrize("name", ["resnet-18", "efficientnet-lite0", *LIBRARY, "pretrained"])
+@pytest.mark.parametrize(
+    "name", ["resnet-18", pytest.param("efficientnet-lite0", marks=pytest.mark.slow), *LIBRARY, "pretrained"]
+)
 def test_a_deep_network_is_trained_saved_and_loaded(name, mnlogic, tmp_path):
     if name in (*LIBRARY, "pretrained"):
         transformers = pytest.importorskip("transformers")

@@ -184,4 +184,4 @@ def test_of_epochs_with_the_highest_score_the_one_with_the_lowest_loss_is_kept()
         model.weight.data.fill_(number)
         judged.append(standing.judge(score, loss, model))
     assert judged == [True, True, True, False, False] and standing.weights["weight"].item() == 2
-    assert (standing.score, standing.loss, standing.since) == (1.0, 0.1, 3)  # patience counts from the last higher score
+    assert (standing.score, standing.loss) == (1.0, 0.1) and standing.since == 3  # since the last higher score

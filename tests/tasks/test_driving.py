@@ -180,6 +180,7 @@ class Few(SddOia):
     sizes: ClassVar[Mapping[str, int]] = {"train": 8, "valid": 8, "test": 8, "ood": 8}
 
 
+@pytest.mark.slow
 def test_the_laws_hold_for_the_published_ties() -> None:
     task = Few(tied=True, ambulance=False, prop_in_distribution=0.8, **SMALL)
     require(check_task(task), "sdd-oia, tied")

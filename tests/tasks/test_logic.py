@@ -48,7 +48,7 @@ def worlds(found: np.ndarray) -> set[tuple[int, ...]]:
         {"k": 64},
         {"k": 3, "formula": "a & b | ~c"},
         {"k": 10, "clauses": 20, "formula_seed": 3},
-        {"k": 30, "clauses": 100},
+        pytest.param({"k": 30, "clauses": 100}, marks=pytest.mark.slow),
         {**RSBENCH, "n": 200},
         {**RSBENCH, **COMBINATIONS, "n": 200},
     ],

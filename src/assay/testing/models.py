@@ -20,7 +20,7 @@ def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None 
     from assay.models import MODELS
     from assay.models.runs import Order, load_model, train_run
 
-    quick = {"epochs": 1, "device": "cpu", "seconds": 2.0, "programs": 20_000, "beam": 4, "steps": 20, "members": 2}
+    quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}
     known = MODELS[name].Config.model_fields
     order = Order(name, Settings({**{k: v for k, v in quick.items() if k in known}, **(settings or {})}))
     with tempfile.TemporaryDirectory() as folder:
