@@ -33,20 +33,24 @@ def thinned(curve: Curve) -> Curve:
     return x[kept], y[kept]
 
 
-def shortened(run: str, task: str) -> str:
-    """Return the name of a run without what a chart of its task says already, and without its hash.
+def shortened(runs: Sequence[str]) -> list[str]:
+    """Return the names of runs without their hashes, and without the words that all of them begin with.
 
-    >>> shortened("mnlogic-dpl-seed0-e7ac1f24", "mnlogic"), shortened("mine", "mnlogic")
-    ('dpl-seed0', 'mine')
+    >>> shortened(["mnlogic-dpl-seed0-e7ac1f24", "mnlogic-cbm-seed0-a7775da3"]), shortened(["mine"])
+    (['dpl-seed0', 'cbm-seed0'], ['mine'])
     """
-    return HASH.sub("", run.removeprefix(f"{task}-"))
+    words = [HASH.sub("", run).split("-") for run in runs]
+    while len(words) > 1 and len({one[0] for one in words}) == 1 and min(map(len, words)) > 1:
+        words = [one[1:] for one in words]
+    return ["-".join(one) for one in words]
 
 
 def coverage_charts(curves: Sequence[tuple[str, str, Curve | None]]) -> list[Chart]:
     """Return a chart for each task, of (task, run, curve); more lines than colours go to a chart of their own."""
     made = []
     for task in dict.fromkeys(task for task, _, _ in curves):
-        held = [(shortened(name, task), curve) for of, name, curve in curves if of == task and curve is not None]
+        kept = [(name, curve) for of, name, curve in curves if of == task and curve is not None]
+        held = list(zip(shortened([name for name, _ in kept]), (curve for _, curve in kept), strict=True))
         for first in range(0, len(held), len(COLOURS)):
             lines = [Line(name, x.tolist(), y.tolist()) for name, (x, y) in held[first : first + len(COLOURS)]]
             made.append(
