@@ -1,0 +1,104 @@
+"""Intervals and tests of shares: Wilson's score interval, exact binomial tests, Holm's correction.
+
+Wilson's interval keeps within 0 and 1, and does not shrink to a point when all or none of the examples are right.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from assay.arrays import Array
+
+ROUNDING = 1e-9
+
+
+def wilson(right: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval of a share; both numbers may be fractions.
+
+    >>> [round(x, 3) for x in wilson(20, 20)]
+    [0.839, 1.0]
+    """
+    if examples <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = right / examples
+    centre = share + z * z / (2 * examples)
+    half = z * math.sqrt(max(0.0, share * (1 - share)) / examples + z * z / (4 * examples * examples))
+    low, high = ((centre + side) / (1 + z * z / examples) for side in (-half, half))
+    return max(0.0, min(low, share)), min(1.0, max(high, share))
+
+
+def of_mean(values: Array, confidence: float = 0.95) -> tuple[float, float]:
+    """Return an interval for the mean of what each example gives, NaN left out.
+
+    Values in [0, 1] give Wilson's interval of n p (1 - p) / variance examples: n where each value is 0 or 1, more where
+    an example is the mean of several answers. Other values give Student's t interval.
+
+    >>> [round(x, 3) for x in of_mean(np.array([1.0, 1.0, 0.0, 1.0]))]
+    [0.301, 0.954]
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[~np.isnan(values)]
+    count = len(values)
+    if count and (values.min() < 0 or values.max() > 1):
+        return _student(values, confidence)
+    value, variance = (float(values.mean()), float(values.var())) if count else (0.0, 0.0)
+    return from_error(value, math.sqrt(variance / max(count, 1)), count, confidence)
+
+
+def from_error(value: float, standard_error: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval of a value in [0, 1] with a known standard error, `examples` where that is 0.
+
+    >>> [round(x, 3) for x in from_error(0.9, 0.03, 100)]  # as 90 right of 100
+    [0.826, 0.945]
+    """
+    bounded = value * (1 - value)
+    effective = bounded / standard_error**2 if standard_error > ROUNDING and bounded > 0 else examples
+    return wilson(value * effective, effective, confidence)
+
+
+def _student(values: Array, confidence: float) -> tuple[float, float]:
+    """Return Student's t interval of the mean; without bounds for one example."""
+    from scipy.special import stdtrit
+
+    value, count = float(values.mean()), len(values)
+    if count < 2:
+        return -math.inf, math.inf
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * float(values.std(ddof=1)) / math.sqrt(count)
+    return value - half, value + half
+
+
+def at_least(right: int, examples: int, share: float) -> float:
+    """Return the chance of at least so many right if the true share is `share`: a small one says that it is above.
+
+    >>> round(at_least(9, 10, 0.5), 4)
+    0.0107
+    """
+    from scipy.special import betainc
+
+    return 1.0 if right <= 0 else float(betainc(right, examples - right + 1, share))
+
+
+def at_most(right: int, examples: int, share: float) -> float:
+    """Return the chance of at most so many right if the true share is `share`: a small one says that it is below.
+
+    >>> round(at_most(1, 10, 0.5), 4)
+    0.0107
+    """
+    return at_least(examples - right, examples, 1 - share)
+
+
+def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
+    """Return which of several tests are significant together: Holm's step-down keeps any false alarm below `level`.
+
+    >>> holm([0.04, 0.001, 0.03])
+    [False, True, False]
+    """
+    significant = [False] * len(p_values)
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: (math.isnan(p_values[i]), p_values[i]))):
+        if not p_values[place] <= level / (len(p_values) - rank):
+            break
+        significant[place] = True
+    return significant

@@ -1,0 +1,79 @@
+"""Intervals and tests of shares against scipy, and their laws."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.metrics.interval import at_least, at_most, from_error, holm, of_mean, wilson
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize(("right", "examples"), [(0, 1), (1, 1), (0, 20), (20, 20), (49, 50), (500, 1000)])
+def test_wilson_is_scipys(right: int, examples: int, confidence: float) -> None:
+    expected = stats.binomtest(right, examples).proportion_ci(confidence, method="wilson")
+    assert wilson(right, examples, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    values = np.arange(examples) < right
+    assert of_mean(values, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_wilson_of_nothing_and_of_fractions() -> None:
+    assert wilson(0, 0) == (0.0, 1.0) == of_mean(np.array([]))
+    assert wilson(4, 10)[0] < wilson(4.5, 10)[0] < wilson(5, 10)[0]
+
+
+@pytest.mark.parametrize(("right", "examples"), [(0, 7), (1, 7), (7, 7), (30, 50), (999, 1000)])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99, 1.0])
+def test_binomial_tests_are_scipys(right: int, examples: int, share: float) -> None:
+    above = stats.binomtest(right, examples, share, alternative="greater").pvalue
+    below = stats.binomtest(right, examples, share, alternative="less").pvalue
+    assert at_least(right, examples, share) == pytest.approx(above, abs=1e-12)
+    assert at_most(right, examples, share) == pytest.approx(below, abs=1e-12)
+
+
+def test_answers_that_fail_independently_count_one_by_one() -> None:
+    right = np.random.default_rng(0).random((400, 5)) < 0.8
+    low, high = of_mean(right.mean(axis=1))
+    assert (low, high) == pytest.approx(wilson(right.sum(), right.size), abs=0.006)
+
+
+def test_answers_that_fail_together_count_as_one() -> None:
+    right = np.random.default_rng(0).random((400, 1)) < 0.8
+    assert of_mean(np.repeat(right, 5, axis=1).mean(axis=1)) == pytest.approx(wilson(right.sum(), 400))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
+def test_no_variance_is_not_certainty(value: float) -> None:
+    assert of_mean(np.full(20, value)) == pytest.approx(wilson(20 * value, 20))
+    assert from_error(value, 0.0, 20) == pytest.approx(wilson(20 * value, 20))
+
+
+def test_other_values_get_students_interval() -> None:
+    values = np.random.default_rng(0).normal(2, 1, 30)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert of_mean(values) == pytest.approx((expected.low, expected.high))
+    assert of_mean(np.array([3.0])) == (-math.inf, math.inf)
+
+
+def test_a_standard_error_stands_for_a_number_of_examples() -> None:
+    assert from_error(0.7, math.sqrt(0.7 * 0.3 / 60), 5) == pytest.approx(wilson(42, 60))
+
+
+def test_the_value_is_inside() -> None:
+    for right, examples in itertools.product(range(11), (10, 11, 100)):
+        low, high = wilson(right, examples)
+        assert 0 <= low <= right / examples <= high <= 1
+
+
+def test_holm_by_hand() -> None:
+    assert holm([]) == []
+    assert holm([0.01, 0.04, 0.03, 0.005]) == [True, False, False, True]  # 0.05 / 4, 0.05 / 3, then 0.03 > 0.05 / 2
+    assert holm([0.02, 0.03], level=0.1) == [True, True]
+    assert holm([0.5, float("nan"), 0.001]) == [False, False, True]
+
+
+def test_holm_rarely_raises_a_false_alarm() -> None:
+    drawn = np.random.default_rng(0).random((2000, 8))
+    assert np.mean([any(holm(row)) for row in drawn.tolist()]) == pytest.approx(0.05, abs=0.015)
