@@ -13,7 +13,12 @@ def diagnose(
     data: RunDataArgument = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say what a model has learned: sound, shortcut, opaque, inconsistent or underfit. Exits with 1 unless sound."""
+    """Say what a model has learned, the gravest finding first. Exits with 0 if sound, else with 1.
+
+    Verdicts: underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary, unidentified,
+    too few, sound; docs/diagnosis.md says what each means and when it is told.
+    """
+    from assay.diagnosis.findings import MEANINGS
     from assay.diagnosis.runs import diagnose_run
     from assay.runs import RunFolder
 
@@ -21,5 +26,7 @@ def diagnose(
     if as_json:
         print_json(found.to_dict())
     else:
-        print_text(found.text.replace(". ", ".\n"))
+        print_text(f"Verdict: {found.verdict}. {MEANINGS[found.verdict]}")
+        for text in found.reasons:
+            print_text(text)
     raise typer.Exit(0 if found.verdict == "sound" else 1)

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from assay.metrics.boundary import accuracy_by_region
 from assay.metrics.evidence import Evidence
 
 Kind = Literal["variant", "type", "far"]
-GOOD = 0.8
-GAP = 0.1
-FEWEST = 5
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -53,28 +47,3 @@ def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
                 if size:
                     made.append(RegionScore(label.name, kind, name, size, accuracy))
     return tuple(made)
-
-
-def mean_of(scores: Sequence[RegionScore], kind: Kind) -> float:
-    """Return the accuracy averaged over the regions of a kind, NaN if there are none."""
-    found = [score.accuracy for score in scores if score.kind == kind]
-    return float(np.mean(found)) if found else float("nan")
-
-
-def boundary_finding(scores: Sequence[RegionScore], split: str) -> str | None:
-    """Say which labels a model gets right except at the boundary of their rule, and where it fails there."""
-    said = []
-    for label in dict.fromkeys(score.label for score in scores):
-        own = [score for score in scores if score.label == label and score.examples >= FEWEST]
-        near, far, held = (mean_of(own, kind) for kind in ("type", "far", "variant"))
-        easy = min(value for value in (far, held, 1.0) if not np.isnan(value))
-        if np.isnan(near) or np.isnan(far) or easy < GOOD or near > min(GOOD, easy - GAP):
-            continue
-        failed = [score for score in own if score.kind == "type" and score.accuracy < GOOD]
-        worst = sorted(failed, key=lambda score: score.accuracy)
-        named = ", ".join(f"'{score.name}' ({score.accuracy:.2f})" for score in worst[:MOST_NAMED])
-        kept = "" if np.isnan(held) else f"positives {held:.2f}, "
-        said.append(f"{label} ({kept}far negatives {far:.2f}, near the boundary {near:.2f}; worst: {named})")
-    if not said:
-        return None
-    return f"On {split}, it separates the clear cases but fails at the boundary of the rule for {'; '.join(said)}."

@@ -1,14 +1,11 @@
-"""The reading that a model uses: which value it gives for each true value, and whether that keeps the labels right."""
+"""What a model says for each true value, for all concepts that share an encoder together: the tables of a report."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from assay.arrays import Array, Codes
+from assay.arrays import Array
 from assay.concepts import Value
-from assay.logic.knowledge import Knowledge
+from assay.diagnosis.wording import enumerated
 from assay.metrics.evidence import Evidence
 from assay.metrics.quality import confusion
 
@@ -32,17 +29,26 @@ class Reading:
 
     @property
     def text(self) -> str:
-        """The reading in words."""
+        """The values most often said, in words."""
         wrong = [f"{self.values[i]} as {self.values[to]}" for i, to in enumerate(self.image) if to not in (None, i)]
-        seen = [i for i, to in enumerate(self.image) if to is not None]
         if not wrong:
-            return f"reads every {self.group} as what it is"
-        right = [str(self.values[i]) for i in seen if self.image[i] == i]
-        text = f"reads {enumerated(wrong)}"
+            return f"most often says every {self.group} as it is"
+        right = [str(self.values[i]) for i, to in enumerate(self.image) if to == i]
+        text = f"most often says {self.group} {enumerated(wrong)}"
         if right:
-            text += f"; {enumerated(right)} {'is' if len(right) == 1 else 'are'} read right"
-        unused = [str(v) for i, v in enumerate(self.values) if i not in self.image and i in seen]
-        return text + (f"; never says {enumerated(unused, 'or')}" if unused else "")
+            text += f", and {enumerated(right)} as {'it is' if len(right) == 1 else 'they are'}"
+        never = [str(v) for v, true, said in zip(self.values, self._true, self._said, strict=True) if true and not said]
+        return text + (f"; never says {enumerated(never, 'or')}" if never else "")
+
+    @property
+    def _true(self) -> list[int]:
+        """How often each value occurs."""
+        return [int(count) for count in self.counts.sum(axis=1)]
+
+    @property
+    def _said(self) -> list[int]:
+        """How often each value is said."""
+        return [int(count) for count in self.counts[:, : len(self.values)].sum(axis=0)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reading as plain data."""
@@ -55,17 +61,6 @@ class Reading:
             "confusion": self.counts.tolist(),
             "text": self.text,
         }
-
-
-def enumerated(texts: Sequence[str], word: str = "and") -> str:
-    """Return texts as a list in a sentence.
-
-    >>> enumerated(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(texts) < 2:
-        return "".join(texts)
-    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
 def fitted_readings(evidence: Evidence) -> tuple[Reading, ...]:
@@ -88,20 +83,3 @@ def _fitted(evidence: Evidence, name: str, columns: list[int]) -> Reading:
         counts=counts,
         fidelity=float(spoken.max(axis=1).sum() / max(1, counts.sum())),
     )
-
-
-def read_as(codes: Codes, readings: Sequence[Reading], knowledge: Knowledge) -> Codes:
-    """Return the concepts as these readings give them; a value never seen is taken as itself."""
-    read = codes.copy()
-    for reading in readings:
-        table = np.array([place if to is None else to for place, to in enumerate(reading.image)])
-        for name in reading.concepts:
-            column = knowledge.space.place(name)
-            read[:, column] = table[codes[:, column]]
-    return read
-
-
-def label_agreement(codes: Codes, readings: Sequence[Reading], knowledge: Knowledge) -> float:
-    """Return the share of worlds whose labels stay right when they are read this way."""
-    right = knowledge.labels_of(codes) == knowledge.labels_of(read_as(codes, readings, knowledge))
-    return float(np.all(right, axis=1).mean())

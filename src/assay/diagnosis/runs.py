@@ -6,21 +6,17 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.count import count_readings
 from assay.data.dataset import Dataset
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
-from assay.diagnosis.reading import enumerated
+from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.rule_relation import learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
 from assay.metrics.evidence import Evidence, gather_from
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
-
-MOST_WORLDS = 500
-MOST_READINGS = 1_000_000
 
 
 def evidence_of(run: RunFolder, dataset: Dataset) -> dict[str, Evidence]:
@@ -29,15 +25,21 @@ def evidence_of(run: RunFolder, dataset: Dataset) -> dict[str, Evidence]:
     return {split: gather_from(dataset, predictions) for split, predictions in found.items()}
 
 
-def diagnose_run(run: RunFolder, dataset: Dataset) -> Diagnosis:
-    """Return the diagnosis of a run, or of a predictions file."""
+def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:
+    """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
     predictions = run.all_predictions(dataset.knowledge)
     evidence = {split: gather_from(dataset, found) for split, found in predictions.items()}
     about = {**provenance(dataset), **next(iter(predictions.values())).about}
     effects, why_not = effects_of(run, dataset)
-    found = diagnose(evidence, training_worlds(dataset), about, effects=effects)
+    known = taught if taught is not None else taught_by(dataset)
+    found = diagnose(evidence, training_worlds(dataset), about, effects, known)
     more = [*([why_not] if why_not else []), *learned_rules(run, dataset.knowledge)]
-    return replace(found, reasons=(*found.reasons, *more)) if more else found
+    return replace(found, notes=(*found.notes, *more)) if more else found
+
+
+def taught_by(dataset: Dataset) -> Identifiability | None:
+    """Return what the training labels of a dataset can teach."""
+    return identifiability(dataset.knowledge, training_worlds(dataset))
 
 
 def effects_of(run: RunFolder, dataset: Dataset) -> tuple[Counterfactuals | None, str]:
@@ -67,21 +69,3 @@ def training_worlds(dataset: Dataset) -> Codes | None:
     """Return the concept codes that training showed, or None if there is no training split."""
     names = [name for name in dataset.split_names if name.startswith("train")]
     return np.concatenate([dataset.symbols(name).concepts for name in names]) if names else None
-
-
-def training_shortcuts(dataset: Dataset, seconds: float = 5.0) -> str:
-    """Return how many readings of the concepts the training worlds allow, and what would tell them apart, in words."""
-    training = training_worlds(dataset)
-    if training is None:
-        return ""
-    worlds = np.unique(training, axis=0)[:MOST_WORLDS]
-    found = count_readings(dataset.knowledge, "shared", worlds, seconds=seconds)
-    if found.total is None:
-        return f"The training worlds allow from {found.low:,} to {found.high:,} readings of the concepts."
-    if found.total == 1:
-        return "The training worlds allow one reading of the concepts: the right one."
-    text = f"The training worlds allow {found.total:,} readings of the concepts that keep every label; one is right."
-    if found.readings is None or found.total > MOST_READINGS:
-        return text
-    shown = enumerated([step.shown for step in found.readings.plan()])
-    return f"{text} Showing the model {shown} would leave only that one."

@@ -10,7 +10,8 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.data.dataset import Dataset
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis.identifiability import Identifiability
+from assay.diagnosis.runs import diagnose_run, taught_by
 from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
@@ -59,6 +60,11 @@ class Case:
         return str(self.about.get("model", "unknown"))
 
     @property
+    def unread(self) -> int:
+        """How many concepts are not read right on the split."""
+        return sum(state.state != "right" for state in self.diagnosis.concepts[self.split])
+
+    @property
     def at_boundary(self) -> str:
         """The split that shows the boundary of the rule best."""
         return HARD if HARD in self.diagnosis.scores else self.split
@@ -68,14 +74,17 @@ class Case:
         return any(scores[metric].applies for scores in self.diagnosis.scores.values())
 
 
-def case_of(folder: Path) -> Case:
-    """Return the case of a run's folder."""
+def case_of(folder: Path, taught: dict[str, Identifiability | None] | None = None) -> Case:
+    """Return the case of a run's folder; `taught` keeps what the labels of each dataset can teach, for the next run."""
     run = RunFolder(folder)
     dataset = run.dataset()
+    known = {} if taught is None else taught
+    if dataset.fingerprint not in known:
+        known[dataset.fingerprint] = taught_by(dataset)
     about = run.about()
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
-    diagnosis = diagnose_run(run, dataset)
+    diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint])
     examples = _examples(dataset, predictions[split])
     coverage = coverage_of(gather_from(dataset, predictions[split]))
     return Case(folder.resolve().name, dataset, about, diagnosis, split, examples, coverage)
@@ -123,4 +132,5 @@ def cases_of(folders: list[Path]) -> list[Case]:
     """Return the cases of several runs."""
     if not folders:
         raise DataError("no run to report on")
-    return [case_of(folder) for folder in folders]
+    taught: dict[str, Identifiability | None] = {}
+    return [case_of(folder, taught) for folder in folders]

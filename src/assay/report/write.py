@@ -12,9 +12,9 @@ from markupsafe import Markup
 from assay.data.card import cell
 from assay.data.manifest import to_json, versions
 from assay.data.shard import write_atomically
+from assay.diagnosis.concepts import STATES, ConceptState
+from assay.diagnosis.findings import MEANINGS
 from assay.diagnosis.reading import Reading
-from assay.diagnosis.runs import training_shortcuts
-from assay.diagnosis.verdict import MEANINGS
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
@@ -38,11 +38,8 @@ def write_report(
 ) -> Path:
     """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
     cases = cases_of(list(folders))
-    datasets = {case.dataset.fingerprint: case.dataset for case in cases}
-    shortcuts = {name: training_shortcuts(dataset) for name, dataset in datasets.items()}
     drawn = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
     content = {
-        "shortcuts": shortcuts,
         "title": title,
         "about": about,
         "tables": tables,
@@ -51,6 +48,7 @@ def write_report(
         "summary": SUMMARY,
         "boundary": BOUNDARY,
         "meanings": MEANINGS,
+        "states": STATES,
         "kinds": KINDS,
         "most_regions": MOST_REGIONS,
         "metrics": METRICS,
@@ -72,7 +70,7 @@ def _summary(cases: Sequence[Case]) -> Table:
         ood = shown(scores.get("ood", {}).get("label_accuracy"))
         rows.append((case.name, case.diagnosis.verdict, *(shown(scores[case.split][name]) for name in SUMMARY), ood))
     head = ("run", "verdict", *(name.replace("_", " ") for name in SUMMARY), "label accuracy, ood")
-    return Table("Verdicts, and scores with 95 % bootstrap intervals", head, tuple(rows), 2)
+    return Table("Verdicts, and scores with 95 % intervals", head, tuple(rows), 2)
 
 
 def _inline(chart: Chart, number: int) -> Markup:
@@ -112,7 +110,9 @@ def _environment(html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=None if html else _markdown,
     )
-    made.filters.update(score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code, whole=Markup)
+    made.filters.update(
+        right=right, score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code, whole=Markup
+    )
     return made
 
 
@@ -121,6 +121,12 @@ def shown(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
     if not isinstance(score, Score) or not score.applies:
         return "–"
     return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
+
+
+def right(concept: ConceptState) -> str:
+    """Return how often a concept is right, with its interval."""
+    low, high = concept.interval
+    return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,243 @@
+"""How a model reads each concept: right, misread, collapsed, noisy, not learned, absent, or too few examples to tell.
+
+A fault is claimed where an interval excludes the alternative, at a level that all concepts of all splits share, so that
+a sound model with a hundred concepts is not called noisy by chance. That a concept is read right needs an interval too:
+its accuracy is at least `RIGHT` with 97.5 % confidence, and no value of it is clearly missed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace
+from assay.diagnosis.maps import MOSTLY, ConceptMap, MapFitter
+from assay.errors import AssayError
+from assay.logic.circuit import compile_diagram
+from assay.logic.ground import grounded
+from assay.logic.knowledge import Knowledge
+from assay.logic.traverse import names_in
+from assay.metrics.evidence import Evidence
+from assay.metrics.interval import at_least, at_most, wilson
+from assay.metrics.quality import confusion
+
+State = Literal["right", "misread", "collapsed", "noisy", "not learned", "absent", "too few"]
+STATES: dict[State, str] = {
+    "right": "read right",
+    "misread": "systematically misread: another map than the identity explains the answers",
+    "collapsed": "values are merged: several are said as one",
+    "noisy": "mostly read right, but wrong more often than is tolerated",
+    "not learned": "the answers have little to do with the truth",
+    "absent": "the model does not say it, or not for every example",
+    "too few": "too few examples to tell",
+}
+SYSTEMATIC: tuple[State, ...] = ("misread", "collapsed")
+WRONG: tuple[State, ...] = ("misread", "collapsed", "noisy", "not learned")
+
+TOLERATED = 0.05
+"""The share of wrong answers above which a concept is noisy."""
+RIGHT = 0.88
+"""The accuracy that a concept read right surely has (30 right answers of 30 show it), and the recall that none of its
+values is clearly below."""
+CONSTANT = 0.95
+"""The share of answers from which on one value counts as the only one said."""
+LEARNED = 0.2
+"""The association of answers and truth (Cramer's V) below which a concept counts as not learned."""
+DIAGRAM = 20_000
+"""How large the rule's diagram may get when used concepts are looked for."""
+
+
+@dataclass(frozen=True)
+class ConceptState:
+    """How one concept is read on one split."""
+
+    concept: str
+    state: State
+    used: bool
+    """Whether the label of some world depends on it."""
+    decides: int
+    """In how many of these examples a change of this concept alone changes a label."""
+    examples: int
+    answered: int
+    right: int
+    map: ConceptMap | None = None
+    """What explains the answers."""
+    missed: tuple[str, ...] = ()
+    """The values that are clearly missed, of a noisy concept."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of answers that are right."""
+        return self.right / self.answered if self.answered else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the accuracy."""
+        return wilson(self.right, self.answered)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        low, high = self.interval
+        return {
+            "concept": self.concept,
+            "state": self.state,
+            "used_by_rule": self.used,
+            "decides_examples": self.decides,
+            "examples": self.examples,
+            "answered": self.answered,
+            "right": self.right,
+            "accuracy": self.accuracy if self.answered else None,
+            "low": low,
+            "high": high,
+            "missed_values": list(self.missed),
+            "map": None if self.map is None else map_to_dict(self.map),
+        }
+
+
+def map_to_dict(found: ConceptMap) -> dict[str, Any]:
+    """Return a map as plain data; of very many entries, the first."""
+    entries = [
+        {"true": list(key), "said": value, "examples": found.entries[key][0], "follow": found.entries[key][1]}
+        for key, value in list(found.image.items())[:100]
+    ]
+    return {"kind": found.kind, "read_from": list(found.sources), "explained": found.explained, "entries": entries}
+
+
+def used_concepts(knowledge: Knowledge) -> frozenset[int]:
+    """Return the columns of the concepts on which the label of some world depends.
+
+    >>> from assay.concepts import bits
+    >>> sorted(used_concepts(Knowledge.of(bits(["a", "b", "c"]), {"y": "a and (b or not b)"})))
+    [0]
+    """
+    formulas, space = [label.formula for label in knowledge.labels], knowledge.space
+    try:
+        diagram = compile_diagram(formulas, space, budget=DIAGRAM)
+    except AssayError:  # too large, or a program: what the text names
+        return frozenset(space.place(name) for formula in formulas for name in names_in(grounded(formula, space)))
+    pairs = zip(diagram.order, diagram.layers, strict=True)
+    return frozenset(place for place, layer in pairs if bool((layer != layer[:, :1]).any()))
+
+
+def judge_concepts(evidence: Evidence, used: frozenset[int], level: float) -> tuple[ConceptState, ...]:
+    """Return how each concept is read; `level` is the chance of a false alarm over all of them."""
+    space = evidence.knowledge.space
+    fitter = MapFitter(evidence, level)
+    decides = decided_examples(evidence)
+    each = level / len(space)
+    return tuple(
+        _judged(evidence, place, place in used, int(decides[place]), fitter, each) for place in range(len(space))
+    )
+
+
+def decided_examples(evidence: Evidence) -> Array:
+    """Return for each concept in how many examples a change of it alone changes some label."""
+    flips = [boundary.flips(evidence.concepts) for boundary in evidence.knowledge.boundaries]
+    return np.asarray(np.any(flips, axis=0).sum(axis=0))
+
+
+def _judged(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
+    truth, said = evidence.concepts[:, place], evidence.predicted_concepts[:, place]
+    counts = confusion(truth, said, evidence.knowledge.space.sizes[place])
+    spoken = counts[:, :-1]
+    answered, right = int(spoken.sum()), int(np.trace(spoken))
+    about = (evidence.knowledge.space.names[place], used, decides, len(truth), answered, right)
+    if not answered or at_least(len(truth) - answered, len(truth), TOLERATED) <= level:
+        return _state("absent", about)
+    elsewhere = fitter.elsewhere(place)
+    if elsewhere is not None:
+        return _state("misread", about, elsewhere)
+    own = fitter.own(place)
+    values = evidence.knowledge.space.concepts[place].values
+    missed = tuple(str(values[code]) for code in clearly_missed(spoken, level))
+    return _state(_own_state(spoken, own, bool(missed), level), about, own, missed)
+
+
+def _state(
+    state: State,
+    about: tuple[str, bool, int, int, int, int],
+    found: ConceptMap | None = None,
+    missed: tuple[str, ...] = (),
+) -> ConceptState:
+    concept, used, decides, examples, answered, right = about
+    return ConceptState(concept, state, used, decides, examples, answered, right, found, missed)
+
+
+def clearly_missed(counts: Array, level: float, recall: float = RIGHT) -> list[int]:
+    """Return the true values of which clearly fewer than `recall` are said right."""
+    rows = [code for code in range(len(counts)) if counts[code].sum()]
+    totals = {code: int(counts[code].sum()) for code in rows}
+    return [c for c in rows if at_most(int(counts[c, c]), totals[c], recall) <= level / len(rows)]
+
+
+def misread_values(counts: Array, level: float) -> list[int]:
+    """Return the true values that are clearly said as another one more often than as themselves."""
+    found = []
+    for code, row in enumerate(counts):
+        best = int(row.argmax())
+        if row[best] > row[code]:
+            chance = at_least(int(row[best]), int(row[best] + row[code]), 0.5)
+            if chance * max(1, len(row) - 1) * len(counts) <= level:
+                found.append(code)
+    return found
+
+
+def _own_state(counts: Array, own: ConceptMap, missed: bool, level: float) -> State:
+    """Judge by the counts of true values (rows) against answers (columns)."""
+    total, right = int(counts.sum()), int(np.trace(counts))
+    wrong = misread_values(counts, level)
+    if wrong:
+        return _wrong_state(counts, own, wrong)
+    if at_most(right, total, 1 - TOLERATED) <= level or missed:
+        return "not learned" if association(counts) < LEARNED else "noisy"
+    return "right" if wilson(right, total)[0] >= RIGHT else "too few"
+
+
+def _wrong_state(counts: Array, own: ConceptMap, wrong: list[int]) -> State:
+    shares = counts.sum(axis=0) / counts.sum()
+    if shares.max() >= CONSTANT:
+        return "collapsed"
+    if association(counts) < LEARNED:
+        return "not learned"
+    examples, follow = int(counts[wrong].sum()), int(counts[wrong].max(axis=1).sum())
+    if wilson(follow, examples)[0] < MOSTLY:
+        return "noisy"
+    return "collapsed" if own.merges else "misread"
+
+
+def association(counts: Array) -> float:
+    """Return how much answers depend on the truth: Cramer's V, corrected for chance; 0 where either is constant.
+
+    >>> association(np.array([[50, 0], [0, 50]])) > 0.99, association(np.array([[25, 25], [25, 25]]))
+    (True, 0.0)
+    """
+    table = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0].astype(float)
+    total, (rows, columns) = table.sum(), table.shape
+    if min(rows, columns) < 2 or total < 2:
+        return 0.0
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
+    excess = max(
+        0.0, float(((table - expected) ** 2 / expected).sum() / total) - (rows - 1) * (columns - 1) / (total - 1)
+    )
+    sides = (size - (size - 1) ** 2 / (total - 1) for size in (rows, columns))
+    return float(np.sqrt(excess / max(min(sides) - 1, 1e-9)))
+
+
+def read_by_maps(states: Sequence[ConceptState], codes: Codes, space: ConceptSpace) -> Codes:
+    """Return worlds as the maps of these concepts read them; what a map does not know is read as it is."""
+    read = codes.copy()
+    for state in states:
+        if state.map is None:
+            continue
+        place, columns = space.place(state.concept), [space.place(name) for name in state.map.sources]
+        worlds, rows = np.unique(codes[:, columns], axis=0, return_inverse=True)
+        table = np.full(len(worlds), -1)
+        for row, world in enumerate(worlds.tolist()):
+            key = tuple(space.concepts[c].values[code] for c, code in zip(columns, world, strict=True))
+            if key in state.map.image:
+                table[row] = space.concepts[place].code(state.map.image[key])
+        given = table[rows.ravel()]
+        read[:, place] = np.where(given >= 0, given, codes[:, place])
+    return read

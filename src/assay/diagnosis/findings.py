@@ -1,0 +1,391 @@
+"""What can be found about a model: one function for each kind of finding, from how concepts and labels are judged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState, read_by_maps
+from assay.diagnosis.labels import worst
+from assay.diagnosis.views import SplitView
+from assay.diagnosis.wording import percent, share_of, shortened, tell_concepts
+from assay.metrics.interval import at_least, at_most, wilson
+from assay.seeds import rng_for
+
+Kind = Literal[
+    "sound", "shortcut", "unidentified", "noisy", "wrong rule", "inconsistent", "leaking", "boundary", "memorised",
+    "opaque", "underfit", "too few",
+]  # fmt: skip
+MEANINGS: dict[Kind, str] = {
+    "underfit": "Labels are wrong: they are not learned.",
+    "shortcut": "Concepts that the rule uses are systematically misread, and the labels are kept all the same.",
+    "leaking": "The labels are better than the predicted concepts allow: they are told by something else.",
+    "memorised": "The model is right on worlds that training showed, and wrong on new ones.",
+    "wrong rule": "Labels are wrong where every concept that the rule uses is right.",
+    "inconsistent": "The labels do not follow from the predicted concepts by the rule.",
+    "noisy": "Some concepts that the rule uses are read wrong too often, and not in a way that keeps the labels.",
+    "opaque": "The model does not say some concepts that the rule uses, so that they cannot be judged.",
+    "boundary": "Labels are right far from the boundary of the rule and wrong near it.",
+    "unidentified": "Only concepts that the rule does not use are wrong; no label could have taught them.",
+    "too few": "There are too few examples to tell.",
+    "sound": "The labels are right, and they follow from concepts that are right.",
+}
+"""What each verdict says, the gravest first: the verdict is the first kind that is found."""
+RANK: tuple[Kind, ...] = tuple(MEANINGS)
+KEPT = 0.75
+"""The share of misread examples whose labels a shortcut surely keeps."""
+BY_RULE = 0.8
+"""The share of a label's errors that must come with right concepts for a wrong label to be the rule's."""
+DROP = 0.1
+"""By how much worse a model must be on new worlds, or at the boundary."""
+FEWEST = 20
+"""How many examples a comparison needs on each side."""
+SHUFFLES = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: its kind, the splits that show it, a sentence, and what it is about."""
+
+    kind: Kind
+    split: str
+    text: str
+    concepts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return {
+            "kind": self.kind,
+            "split": self.split,
+            "text": self.text,
+            "concepts": list(self.concepts),
+            "labels": list(self.labels),
+            "numbers": dict(self.numbers),
+        }
+
+
+def opaque(view: SplitView) -> Finding | None:
+    """Find concepts that the rule uses and that the model does not say."""
+    silent = view.in_state(["absent"])
+    if not silent:
+        return None
+    whole = [c.concept for c in silent if not c.answered]
+    parts = [f"{c.concept} in {c.examples - c.answered:,} of {c.examples:,} examples" for c in silent if c.answered]
+    used = len(view.columns)
+    if len(whole) == used:
+        text = f"On {view.name}, it says no concept that the rule uses."
+    else:
+        text = f"On {view.name}, of {used} concepts that the rule uses it does not say {shortened([*whole, *parts])}."
+    return Finding("opaque", view.name, text, tuple(c.concept for c in silent), numbers={"concepts": len(silent)})
+
+
+def shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | None, float | None]:
+    """Find misreadings that keep the labels; also return the share of training worlds whose labels they keep."""
+    wrong = view.in_state(SYSTEMATIC)
+    if not wrong:
+        return _mixed_shortcut(view), None
+    columns = [view.evidence.knowledge.space.place(c.concept) for c in wrong]
+    said = view.evidence.predicted_concepts[:, columns]
+    misread = ((said != view.evidence.concepts[:, columns]) & (said >= 0)).any(axis=1) & view.complete
+    kept, count = int((misread & view.implied_right).sum()), int(misread.sum())
+    agreement = kept_in_training(wrong, training, view)
+    always = agreement is not None and agreement >= 1 - TOLERATED
+    if not count or not (always or wilson(kept, count)[0] >= KEPT):
+        return None, agreement
+    text = (
+        f"On {view.name}, concepts that the rule uses are misread in {count:,} of {len(view.evidence):,} examples, and "
+        f"the rule still gives the right labels in {share_of(kept, count)} such examples."
+    )
+    texts = [text, *tell_concepts(wrong, view.evidence)]
+    if agreement is not None:
+        texts.append(_tell_agreement(agreement))
+    numbers = {"misread": count, "kept": kept, **({} if agreement is None else {"training_kept": agreement})}
+    return Finding("shortcut", view.name, " ".join(texts), tuple(c.concept for c in wrong), numbers=numbers), agreement
+
+
+def _tell_agreement(agreement: float) -> str:
+    if agreement == 1:
+        return "Read this way, every training world keeps its labels, so training could not tell."
+    return f"Read this way, {percent(agreement)} of the training worlds keep their labels."
+
+
+def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view: SplitView) -> float | None:
+    """Return the share of the distinct training worlds whose labels stay when these concepts are read by their maps."""
+    if training is None or not len(training):
+        return None
+    worlds, knowledge = np.unique(training, axis=0), view.evidence.knowledge
+    read = read_by_maps(wrong, worlds, knowledge.space)
+    return float((knowledge.labels_of(worlds) == knowledge.labels_of(read)).all(axis=1).mean())
+
+
+def _mixed_shortcut(view: SplitView) -> Finding | None:
+    """Find wrong concepts that go together so as to keep the labels, though no concept by itself is misread mostly."""
+    noisy = view.in_state(["noisy", "not learned"])
+    rows = view.complete & ~view.concepts_right
+    count, kept = int(rows.sum()), int((rows & view.implied_right).sum())
+    if not noisy or not count or kept == 0:
+        return None
+    expected = _kept_by_chance(view)
+    if at_least(kept, count, min(1.0, expected + DROP)) > view.level or wilson(kept, count)[0] < KEPT:
+        return None
+    text = (
+        f"On {view.name}, concepts that the rule uses are wrong in {count:,} of {len(view.evidence):,} examples, and "
+        f"the rule still gives the right labels in {percent(kept / count)} of these; errors that do not go together "
+        f"would keep {percent(expected)}."
+    )
+    numbers = {"misread": count, "kept": kept, "expected": expected}
+    return Finding("shortcut", view.name, text, tuple(c.concept for c in noisy), numbers=numbers)
+
+
+def _kept_by_chance(view: SplitView) -> float:
+    """Return how often labels survive if each concept errs as often as it does, but by itself."""
+    truth, said = view.evidence.concepts, view.evidence.predicted_concepts
+    rng, kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
+    for _ in range(SHUFFLES):
+        mixed = said.copy()
+        for column in view.columns:
+            for code in np.unique(truth[:, column]):
+                rows = np.flatnonzero(truth[:, column] == code)
+                mixed[rows, column] = said[rng.permutation(rows), column]
+        wrong = (mixed[:, view.columns] != truth[:, view.columns]).any(axis=1) & view.complete
+        kept += int((wrong & (view.labels_implied_by(mixed) == view.truth).all(axis=1)).sum())
+        count += int(wrong.sum())
+    return kept / max(1, count)
+
+
+def noisy(view: SplitView, kept: bool) -> Finding | None:
+    """Find concepts that the rule uses and that are read wrong; those misread systematically if labels are lost."""
+    wrong = view.in_state(["noisy", "not learned"] if kept else list(WRONG))
+    if not wrong:
+        return None
+    return Finding(
+        "noisy", view.name, " ".join([f"On {view.name}:", *tell_concepts(wrong, view.evidence)]),
+        tuple(c.concept for c in wrong), numbers={"concepts": len(wrong)},
+    )  # fmt: skip
+
+
+def unidentified(view: SplitView) -> Finding | None:
+    """Find wrong concepts that the rule does not use, where those it uses are right."""
+    wrong = view.in_state(WRONG, used=False)
+    if not wrong or view.wrong_used:
+        return None
+    names = shortened([c.concept for c in wrong])
+    text = " ".join(
+        [
+            f"On {view.name}, the rule does not use {names}, and only these are wrong.",
+            *tell_concepts(wrong, view.evidence),
+        ]
+    )
+    return Finding("unidentified", view.name, text, tuple(c.concept for c in wrong), numbers={"concepts": len(wrong)})
+
+
+def wrong_rule(view: SplitView) -> Finding | None:
+    """Find labels that are wrong where all concepts of the rule are right."""
+    rows = view.concepts_right
+    if rows.sum() < FEWEST:
+        return None
+    wrong = view.evidence.predicted_labels != view.truth
+    counts = {label.label: (int(wrong[rows, i].sum()), int(wrong[:, i].sum())) for i, label in enumerate(view.labels)}
+    total, each = int(rows.sum()), view.level / len(view.labels)
+    bad = [
+        (label.label, counts[label.label][0])
+        for label in view.labels
+        if at_least(counts[label.label][0], total, TOLERATED) <= each
+        or (label.standing == "wrong" and counts[label.label][0] >= BY_RULE * counts[label.label][1])
+    ]
+    if not bad:
+        return None
+    named = shortened([f"{name} in {count:,}" for name, count in bad])
+    text = (
+        f"On {view.name}, in {total:,} examples every concept that the rule uses is right, yet the "
+        f"model is wrong about {named}."
+    )
+    numbers = {"examples": total, "wrong": int(wrong[rows].any(axis=1).sum())}
+    return Finding("wrong rule", view.name, text, labels=tuple(name for name, _ in bad), numbers=numbers)
+
+
+def inconsistent(view: SplitView) -> Finding | None:
+    """Find labels that do not follow from predicted concepts, where those are wrong too."""
+    rows = view.complete & ~view.concepts_right
+    count, total = int((rows & ~view.follows).sum()), int(view.complete.sum())
+    if not total or at_least(count, total, TOLERATED) > view.level:
+        return None
+    follow = int((view.complete & view.follows).sum())
+    text = f"On {view.name}, the labels follow from the predicted concepts in {share_of(follow, total)} examples."
+    return Finding("inconsistent", view.name, text, numbers={"examples": total, "follow": follow})
+
+
+def bypassing(view: SplitView) -> Finding | None:
+    """Find labels that are right where the predicted concepts imply wrong ones, and could not come from them."""
+    rows = view.complete & ~view.implied_right
+    better, worse = int((rows & view.right).sum()), int((view.complete & view.implied_right & ~view.right).sum())
+    total = int(view.complete.sum())
+    if (
+        not total
+        or at_least(better, total, TOLERATED) > view.level
+        or at_least(better, better + worse, 0.5) > view.level
+    ):
+        return None
+    by_concepts = told_by_concepts(view)
+    own = int((view.complete & view.right).sum())
+    if wilson(own, total)[0] <= by_concepts + TOLERATED:
+        return None
+    implied = int((view.complete & view.implied_right).sum())
+    text = (
+        f"On {view.name}, the labels are right in {share_of(own, total)} examples, but the predicted concepts imply "
+        f"the right ones in only {percent(implied / total)}, and other rules over them, learned on half of the "
+        f"examples, get {percent(by_concepts)}."
+    )
+    return Finding("leaking", view.name, text, numbers={"right": own, "implied": implied, "examples": total})
+
+
+def told_by_concepts(view: SplitView) -> float:
+    """Return how often the right labels can be told from predicted concepts by rules learned on the other half."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = np.flatnonzero(view.complete)
+    said = view.evidence.predicted_concepts[rows][:, view.columns]
+    sizes = [view.evidence.knowledge.space.sizes[column] for column in view.columns]
+    features = np.concatenate([said[:, [i]] == np.arange(size)[None] for i, size in enumerate(sizes)], axis=1)
+    halves = rng_for(0, "told by concepts", len(rows)).permutation(len(rows)) % 2
+    right = np.ones(len(rows), dtype=bool)
+    for place in range(view.truth.shape[1]):
+        labels = view.truth[rows, place]
+        for half in (0, 1):
+            fitted, judged = halves != half, halves == half
+            if not fitted.any() or not judged.any():
+                continue
+            tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(features[fitted], labels[fitted])
+            right[judged] &= tree.predict(features[judged]) == labels[judged]
+    return float(right.mean()) if len(rows) else 0.0
+
+
+def underfit(view: SplitView, by_rule: bool) -> Finding | None:
+    """Find labels that are wrong, unless the concepts are right and only the rule is wrong."""
+    wrong = [label for label in view.labels if label.standing == "wrong"]
+    if not wrong or by_rule:
+        return None
+    named = [f"{label.label} is right in {share_of(label.right, label.examples)}" for label in wrong]
+    often = shortened([percent(label.majority / label.examples) for label in wrong])
+    text = f"On {view.name}, {shortened(named)}; the most frequent value would be right in {often}."
+    return Finding("underfit", view.name, text, labels=tuple(label.label for label in wrong))
+
+
+def memorised(
+    views: Mapping[str, SplitView], new: Mapping[str, Array | None], seen_is: str, new_is: str
+) -> Finding | None:
+    """Find a model that is right on worlds of training and wrong on others, beyond what misread concepts explain."""
+    groups: dict[bool, list[tuple[Array, Array, Array, Array]]] = {True: [], False: []}
+    for name, view in views.items():
+        mask = new.get(name)
+        if mask is None:
+            continue
+        known = view.complete
+        head = ~view.right & (~known | view.implied_right)
+        for is_new in (True, False):
+            rows = mask if is_new else ~mask
+            misread = ~view.concepts_right & known
+            groups[is_new].append((view.right[rows], head[rows], misread[rows], view.near[rows]))
+    if not groups[True]:
+        return None
+    fresh, old = (tuple(np.concatenate(parts) for parts in zip(*groups[key], strict=True)) for key in (True, False))
+    if min(len(fresh[0]), len(old[0])) < FEWEST or wilson(int(old[0].sum()), len(old[0]))[0] < KEPT:
+        return None
+    level = min(view.level for view in views.values())
+    causes = [1, 2] if old[2].mean() <= DROP else [1]  # where known worlds are misread too, that is no memory
+    alike = [(old[3] == near, fresh[3] == near) for near in (True, False)]  # new worlds may lie nearer to the boundary
+    falls = any(rises(old[i][before], fresh[i][after], level) for i in causes for before, after in alike)
+    if not falls or not rises(~old[0], ~fresh[0], level):
+        return None
+    text = (
+        f"Labels are right in {share_of(int(old[0].sum()), len(old[0]))} examples {seen_is}, and in "
+        f"{share_of(int(fresh[0].sum()), len(fresh[0]))} {new_is}."
+    )
+    numbers = {
+        "seen": len(old[0]),
+        "seen_right": int(old[0].sum()),
+        "new": len(fresh[0]),
+        "new_right": int(fresh[0].sum()),
+    }
+    return Finding("memorised", ", ".join(n for n in views if new.get(n) is not None), text, numbers=numbers)
+
+
+def rises(before: Array, after: Array, level: float) -> bool:
+    """Return whether a share is clearly higher after than before, by `DROP` or more."""
+    if min(len(before), len(after)) < FEWEST or after.mean() - before.mean() < DROP:
+        return False
+    both = np.concatenate([before, after])
+    from scipy.stats import hypergeom
+
+    chance = hypergeom.sf(int(after.sum()) - 1, len(both), int(both.sum()), len(after))
+    low, high = wilson(int(after.sum()), len(after))[0], wilson(int(before.sum()), len(before))[1]
+    return bool(chance <= level and low > high)
+
+
+def too_few(view: SplitView) -> Finding | None:
+    """Find what cannot be told yet: labels or concepts of the rule whose interval is too wide."""
+    labels = [label for label in view.labels if label.standing == "undecided"]
+    concepts = view.in_state(["too few"])
+    if not labels and not concepts:
+        return None
+    named = [f"label {label.label} ({share_of(label.right, label.examples)})" for label in labels]
+    named += [f"{c.concept} ({share_of(c.right, c.answered)})" for c in concepts]
+    text = f"On {view.name}, {len(view.evidence):,} examples do not tell whether these are right: {shortened(named)}."
+    return Finding(
+        "too few", view.name, text, tuple(c.concept for c in concepts), tuple(label.label for label in labels)
+    )
+
+
+def labels_standing(view: SplitView) -> str:
+    """Return how right the labels of a split are, in words."""
+    standing = worst(view.labels)
+    right, total = int(view.right.sum()), len(view.right)
+    words = {
+        "right": "the labels are right",
+        "mostly right": "the labels are mostly right",
+        "wrong": "labels are wrong",
+        "undecided": "the labels are neither clearly wrong nor clearly mostly right",
+    }[standing]
+    what = "right" if len(view.labels) == 1 else "all right together"
+    return f"On {view.name}, {words}: {what} in {share_of(right, total)} examples."
+
+
+def boundary(view: SplitView) -> Finding | None:
+    """Find labels that are right where the rule is clear and wrong near its boundary."""
+    told, names = [], []
+    for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
+        right = view.evidence.predicted_labels[:, place] == view.truth[:, place]
+        near, clear = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1), side.far
+        if min(near.sum(), clear.sum()) < FEWEST or not rises(~right[clear], ~right[near], view.level):
+            continue
+        hits = int(right[clear].sum())
+        if (
+            wilson(hits, int(clear.sum()))[0] < KEPT
+            or at_most(int(right[near].sum()), int(near.sum()), 0.9) > view.level
+        ):
+            continue
+        worst_types = _worst_types(side.types, side.in_types, right, view.level)
+        named = f"; clearly wrong: {shortened(worst_types, 3)}" if worst_types else ""
+        told.append(
+            f"{label.name} is right in {share_of(int(right[near].sum()), int(near.sum()))} examples that one change "
+            f"brings across the boundary, and in {share_of(int(right[clear].sum()), int(clear.sum()))} far from it"
+            f"{named}"
+        )
+        names.append(label.name)
+    if not told:
+        return None
+    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(told)}.", labels=tuple(names))
+
+
+def _worst_types(names: Sequence[str], inside: Array, right: Array, level: float) -> list[str]:
+    """Return the near-boundary types that are clearly wrong more often than not, the worst first."""
+    found = []
+    for name, rows in zip(names, inside.T, strict=True):
+        total, hits = int(rows.sum()), int(right[rows].sum())
+        if total and at_most(hits, total, 0.5) <= level / len(names):
+            found.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
+    return [text for _, text in sorted(found)]

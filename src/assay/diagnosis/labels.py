@@ -1,0 +1,104 @@
+"""Whether labels are right, mostly right or wrong, by tested bounds; and whether they beat the most frequent value."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.diagnosis.concepts import RIGHT, clearly_missed
+from assay.metrics.evidence import Evidence
+from assay.metrics.interval import at_most, wilson
+from assay.metrics.quality import confusion
+
+Standing = Literal["right", "mostly right", "wrong", "undecided"]
+STANDINGS: tuple[Standing, ...] = ("wrong", "undecided", "mostly right", "right")
+"""From the worst to the best."""
+MOSTLY = 0.75
+"""The accuracy that mostly right labels surely have, and that wrong ones surely have not."""
+
+
+@dataclass(frozen=True)
+class LabelState:
+    """How right one label is on one split."""
+
+    label: str
+    standing: Standing
+    examples: int
+    right: int
+    majority: int
+    """How many the most frequent value would get right."""
+    missed: tuple[str, ...]
+    """The values of which clearly fewer than 88 % are said right."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right labels."""
+        return self.right / self.examples
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the accuracy."""
+        return wilson(self.right, self.examples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        low, high = self.interval
+        return {
+            "label": self.label,
+            "standing": self.standing,
+            "examples": self.examples,
+            "right": self.right,
+            "accuracy": self.accuracy,
+            "low": low,
+            "high": high,
+            "majority": self.majority / self.examples,
+            "missed_values": list(self.missed),
+        }
+
+
+def lawful_labels(evidence: Evidence) -> Codes:
+    """Return the labels to be expected: the true ones, or the likelier value of a label that is left to chance."""
+    labels = evidence.labels
+    if evidence.knowledge.stochastic:
+        drawn = np.array([label.odds is not None for label in evidence.knowledge.labels])
+        labels = np.where(drawn, evidence.knowledge.labels_of(evidence.concepts), labels)
+    return labels
+
+
+def judge_labels(evidence: Evidence, level: float) -> tuple[LabelState, ...]:
+    """Return how right each label is; `level` is the chance of a false alarm over all of them."""
+    truth, said = lawful_labels(evidence), evidence.predicted_labels
+    labels = evidence.knowledge.labels
+    return tuple(
+        _judged(label.name, tuple(map(str, label.values)), truth[:, i], said[:, i], level / len(labels))
+        for i, label in enumerate(labels)
+    )
+
+
+def worst(states: tuple[LabelState, ...]) -> Standing:
+    """Return the standing of the worst label."""
+    return min((state.standing for state in states), key=STANDINGS.index)
+
+
+def _judged(name: str, values: tuple[str, ...], truth: Array, said: Array, level: float) -> LabelState:
+    counts = confusion(np.maximum(truth, 0), said, len(values))
+    total, right = len(truth), int((truth == said).sum())
+    majority = int(counts.sum(axis=1).max())
+    missed = clearly_missed(counts, 0.05)
+    standing = _standing(right, total, majority, counts, level)
+    return LabelState(name, standing, total, right, majority, tuple(values[code] for code in missed))
+
+
+def _standing(right: int, total: int, majority: int, counts: Array, level: float) -> Standing:
+    low = wilson(right, total)[0]
+    no_better = right <= majority < total and bool(clearly_missed(counts, level, 0.5))
+    halfway = (total + majority) / (2 * total)
+    if no_better or at_most(right, total, min(MOSTLY, halfway)) <= level:
+        return "wrong"
+    learned = right > majority or majority == total
+    if low >= RIGHT and learned and not clearly_missed(counts, 0.05):
+        return "right"
+    if low >= MOSTLY and learned:
+        return "mostly right"
+    return "undecided"

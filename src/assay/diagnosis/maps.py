@@ -1,0 +1,179 @@
+"""Which map explains what a model says of a concept: of its own values, of another concept's, or of a whole object's.
+
+The classes of maps are those of counting, the simplest first: the identity; a map of the concept's own values; one of
+another concept's values (two concepts exchanged are two such maps); one of all attributes of an object together; one of
+the whole world. Each is fitted on one half of the examples and judged on the other, so that a map with more entries
+does not look better for that alone. A later class is taken only where it explains clearly more than an earlier one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace, Value
+from assay.metrics.evidence import Evidence
+from assay.metrics.interval import at_least, wilson
+from assay.seeds import rng_for
+
+MapKind = Literal["own", "source", "object", "world"]
+CLEARLY = 0.1
+"""By how much more of the answers a later class of maps must explain."""
+MOSTLY = 0.5
+"""The share of the answers that a map surely explains if it is told."""
+PER_ENTRY = 8
+"""How many examples each entry of a map of whole worlds must have on average."""
+
+
+@dataclass(frozen=True)
+class ConceptMap:
+    """A map from true values to the value most often said; `sources` are the concepts whose true values it looks at."""
+
+    concept: str
+    kind: MapKind
+    sources: tuple[str, ...]
+    image: dict[tuple[Value, ...], Value]
+    entries: dict[tuple[Value, ...], tuple[int, int]]
+    """For each entry how many examples have these true values, and how many answers follow the map."""
+
+    @property
+    def explained(self) -> float:
+        """The share of answers that follow the map."""
+        total = sum(examples for examples, _ in self.entries.values())
+        return sum(follow for _, follow in self.entries.values()) / total if total else float("nan")
+
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether every true value that occurs is most often said as it is."""
+        return self.kind == "own" and all(key == (value,) for key, value in self.image.items())
+
+    @cached_property
+    def renames(self) -> bool:
+        """Whether the map is from one concept to another value by value, each said as it is."""
+        return self.kind == "source" and all(key == (value,) for key, value in self.image.items())
+
+    @cached_property
+    def merges(self) -> bool:
+        """Whether values are merged but none that is still said is misnamed: mapping twice is mapping once."""
+        said = {value: self.image.get((value,), value) for value in self.image.values()}
+        return self.kind == "own" and not self.is_identity and all(key == value for key, value in said.items())
+
+
+def halves_of(rows: int) -> Array:
+    """Return a half for each row, the same in every run."""
+    return np.asarray(rng_for(0, "halves", rows).permutation(rows) % 2)
+
+
+def follows_map(keys: Array, said: Array, size: int, halves: Array) -> Array:
+    """Return for each answer whether it follows the map from keys to answers that the other half suggests."""
+    _, places = np.unique(keys, return_inverse=True)
+    places, width = places.ravel(), int(places.max(initial=0)) + 1
+    right = np.zeros(len(said), dtype=bool)
+    for half in (0, 1):
+        fitted, judged = halves != half, halves == half
+        counts = np.bincount(places[fitted] * size + said[fitted], minlength=width * size).reshape(width, size)
+        right[judged] = counts.argmax(axis=1)[places[judged]] == said[judged]
+        right[judged] &= counts.max(axis=1)[places[judged]] > 0
+    return right
+
+
+def explained_by_sources(truth: Codes, said: Codes, sizes: Sequence[int], halves: Array) -> Array:
+    """Return for each concept said (row) and true concept (column) how many answers the best map explains."""
+    width, count = max(sizes), truth.shape[1]
+    tables = []
+    for half in (0, 1):
+        rows = halves == half
+        codes = np.arange(width)
+        true = (truth[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
+        spoken = (said[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
+        tables.append((spoken.T @ true).reshape(count, width, count, width).transpose(0, 2, 3, 1))
+    found = np.zeros((count, count))
+    for fitted, judged in (tables, tables[::-1]):
+        best = fitted.argmax(axis=3)[..., None]
+        found += np.take_along_axis(judged, best, axis=3)[..., 0].sum(axis=2)
+    return found
+
+
+class MapFitter:
+    """Fits maps to the answers of a model on one split."""
+
+    def __init__(self, evidence: Evidence, level: float) -> None:
+        self.evidence, self.level = evidence, level
+        self.space: ConceptSpace = evidence.knowledge.space
+        self.halves = halves_of(len(evidence))
+
+    @cached_property
+    def by_source(self) -> Array:
+        """How many answers of each concept the best map from each concept explains."""
+        return explained_by_sources(
+            self.evidence.concepts, self.evidence.predicted_concepts, self.space.sizes, self.halves
+        )
+
+    def own(self, place: int) -> ConceptMap:
+        """Return the map of a concept's own values."""
+        return self._map(place, "own", (place,), self._said(place))
+
+    def elsewhere(self, place: int) -> ConceptMap | None:
+        """Return a map from other true values, if one explains clearly more of the answers than their own concept."""
+        rows = self._said(place)
+        if rows.sum() < 2 * PER_ENTRY:
+            return None
+        own = self._follows(place, (place,), rows)
+        fits: list[tuple[MapKind, tuple[int, ...]]] = [("source", (self._best_source(place),))]
+        fits += [("object", columns) for columns in self._object(place)]
+        if self._few_worlds:
+            fits.append(("world", tuple(range(len(self.space)))))
+        for kind, columns in fits:
+            follows = self._follows(place, columns, rows)
+            gained, lost = int((follows & ~own).sum()), int((own & ~follows).sum())
+            mostly = wilson(int(follows.sum()), len(follows))[0] >= MOSTLY
+            clearly = gained - lost >= CLEARLY * rows.sum() and mostly and columns != (place,)
+            if clearly and at_least(gained, gained + lost, 0.5) <= self.level / len(self.space):
+                return self._map(place, kind, columns, rows)
+        return None
+
+    def _said(self, place: int) -> Array:
+        return np.asarray(self.evidence.predicted_concepts[:, place] >= 0)
+
+    def _best_source(self, place: int) -> int:
+        found = self.by_source[place].copy()
+        found[place] += 0.5  # the concept itself, where another explains as much
+        return int(found.argmax())
+
+    def _object(self, place: int) -> list[tuple[int, ...]]:
+        name = self.space.names[place]
+        slots = [slot for slot in self.space.slots if name in slot.concepts and len(slot.concepts) > 1]
+        return [tuple(self.space.place(concept) for concept in slot.concepts) for slot in slots]
+
+    @cached_property
+    def _few_worlds(self) -> bool:
+        distinct = len(np.unique(self.evidence.concepts, axis=0))
+        return len(self.space) > 1 and distinct * PER_ENTRY <= len(self.evidence)
+
+    def _keys(self, columns: tuple[int, ...], rows: Array) -> Array:
+        keys = np.zeros(int(rows.sum()), dtype=np.int64)
+        for column in columns:
+            keys = keys * self.space.sizes[column] + self.evidence.concepts[rows, column]
+            if len(columns) > 1:  # numbered anew, so that many columns do not overflow
+                keys = np.unique(keys, return_inverse=True)[1].ravel()
+        return keys
+
+    def _follows(self, place: int, columns: tuple[int, ...], rows: Array) -> Array:
+        said = self.evidence.predicted_concepts[rows, place]
+        return follows_map(self._keys(columns, rows), said, self.space.sizes[place], self.halves[rows])
+
+    def _map(self, place: int, kind: MapKind, columns: tuple[int, ...], rows: Array) -> ConceptMap:
+        space, said = self.space, self.evidence.predicted_concepts[rows, place]
+        values = space.concepts[place].values
+        worlds, places = np.unique(self.evidence.concepts[rows][:, list(columns)], axis=0, return_inverse=True)
+        counts = np.bincount(places.ravel() * len(values) + said, minlength=len(worlds) * len(values))
+        image, entries = {}, {}
+        for codes, row in zip(worlds.tolist(), counts.reshape(-1, len(values)), strict=True):
+            key = tuple(space.concepts[column].values[code] for column, code in zip(columns, codes, strict=True))
+            # where its own value is said as often as another, it is taken for read right
+            best = codes[0] if kind == "own" and row[codes[0]] == row.max() else int(row.argmax())
+            image[key], entries[key] = values[best], (int(row.sum()), int(row[best]))
+        return ConceptMap(space.names[place], kind, tuple(space.names[c] for c in columns), image, entries)

@@ -1,0 +1,142 @@
+"""A split as findings see it: how its concepts and labels were judged, and which errors have which cause."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.diagnosis.concepts import WRONG, ConceptState
+from assay.diagnosis.labels import LabelState, lawful_labels
+from assay.diagnosis.wording import enumerated
+from assay.metrics.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The wrong labels of a split by cause, as far as predictions tell.
+
+    `rule`        the true rule gives the right label for the predicted concepts
+    `perception`  the label is the one that the rule gives for the predicted concepts, which are wrong
+    `both`        neither: the concepts imply a wrong label, and the model says another wrong one
+    `unknown`     the model does not say every concept that the rule uses
+    `luck`        labels that are right although the predicted concepts imply another
+    """
+
+    labels: int
+    wrong: int
+    rule: int
+    perception: int
+    both: int
+    unknown: int
+    luck: int
+
+    @property
+    def text(self) -> str:
+        """The causes in a sentence."""
+        if not self.wrong:
+            return ""
+        causes = {
+            "perception": self.perception,
+            "the rule": self.rule,
+            "both": self.both,
+            "a cause unknown": self.unknown,
+        }
+        told = [f"{count:,} to {cause}" for cause, count in causes.items() if count]
+        return f"Of {self.wrong:,} wrong labels, {enumerated(told)}: this is what would have to be mended."
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the counts as plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class SplitView:
+    """A split with what was judged on it, and what follows for findings."""
+
+    name: str
+    evidence: Evidence
+    concepts: tuple[ConceptState, ...]
+    labels: tuple[LabelState, ...]
+    used: frozenset[int]
+    level: float
+
+    @cached_property
+    def truth(self) -> Codes:
+        """The labels to be expected."""
+        return lawful_labels(self.evidence)
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The columns of the concepts that the rule uses."""
+        return sorted(self.used)
+
+    @cached_property
+    def complete(self) -> Array:
+        """Which examples have an answer for every concept that the rule uses."""
+        return np.asarray((self.evidence.predicted_concepts[:, self.columns] >= 0).all(axis=1))
+
+    @cached_property
+    def implied(self) -> Codes:
+        """The labels that the rule gives for the predicted concepts, -2 where some are not said."""
+        return self.labels_implied_by(self.evidence.predicted_concepts)
+
+    def labels_implied_by(self, said: Codes) -> Codes:
+        """Return the labels that the rule gives for concepts said, -2 where some that it uses are not said."""
+        found = np.full(self.truth.shape, -2)
+        filled = np.where(said >= 0, said, self.evidence.concepts)  # the rule does not use what is filled in
+        if self.complete.any():
+            found[self.complete] = self.evidence.knowledge.labels_of(filled[self.complete])
+        return found
+
+    @cached_property
+    def concepts_right(self) -> Array:
+        """Which examples have every concept that the rule uses right."""
+        same = self.evidence.concepts[:, self.columns] == self.evidence.predicted_concepts[:, self.columns]
+        return np.asarray(same.all(axis=1))
+
+    @cached_property
+    def right(self) -> Array:
+        """Which examples have every label right."""
+        return np.asarray((self.evidence.predicted_labels == self.truth).all(axis=1))
+
+    @cached_property
+    def implied_right(self) -> Array:
+        """Which examples have predicted concepts from which the right labels follow."""
+        return np.asarray((self.implied == self.truth).all(axis=1))
+
+    @cached_property
+    def follows(self) -> Array:
+        """Which examples have labels that follow from the predicted concepts."""
+        return np.asarray((self.implied == self.evidence.predicted_labels).all(axis=1))
+
+    @cached_property
+    def near(self) -> Array:
+        """Which examples one change brings across the boundary of some label."""
+        return np.asarray(np.any([side.in_types.any(axis=1) for side in self.evidence.sides], axis=0))
+
+    def in_state(self, states: Sequence[str], used: bool = True) -> tuple[ConceptState, ...]:
+        """Return the concepts in one of these states that the rule uses, or does not."""
+        return tuple(c for c in self.concepts if c.used == used and c.state in states)
+
+    @cached_property
+    def wrong_used(self) -> tuple[ConceptState, ...]:
+        """The concepts that the rule uses and that are read wrong."""
+        return self.in_state(WRONG)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """The wrong labels by cause."""
+        said, known = self.evidence.predicted_labels, np.broadcast_to(self.complete[:, None], self.truth.shape)
+        wrong, good = said != self.truth, self.implied == self.truth
+        same = self.implied == said
+        return Errors(
+            labels=wrong.size,
+            wrong=int(wrong.sum()),
+            rule=int((wrong & known & good).sum()),
+            perception=int((wrong & known & same).sum()),
+            both=int((wrong & known & ~good & ~same).sum()),
+            unknown=int((wrong & ~known).sum()),
+            luck=int((~wrong & known & ~good).sum()),
+        )

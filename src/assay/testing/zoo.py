@@ -1,0 +1,289 @@
+"""A zoo of known faults: predictors whose fault is planted, with the findings that must and must not be told of them.
+
+Every specimen lives in a habitat: the rule of a task and the worlds of its splits, without pictures. Its answers are
+built from the truth, so that its fault is known. `survey` tries specimens in habitats and counts what is told of them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.config import Settings
+from assay.data.recipe import recipe_from
+from assay.diagnosis.concepts import used_concepts
+from assay.diagnosis.findings import RANK, Kind
+from assay.diagnosis.verdict import Diagnosis, diagnose, new_worlds
+from assay.errors import AssayError
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence
+from assay.seeds import rng_for
+
+SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
+FAULTS: frozenset[Kind] = frozenset(RANK) - {"sound", "too few"}
+
+
+@dataclass(frozen=True)
+class Habitat:
+    """A rule, the worlds of the splits, and those that training showed."""
+
+    task: str
+    seed: int
+    knowledge: Knowledge
+    splits: Mapping[str, Codes]
+    training: Codes
+
+    @property
+    def used(self) -> list[int]:
+        """The columns of the concepts that the rule uses."""
+        return sorted(used_concepts(self.knowledge))
+
+    @property
+    def unused(self) -> list[int]:
+        """The columns of the concepts that it does not use."""
+        return sorted(set(range(len(self.knowledge.space))) - set(self.used))
+
+    def keeps(self, read: Callable[[Codes], Codes], splits: Sequence[str] = ()) -> bool:
+        """Return whether every training world, and every world of these splits, keeps its labels when read this way."""
+        worlds = np.concatenate([self.training, *(self.splits[name] for name in splits)])
+        return bool((self.knowledge.labels_of(read(worlds)) == self.knowledge.labels_of(worlds)).all())
+
+
+def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> Habitat:
+    """Return the habitat of a task: the worlds of its splits, as `assay make` would deal them."""
+    built = recipe_from(task, Settings({})).task
+    most, splits = {**SIZES, **(sizes or {})}, {}
+    for split in built.splits():
+        if split.name in most:
+            splits[split.name] = built.worlds_in(split, seed).codes(np.arange(min(split.size, most[split.name])))
+    training = splits.pop("train")
+    return Habitat(task, seed, built.knowledge, splits, training)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A predictor's answers by split, and what must and must not be told of it."""
+
+    evidence: Mapping[str, Evidence]
+    required: tuple[frozenset[Kind], ...]
+    """Of each set at least one kind must be told."""
+    forbidden: frozenset[Kind]
+    concepts: frozenset[str] = frozenset()
+    """Concepts that the findings must name."""
+    note: str = ""
+    """A word that the text must hold."""
+
+
+Plant = Callable[[Habitat, np.random.Generator], Planted | None]
+"""Builds a predictor; None where the habitat has no room for its fault."""
+SPECIMENS: dict[str, tuple[str, Plant]] = {}
+
+
+def specimen(name: str) -> Callable[[Plant], Plant]:
+    """Register a predictor with a planted fault; its docstring says which."""
+
+    def register(plant: Plant) -> Plant:
+        SPECIMENS[name] = (plant.__doc__ or "", plant)
+        return plant
+
+    return register
+
+
+def one_of(*kinds: Kind) -> frozenset[Kind]:
+    """Return alternatives."""
+    return frozenset(kinds)
+
+
+def all_but(*kinds: Kind) -> frozenset[Kind]:
+    """Return every kind of finding but these; `too few` is never forbidden with them."""
+    return frozenset(RANK) - frozenset(kinds) - {"too few"}
+
+
+def answers(
+    home: Habitat,
+    split: str,
+    said: Codes,
+    labels: Codes | None = None,
+    confidence: Sequence[Array | float | None] | None = None,
+) -> Evidence:
+    """Return the evidence of a predictor that says these concepts, and these labels or those that the rule gives."""
+    knowledge, worlds = home.knowledge, home.splits[split]
+    spoken = knowledge.labels_of(np.maximum(said, 0)) if labels is None else labels
+    sure = confidence or [None] * len(knowledge.space)
+    sizes = knowledge.space.sizes
+    probabilities = tuple(None if c is None else certain(said[:, i], sizes[i], c) for i, c in enumerate(sure))
+    silent = (None,) * len(knowledge.labels)
+    return Evidence(knowledge, split, knowledge.labels_of(worlds), worlds, spoken, said, silent, probabilities)
+
+
+def certain(codes: Codes, size: int, confidence: Array | float) -> Array:
+    """Return probabilities that give each code this confidence and share the rest alike."""
+    sure = np.broadcast_to(np.asarray(confidence, dtype=float), codes.shape)
+    rest = (1 - sure) / max(1, size - 1)
+    spread = np.repeat(rest[:, None], size, axis=1)
+    spread[np.arange(len(codes)), np.maximum(codes, 0)] = sure if size > 1 else 1.0
+    return spread
+
+
+def misread(
+    worlds: Codes, columns: Sequence[int], share: float, sizes: Sequence[int], rng: np.random.Generator
+) -> Codes:
+    """Return worlds with another value, drawn evenly, in a share of the cells of some columns."""
+    read = worlds.copy()
+    for column in columns:
+        rows = rng.random(len(worlds)) < share
+        shift = rng.integers(1, sizes[column], size=len(worlds)) if sizes[column] > 1 else 0
+        read[:, column] = np.where(rows, (worlds[:, column] + shift) % sizes[column], worlds[:, column])
+    return read
+
+
+def everywhere(home: Habitat, read: Callable[[Codes], Codes]) -> dict[str, Evidence]:
+    """Return a predictor that reads every split this way and reasons by the rule."""
+    return {split: answers(home, split, read(worlds)) for split, worlds in home.splits.items()}
+
+
+def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
+    """Return a reading that maps the values of some columns."""
+
+    def read(worlds: Codes) -> Codes:
+        made = worlds.copy()
+        for column, table in tables.items():
+            made[:, column] = table[worlds[:, column]]
+        return made
+
+    return read
+
+
+def drawn_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
+    """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
+    from assay.counting.count import count_readings
+
+    worlds = np.unique(home.training, axis=0)
+    try:
+        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=5.0)
+    except AssayError:
+        return None
+    readings, space = counted.readings, home.knowledge.space
+    if readings is None or counted.total == 1:
+        return None
+    groups = {group.name: [space.place(name) for name in group.concepts] for group in space.encoders}
+    for reading in readings.sample(rng, tries):
+        tables = {c: np.arange(space.sizes[c]) for columns in groups.values() for c in columns}
+        for entry, code in zip(readings.problem.entries, reading, strict=True):
+            for column in groups[entry.owner]:
+                concept = space.concepts[column]
+                tables[column][concept.code(entry.truth[0])] = concept.code(entry.values[code])
+        read = by_tables(tables)
+        if home.keeps(read) and visible(home, read, home.used):
+            return read
+    return None
+
+
+def visible(home: Habitat, read: Callable[[Codes], Codes], columns: Sequence[int], share: float = 0.1) -> bool:
+    """Return whether a reading is wrong in enough examples of the test split, in some of these columns."""
+    worlds = home.splits["test"]
+    return bool(((read(worlds) != worlds)[:, columns]).any(axis=1).mean() >= share)
+
+
+def swapped_pair(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
+    """Return two concepts of the rule that can be exchanged without changing a label."""
+    space, pairs = home.knowledge.space, []
+    for i in home.used:
+        for j in home.used:
+            if i < j and space.concepts[i].values == space.concepts[j].values:
+                read = exchange(i, j)
+                if visible(home, read, [i, j]) and home.keeps(read, splits):
+                    pairs.append((i, j))
+    return pairs[int(rng.integers(len(pairs)))] if pairs else None
+
+
+def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
+    """Return the reading that takes two concepts for each other."""
+
+    def read(worlds: Codes) -> Codes:
+        made = worlds.copy()
+        made[:, [i, j]] = worlds[:, [j, i]]
+        return made
+
+    return read
+
+
+def one_column(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
+    """Return a concept of the rule of which two values can be exchanged without changing a training label."""
+    space, found = home.knowledge.space, []
+    for column in home.used:
+        for one in range(space.sizes[column]):
+            for other in range(one):
+                table = np.arange(space.sizes[column])
+                table[[one, other]] = other, one
+                read = by_tables({column: table})
+                if visible(home, read, [column]) and home.keeps(read):
+                    found.append((column, read))
+    return found[int(rng.integers(len(found)))] if found else None
+
+
+def names(home: Habitat, columns: Sequence[int]) -> frozenset[str]:
+    """Return the names of columns."""
+    return frozenset(home.knowledge.space.names[column] for column in columns)
+
+
+def varied(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[int]:
+    """Return the columns in which two values or more are frequent on the test split."""
+    worlds = home.splits["test"]
+    sizes = home.knowledge.space.sizes
+    shares = {c: np.sort(np.bincount(worlds[:, c], minlength=sizes[c]))[::-1] / len(worlds) for c in columns}
+    return [c for c in columns if len(shares[c]) > 1 and shares[c][1] >= least]
+
+
+@dataclass
+class Survey:
+    """What was told of specimens: how many required findings, and how many forbidden ones."""
+
+    required: int = 0
+    told: int = 0
+    forbidden: int = 0
+    falsely_told: int = 0
+    misses: list[str] = field(default_factory=list)
+
+    def add(self, where: str, planted: Planted, found: Diagnosis) -> None:
+        """Count one diagnosis."""
+        kinds = set(found.kinds)
+        named = {name for finding in found.findings for name in finding.concepts}
+        wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
+        wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
+        wanted += [(planted.note in found.text, f"{planted.note!r} is not said")] if planted.note else []
+        wrongly = sorted(kinds & planted.forbidden)
+        self.required += len(wanted)
+        self.told += sum(ok for ok, _ in wanted)
+        self.forbidden += len(planted.forbidden)
+        self.falsely_told += len(wrongly)
+        faults = [why for ok, why in wanted if not ok] + [f"{kind} was told" for kind in wrongly]
+        if faults:
+            self.misses.append(f"{where}: {'; '.join(faults)} (told: {', '.join(found.kinds)})")
+
+
+def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
+    """Plant a fault in a habitat and diagnose it; None where there is no room for it."""
+    planted = SPECIMENS[name][1](home, rng_for(home.seed, "zoo", name, home.task))
+    return None if planted is None else (planted, diagnose(planted.evidence, home.training))
+
+
+def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
+    """Yield for each specimen what was told of it in all habitats that have room for it."""
+    import assay.testing.zoo_specimens  # noqa: F401 - they register
+
+    for name in SPECIMENS if chosen is None else chosen:
+        counts = Survey()
+        for home in homes:
+            tried = try_specimen(name, home)
+            if tried is not None:
+                counts.add(f"{name} on {home.task}, seed {home.seed}", *tried)
+        yield name, counts
+
+
+def seen_rows(home: Habitat, split: str) -> Array:
+    """Return which examples of a split have a world that training showed."""
+    evidence = answers(home, split, home.splits[split])
+    new = new_worlds(evidence, home.training)
+    return np.zeros(len(evidence), dtype=bool) if new is None else ~new

@@ -1,0 +1,187 @@
+"""Verdicts that were wrong once, in both directions: each must be right now, in kind and in words."""
+
+import numpy as np
+import pytest
+
+from assay.arrays import Array, Codes
+from assay.concepts import bits
+from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence
+from assay.seeds import rng_for
+from assay.testing.zoo import Habitat, answers, drawn_shortcut, everywhere, exchange, habitat
+
+
+def judged(home: Habitat, said: Codes, labels: Codes | None = None, split: str = "test") -> Diagnosis:
+    return diagnose({split: answers(home, split, said, labels)}, home.training)
+
+
+def flipped(codes: Codes, column: int, rows: Array) -> Codes:
+    """Return worlds with a true-or-false concept turned round in some rows."""
+    made = codes.copy()
+    made[rows, column] = 1 - made[rows, column]
+    return made
+
+
+@pytest.fixture(scope="module")
+def driving() -> Habitat:
+    return habitat("sdd-oia")
+
+
+@pytest.fixture(scope="module")
+def robots() -> Habitat:
+    return habitat("robots")
+
+
+@pytest.fixture(scope="module")
+def sums() -> Habitat:
+    return habitat("mnadd-evenodd")
+
+
+def test_persons_and_riders_exchanged(driving: Habitat) -> None:
+    person, rider = (driving.knowledge.space.place(name) for name in ("person", "rider"))
+    found = judged(driving, exchange(person, rider)(driving.splits["test"]))
+    assert found.kinds == ("shortcut",) and set(found.findings[0].concepts) == {"person", "rider"}
+    assert "It exchanges person and rider: each is said for the other (100 % of 900 answers)." in found.text
+
+
+def test_one_concept_by_chance_is_not_sound(robots: Habitat) -> None:
+    codes = robots.splits["test"]
+    place = robots.knowledge.space.place("mouth")
+    found = judged(robots, flipped(codes, place, rng_for(0, "flip").random(len(codes)) < 0.45))
+    assert "noisy" in found.kinds and "sound" not in found.kinds and "shortcut" not in found.kinds
+    assert "mouth is hardly learned: right in" in found.text
+
+
+def test_noise_on_what_the_rule_does_not_use_is_no_shortcut(robots: Habitat) -> None:
+    codes, rng = robots.splits["test"], rng_for(0, "flip")
+    for place in robots.unused:
+        codes = flipped(codes, place, rng.random(len(codes)) < 0.3)
+    found = judged(robots, codes)
+    assert found.kinds == ("unidentified",)
+    assert set(found.findings[0].concepts) == {robots.knowledge.space.names[place] for place in robots.unused}
+
+
+def test_unbiased_noise_is_noise(robots: Habitat) -> None:
+    codes, rng = robots.splits["test"], rng_for(0, "flip")
+    for place in range(codes.shape[1]):
+        codes = flipped(codes, place, rng.random(len(codes)) < 0.12)
+    found = judged(robots, codes)
+    assert found.verdict == "noisy" and "shortcut" not in found.kinds and "the labels are right" not in found.text
+
+
+def test_right_concepts_and_a_wrong_rule(robots: Habitat) -> None:
+    codes = robots.splits["test"]
+    labels = robots.knowledge.labels_of(codes)
+    labels[:52] = 1 - labels[:52]
+    said = flipped(codes, robots.knowledge.space.place("knees"), np.arange(len(codes)) == 0)
+    found = judged(robots, said, labels)
+    assert found.verdict == "wrong rule" and "underfit" not in found.kinds
+    errors = found.errors["test"]
+    assert errors.wrong == 52 and errors.rule + errors.perception + errors.both == 52 and errors.rule >= 51
+    assert (
+        f"Of 52 wrong labels, {'' if errors.rule == 52 else '1 to perception and '}{errors.rule} to the rule"
+        in found.text
+    )
+
+
+def test_forty_pictures_do_not_make_labels_right(robots: Habitat) -> None:
+    small = Habitat("few", 0, robots.knowledge, {"test": robots.splits["test"][:40]}, robots.training)
+    labels = robots.knowledge.labels_of(small.splits["test"])
+    labels[:7] = 1 - labels[:7]
+    found = judged(small, small.splits["test"], labels)
+    assert "82 % (68 to 91 %) of 40" in found.text and "the labels are right" not in found.text
+    assert found.verdict in ("too few", "wrong rule")
+
+
+def test_one_example_tells_nothing(robots: Habitat) -> None:
+    small = Habitat("one", 0, robots.knowledge, {"test": robots.splits["test"][:1]}, robots.training)
+    found = judged(small, small.splits["test"])
+    assert found.verdict == "too few" and "Fewer than 30 examples: test (1)" in found.text
+    accuracy = found.scores["test"]["label_accuracy"]
+    assert accuracy.value == 1.0 and accuracy.low < 0.5
+
+
+def test_readings_that_count_lists_are_never_sound(driving: Habitat) -> None:
+    """Each of the maps of one driving concept that keep every training label is told, and which concept it is."""
+    codes, kept = driving.splits["test"], 0
+    for place in driving.used:
+        if driving.keeps(lambda worlds, place=place: flipped(worlds, place, np.full(len(worlds), True))):
+            found = judged(driving, flipped(codes, place, np.full(len(codes), True)))
+            assert found.verdict == "shortcut" and found.findings[0].concepts == (driving.knowledge.space.names[place],)
+            kept += 1
+    assert kept >= 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_readings_are_shortcuts(seed: int, sums: Habitat) -> None:
+    read = drawn_shortcut(sums, rng_for(seed, "drawn"))
+    assert read is not None
+    found = diagnose(everywhere(sums, read), sums.training)
+    assert found.verdict == "shortcut" and found.agreement == 1.0
+
+
+def test_one_wrong_bit_of_twelve() -> None:
+    knowledge = Knowledge.of(bits([f"b{i}" for i in range(12)]), {"y": "b0 and b1 or b2 and b3 or xor(b4, b5)"})
+    codes = rng_for(0, "bits").integers(0, 2, size=(450, 12))
+    home = Habitat("bits", 0, knowledge, {"test": codes}, codes[:10])
+    found = judged(home, flipped(codes, 2, np.full(450, True)))
+    assert (
+        found.verdict != "sound" and "It reads b2 False as True and True as False (100 % of 450 answers)." in found.text
+    )
+    unused = judged(home, flipped(codes, 11, np.full(450, True)))
+    assert unused.kinds == ("unidentified",) and unused.findings[0].concepts == ("b11",)
+
+
+def test_a_frequent_label_does_not_make_a_model_underfit() -> None:
+    knowledge = Knowledge.of(bits(list("abcde")), {"y": "a and b and c and d and e"})
+    rng = rng_for(0, "rare")
+    codes = rng.integers(0, 2, size=(450, 5))
+    codes[:14] = 1
+    labels = knowledge.labels_of(codes)
+    wrong = labels.copy()
+    wrong[-1] = 1 - wrong[-1]
+    home = Habitat("rare", 0, knowledge, {"test": codes}, codes)
+    assert judged(home, codes, wrong).verdict == "sound"
+    assert judged(home, codes, np.zeros_like(labels)).verdict == "wrong rule"
+    assert judged(home, np.zeros_like(codes), np.zeros_like(labels)).verdict == "underfit"
+
+
+def test_two_digits_exchanged(sums: Habitat) -> None:
+    found = diagnose(everywhere(sums, exchange(0, 1)), sums.training)
+    assert found.kinds == ("shortcut",) and "never says" not in found.text
+    assert "It exchanges a and b: each is said for the other (100 % of 900 answers)." in found.text
+    assert "every training world keeps its labels" in found.text
+
+
+def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
+    codes = driving.splits["test"].copy()
+    codes[:, :11] = -1
+    found = judged(driving, codes, driving.knowledge.labels_of(driving.splits["test"]))
+    assert found.kinds == ("opaque",) and "of 22 concepts that the rule uses it does not say" in found.text
+    assert "and 5 more" in found.text
+
+
+def test_leakage_reaches_the_verdict(robots: Habitat) -> None:
+    """Concepts all right, but how sure the model is of the mouth is the label."""
+    codes = robots.splits["test"]
+    labels, place = robots.knowledge.labels_of(codes)[:, 0], robots.knowledge.space.place("mouth")
+    sure: list[Array | float | None] = [0.97] * codes.shape[1]
+    sure[place] = 0.6 + 0.3 * labels
+    found = diagnose({"test": answers(robots, "test", codes, confidence=sure)}, robots.training)
+    assert found.verdict == "leaking" and found.findings[0].concepts == ("mouth",)
+
+
+def test_labels_are_judged_against_the_likelier_value_where_they_are_drawn() -> None:
+    from assay.config import Settings
+    from assay.data.recipe import recipe_from
+
+    task = recipe_from("robots", Settings({"stochastic": True, "scale": 0.2})).task
+    assert task.knowledge.stochastic
+    split = next(split for split in task.splits() if split.name == "test")
+    codes = task.worlds_in(split, 0).codes(np.arange(450))
+    lawful = task.knowledge.labels_of(codes)
+    drawn = task.knowledge.drawn_labels(codes, rng_for(0, "luck").random(lawful.shape))
+    silent = (None,) * lawful.shape[1], (None,) * codes.shape[1]
+    evidence = Evidence(task.knowledge, "test", drawn, codes, lawful, codes, *silent)
+    assert (drawn != lawful).any() and diagnose({"test": evidence}).verdict == "sound"

@@ -1,0 +1,124 @@
+"""How concepts and labels are judged, on counts made by hand."""
+
+import numpy as np
+import pytest
+
+from assay.concepts import Concept, ConceptSpace, Slot, bits
+from assay.diagnosis.concepts import STATES, ConceptState, association, judge_concepts, read_by_maps, used_concepts
+from assay.diagnosis.labels import judge_labels
+from assay.diagnosis.maps import explained_by_sources, follows_map, halves_of
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence
+from assay.seeds import rng_for
+
+LEVEL = 0.01
+
+
+def judged(counts: list[list[int]], silent: int = 0) -> ConceptState:
+    """Judge a concept of which the true value `row` was said as `column` so often."""
+    size = len(counts)
+    space = ConceptSpace((Concept("c", tuple(range(size))), Concept("d", (False, True))))
+    knowledge = Knowledge.of(space, {"y": "c == 0"})
+    pairs = [(t, p) for t, row in enumerate(counts) for p, count in enumerate(row) for _ in range(count)]
+    pairs += [(0, -1)] * silent
+    rng = rng_for(0, "order", len(pairs))
+    codes = np.array(pairs)[rng.permutation(len(pairs))]
+    truth = np.stack([codes[:, 0], rng.integers(0, 2, len(codes))], axis=1)
+    said = np.stack([codes[:, 1], truth[:, 1]], axis=1)
+    labels = knowledge.labels_of(truth)
+    evidence = Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None, None))
+    return judge_concepts(evidence, used_concepts(knowledge), LEVEL)[0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "state"),
+    [
+        ([[15, 0], [0, 15]], "right"),  # thirty of thirty
+        ([[14, 0], [0, 14]], "too few"),
+        ([[200, 4], [4, 200]], "right"),
+        ([[170, 30], [30, 170]], "noisy"),
+        ([[110, 90], [90, 110]], "not learned"),
+        ([[0, 100], [100, 0]], "misread"),
+        ([[10, 90], [90, 10]], "misread"),
+        ([[100, 0], [100, 0]], "collapsed"),
+        ([[198, 0], [2, 0]], "right"),  # two examples of a value tell nothing
+        ([[400, 0], [14, 0]], "collapsed"),  # fourteen do
+        ([[50, 0, 0], [0, 50, 0], [50, 0, 0]], "collapsed"),
+        ([[0, 50, 0], [0, 0, 50], [0, 50, 0]], "misread"),
+        ([[60, 20, 20], [20, 60, 20], [20, 20, 60]], "noisy"),
+        ([[30, 40, 30], [30, 40, 30], [30, 40, 30]], "not learned"),
+        ([[900, 0], [14, 16]], "noisy"),  # a rare value is clearly missed
+    ],
+)
+def test_states(counts: list[list[int]], state: str) -> None:
+    found = judged(counts)
+    assert found.state == state in STATES and found.used
+    assert found.right == np.trace(counts) and found.answered == np.sum(counts)
+    assert found.to_dict()["state"] == state
+
+
+def test_silence() -> None:
+    assert judged([[0, 0], [0, 0]], silent=50).state == "absent"
+    assert judged([[30, 0], [0, 30]], silent=20).state == "absent"  # said of some examples only
+    assert judged([[99, 0], [0, 100]], silent=1).state == "right"
+
+
+def test_used_concepts_are_those_on_which_some_label_depends() -> None:
+    knowledge = Knowledge.of(bits(list("abcd")), {"y": "a and (b or not b)", "z": "c"})
+    assert used_concepts(knowledge) == {0, 2}
+
+
+def test_how_often_a_concept_decides() -> None:
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 20)
+    labels = knowledge.labels_of(codes)
+    evidence = Evidence(knowledge, "test", labels, codes, labels, codes, (None,), (None, None))
+    found = judge_concepts(evidence, used_concepts(knowledge), LEVEL)
+    assert [state.decides for state in found] == [40, 40]  # a decides where b is true
+
+
+def test_an_objects_attributes_may_be_read_together() -> None:
+    """A red square said for a blue circle and the other way round: no attribute by itself has such a map."""
+    values = (("square", "circle", "star"), ("red", "green", "blue"))
+    concepts = tuple(Concept(f"o.{name}", v) for name, v in zip(("shape", "colour"), values, strict=True))
+    space = ConceptSpace(concepts, (Slot("o", "object", ("shape", "colour")),))
+    knowledge = Knowledge.of(space, {"y": "o.shape == 'star'"})
+    truth = rng_for(0, "objects").integers(0, 3, size=(600, 2))
+    said = truth.copy()
+    red_squares, blue_circles = (truth == [0, 0]).all(axis=1), (truth == [1, 2]).all(axis=1)
+    said[red_squares], said[blue_circles] = [1, 2], [0, 0]
+    labels = knowledge.labels_of(truth)
+    evidence = Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None, None))
+    states = judge_concepts(evidence, used_concepts(knowledge), LEVEL)
+    assert [state.state for state in states] == ["misread", "misread"]
+    assert all(state.map is not None and state.map.kind == "object" and state.map.explained == 1 for state in states)
+    assert (read_by_maps(states, truth, space) == said).all()
+
+
+def test_sources_are_counted_on_the_other_half() -> None:
+    rng = rng_for(0, "sources")
+    truth = rng.integers(0, 3, size=(300, 3))
+    said = np.stack([truth[:, 1], truth[:, 0], rng.integers(0, 3, 300)], axis=1)
+    found = explained_by_sources(truth, said, (3, 3, 3), halves_of(300)) / 300
+    assert found[0, 1] == found[1, 0] == 1 and found[2].max() < 0.5
+    assert follows_map(truth[:, 1], said[:, 0], 3, halves_of(300)).all()
+
+
+def test_association() -> None:
+    assert association(np.array([[10, 0], [10, 0]])) == 0.0
+    assert association(np.array([[7500, 2500], [2500, 7500]])) == pytest.approx(0.5, abs=0.001)
+    noise = rng_for(0, "noise").multinomial(60, np.full(36, 1 / 36)).reshape(6, 6)
+    assert association(noise) < 0.2  # not taken for learned because the table is large
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "standing"),
+    [(100, 0, "right"), (400, 50, "mostly right"), (33, 7, "undecided"), (70, 30, "undecided"), (250, 200, "wrong")],
+)
+def test_labels_are_right_by_tested_bounds(right: int, wrong: int, standing: str) -> None:
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    codes = np.arange(right + wrong)[:, None] % 2
+    labels = knowledge.labels_of(codes)
+    said = np.where(np.arange(right + wrong)[:, None] < wrong, 1 - labels, labels)
+    (found,) = judge_labels(Evidence(knowledge, "test", labels, codes, said, codes, (None,), (None,)), LEVEL)
+    assert found.standing == standing and found.right == right
