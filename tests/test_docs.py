@@ -38,3 +38,13 @@ def test_the_gallery_shows_every_task():
 def test_the_page_on_the_interface_is_current():
     found = runpy.run_path(str(ROOT / "docs" / "api.py"))["page"]()
     assert found == (ROOT / "docs" / "api.md").read_text(), "run: python docs/api.py"
+
+
+def test_the_citation_names_this_version():
+    import tomllib
+
+    import yaml
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (cited["version"], cited["license"]) == (project["version"], project["license"])

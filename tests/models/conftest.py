@@ -5,12 +5,21 @@ from pathlib import Path
 import pytest
 
 from assay.data.dataset import Dataset
+from assay.models.precision import bfloat16_fault
 from tests.pixels import pixels, trained
 
 
 @pytest.fixture(scope="package")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return pixels(tmp_path_factory.mktemp("pixels") / "data")
+
+
+@pytest.fixture
+def bfloat16() -> None:
+    """Skip a test that computes in bfloat16 where this CPU cannot."""
+    fault = bfloat16_fault()
+    if fault is not None:
+        pytest.skip(f"bfloat16: {fault}")
 
 
 @pytest.fixture(scope="package")

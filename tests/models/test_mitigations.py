@@ -64,7 +64,7 @@ def test_fuzzy_logic_refuses_what_it_would_have_to_list(made):
         fitted("ltn", dataset)
 
 
-def test_shorter_numbers_learn_as_well(data):
+def test_shorter_numbers_learn_as_well(data, bfloat16):
     said = fitted("dpl", data, precision="bfloat16").predict(data["test"])
     assert (said.labels["y"].codes == data["test"].labels[:, 0]).mean() > 0.9
 

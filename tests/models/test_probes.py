@@ -57,7 +57,8 @@ def test_probes_are_those_of_scikit_learn(features, strength, monkeypatch):
     codes = rule(rows)
     probe = fit_linear(rows, codes, others, rule(others), [2, 3], [strength])
     found = probe.probabilities(others)
-    scaled = [(part - rows.mean(dim=0)).numpy() / float(probe.span.scale) for part in (rows, others)]
+    middle = rows.double().mean(dim=0)
+    scaled = [(part.double() - middle).numpy() / float(probe.span.scale) for part in (rows, others)]
     for column, spread in enumerate(found):
         # with two classes the library has one direction, which stands for two of ours of opposite sign
         penalty = (2 if column == 0 else 1) / (strength * len(rows))

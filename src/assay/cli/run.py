@@ -33,6 +33,7 @@ def run(
         raise ConfigError("give --workers or --cluster, not both")
     loaded = find_study(study, size, refuse_remote(output))
     hands = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
+    hands.check(loaded.runs, loaded.output)
     for missing in loaded.absent:
         say(f"left out: {missing}")
     with progress_bar() as bar:

@@ -15,7 +15,7 @@ from assay.errors import ConfigError, RunFailed
 from assay.models.losses import Supervision
 from assay.models.neural import NeuralModel
 from assay.models.tensors import Batch, to_batch
-from assay.models.training import Epoch, Phase, Report, Standing, determinism, device_of, seed_of
+from assay.models.training import Epoch, Phase, Report, Standing, determinism, device_for, seed_of
 
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
@@ -37,7 +37,7 @@ def fit_together(
     why = why_not_together(first)
     if why is not None:
         raise ConfigError(f"seeds of {first.name!r} cannot be trained side by side: {why}")
-    device = device_of(first.config.device)
+    device = device_for(first.config)
     for model in models:
         model.to(device)
     data, held = to_batch(train_data, device), to_batch(valid, device)

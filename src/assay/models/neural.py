@@ -23,7 +23,7 @@ from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
 from assay.models.backbones import rebuilding
 from assay.models.tensors import Batch, to_batch
-from assay.models.training import Epoch, Phase, Report, Training, device_of, seed_all, train
+from assay.models.training import Epoch, Phase, Report, Training, device_for, seed_all, train
 from assay.predictions import Answer, Predictions
 from assay.render.picture import Layout
 from assay.runs import WEIGHTS
@@ -110,7 +110,7 @@ class NeuralModel(nn.Module):
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
-        device = device_of(self.config.device)
+        device = device_for(self.config)
         self.to(device)
         data, held = to_batch(train_data, device), to_batch(valid, device)
         seed_all(self.seed, self.name, "training")

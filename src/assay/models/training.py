@@ -15,6 +15,7 @@ from assay.config import Config
 from assay.errors import ConfigError, RunFailed
 from assay.models.epoch import Epoch as Epoch
 from assay.models.epoch import Report as Report
+from assay.models.precision import check_precision
 from assay.models.tensors import Batch
 from assay.seeds import digest
 
@@ -33,7 +34,10 @@ class Training(Config):
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """In which numbers networks compute; `bfloat16` is faster on recent GPUs, weights stay in float32."""
+    """In which numbers networks compute; `bfloat16` is faster on recent GPUs, weights stay in float32.
+
+    On a CPU bfloat16 is tried first, in a process of its own, and refused where that fails.
+    """
     compiled: bool = False
     """Compile the training step, which pays for long runs."""
     deterministic: bool = False
@@ -84,6 +88,13 @@ def device_of(name: str) -> torch.device:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def device_for(config: Training) -> torch.device:
+    """Return the device to train on, or refuse what it cannot compute."""
+    device = device_of(config.device)
+    check_precision(config.precision, device)
     return device
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.data.cluster import Call, Cluster, Died
 from assay.errors import RunFailed
 from assay.studies.local import Look
-from assay.studies.study import DataStep
+from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, perform
 
 
@@ -27,6 +27,9 @@ class RayWorkers:
     def count(self) -> int:
         """How many steps are done at once."""
         return max(1, self.cluster.processors)
+
+    def check(self, steps: Sequence[RunStep], output: Path) -> None:
+        """Refuse nothing: each node judges for itself, as it may be another machine than this one."""
 
     def make(self, step: DataStep, output: Path) -> Outcome:
         """Make a dataset, its shards on all nodes at once."""

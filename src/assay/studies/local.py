@@ -10,10 +10,12 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.config import checked
 from assay.data.make import default_workers
+from assay.errors import ConfigError
 from assay.processes import deaf
-from assay.studies.study import DataStep
-from assay.studies.work import Outcome, Step, perform
+from assay.studies.study import DataStep, RunStep
+from assay.studies.work import Outcome, Step, finished, perform
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TRIES = 3
@@ -29,6 +31,17 @@ class LocalWorkers:
     """A pool of processes."""
 
     count: int
+
+    def check(self, steps: Sequence[RunStep], output: Path) -> None:
+        """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
+        for step in steps:
+            if step.settings.values.get("precision", "float32") != "float32" and not finished(step, output):
+                from assay.models.training import Training, device_for
+
+                try:
+                    device_for(checked(Training, step.settings.only({"device", "precision"})))
+                except ConfigError as error:
+                    raise ConfigError(f"{step.settings.place('precision')}{error}") from None
 
     def run(self, steps: Sequence[Step], output: Path, look: Look) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes; a worker that dies loses no finished work."""

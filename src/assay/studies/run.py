@@ -22,6 +22,9 @@ Watch = Callable[[str, int, int], None]
 class Workers(Protocol):
     """Whoever does steps: processes here, or a cluster."""
 
+    def check(self, steps: Sequence[RunStep], output: Path) -> None:
+        """Refuse unfinished runs that cannot be done, before anything is made."""
+
     def make(self, step: DataStep, output: Path) -> Outcome:
         """Make a dataset with all that there is."""
 
@@ -37,6 +40,7 @@ def run_study(
 ) -> Path:
     """Run all of a study and return the report; failures are told at the end and do not stop the rest."""
     hands = workers or LocalWorkers(os.cpu_count() or 1)
+    hands.check(study.runs, study.output)
     outcomes = [_data(study, step, hands, say) for step in study.datasets]
     broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     copies = [step for step in study.copies if step.parent not in broken]
