@@ -240,6 +240,7 @@ def varied(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[in
 class Survey:
     """What was told of specimens: how many required findings, and how many forbidden ones."""
 
+    tried: int = 0
     required: int = 0
     told: int = 0
     forbidden: int = 0
@@ -254,6 +255,7 @@ class Survey:
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
         wanted += [(planted.note in found.text, f"{planted.note!r} is not said")] if planted.note else []
         wrongly = sorted(kinds & planted.forbidden)
+        self.tried += 1
         self.required += len(wanted)
         self.told += sum(ok for ok, _ in wanted)
         self.forbidden += len(planted.forbidden)
