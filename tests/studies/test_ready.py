@@ -18,7 +18,7 @@ ASKED = {
 }
 ANALYSES = (
     *("accuracy_", "coverage_", "selective_accuracy_", "net_work_automated_", "after_", "before_", "ctl_", "icl_"),
-    *("probe_", "concept_f1_", "training_", "test_", "gain_"),
+    *("probe_", "concept_f1_", "rsbench_concept_f1_", "training_", "test_", "gain_"),
 )
 
 
@@ -44,6 +44,13 @@ def test_a_ready_study_is_planned_in_both_sizes(name, tmp_path):
     for entry in paper.config.published:
         assert entry["task"] in tasks and entry["metric"] in paper.config.metrics, entry
         assert entry["model"] in labels, entry
+
+
+@pytest.mark.parametrize("name", sorted(n for n in READY if n.startswith("rsbench")))
+def test_rsbenchs_f1_stands_beside_no_other(name, tmp_path):
+    study = find_study(name, "small", tmp_path)
+    compared = [*study.config.metrics, *(str(entry["metric"]) for entry in study.config.published)]
+    assert not [metric for metric in compared if metric.startswith(("label_f1", "concept_f1"))]
 
 
 def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
