@@ -7,7 +7,7 @@ for CTL by nearest neighbours; for ICL what the probabilities of one tell of the
 
 Both look at one concept at a time, and are biased upwards by chance. The probe is not: it learns on one half and is
 asked about the other how much better the label is told by true and predicted concepts than by the truth and the
-rule. It is 0 where the rule uses every concept; what probabilities tell then is measured within each value (`soft_leakage`).
+rule. It is 0 where the rule uses every concept; what probabilities tell then is measured in `soft_leakage`.
 """
 
 from collections.abc import Callable
