@@ -161,7 +161,7 @@ def drawn_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> 
 
     worlds = np.unique(home.training, axis=0)
     try:
-        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=5.0)
+        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=60.0)
     except AssayError:
         return None
     readings, space = counted.readings, home.knowledge.space
