@@ -19,7 +19,7 @@ from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
 from assay.tasks import TASKS
-from tests.families import FEW, tasks
+from tests.quick import FEW, tasks
 from tests.pixels import TASK
 
 ROOT = Path(__file__).parents[2]

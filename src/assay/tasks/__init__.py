@@ -1,8 +1,38 @@
 """Tasks by name. A task declares its concepts and its rule once, draws styles, and renders worlds."""
 
-from assay.registry import Registry
+from collections.abc import Mapping
+from typing import Any
 
-TASKS = Registry("task")
+from assay.registry import Registry
+from assay.tasks.presets import Preset
+
+
+class TaskRegistry(Registry):
+    """The tasks, those that are other tasks with other defaults, and what tasks read from a user's disk."""
+
+    def __init__(self, filled_by: str | None = None) -> None:
+        super().__init__("task", filled_by)
+        self._sources: dict[str, str] = {}
+
+    def preset(
+        self, name: str, summary: str, base: str, about: str, facts: Mapping[str, Any] | None = None, **defaults: Any
+    ) -> None:
+        """Register the task `base` with other defaults of its settings, and other `facts` of its class, as `name`."""
+        self.put(Preset(name, summary, base, defaults, {"__doc__": about, **(facts or {})}, self))
+
+    def source(self, setting: str, about: str) -> None:
+        """Declare a setting of tasks that names a file or folder of source images; `assay make` has a flag for it."""
+        self._sources[setting] = about
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The settings that name source images, each with what it wants."""
+        self.fill()
+        return self._sources
+
+
+TASKS = TaskRegistry(filled_by="assay.families")
+"""Filled by the families, each of which registers its own tasks."""
 TASKS.add("mnadd", "the sum of k handwritten digits", "assay.tasks.digits:MNAdd")
 TASKS.add(
     "mnadd-half", "sums of digits 0-4, a few pairs only: digits can be read wrong", "assay.tasks.digits:MNAddHalf"
