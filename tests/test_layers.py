@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.families import FAMILIES
+from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
     "arrays", "errors", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
     "families", "predictions", "runs", "metrics", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
 ]  # fmt: skip
-SHARED = ("handwriting", "photos")
-"""Folders under `families` that are no family: what several of them share."""
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -57,7 +55,7 @@ def test_imports_point_to_the_left(path):
 
 def test_nothing_but_its_registry_line_knows_a_family():
     folders = sorted(path.name for path in (PACKAGE / "families").iterdir() if (path / "__init__.py").exists())
-    assert set(FAMILIES) <= set(folders) <= {*FAMILIES, *SHARED}
+    assert folders == sorted([*FAMILIES, *SHARED])
     for path in FILES:
         text, own = path.read_text(), path.relative_to(PACKAGE).parts[:2]
         for family in FAMILIES:

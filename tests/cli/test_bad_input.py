@@ -26,7 +26,7 @@ FILES = {
     "empty.py": "x = 1\n",
     "broken.py": "x = (\n",
     "raises.py": "1 / 0\n",
-    "two.py": "from assay.tasks.logic import MNLogic\nclass A(MNLogic):\n    name = 'a'\nclass B(MNLogic):\n    name = 'b'\n",
+    "two.py": "from assay.families.digits.logic import MNLogic\nclass A(MNLogic):\n    name = 'a'\nclass B(MNLogic):\n    name = 'b'\n",
     "none.parquet": "not Parquet",
 }
 MAKE = [

@@ -19,8 +19,8 @@ from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
 from assay.tasks import TASKS
-from tests.quick import FEW, tasks
 from tests.pixels import TASK
+from tests.quick import FEW, tasks
 
 ROOT = Path(__file__).parents[2]
 LAMPS = ROOT / "docs" / "tutorials" / "07_bring_your_own_task.py"

@@ -127,7 +127,7 @@ def test_near_misses_are_suggested() -> None:
         find_task("mnad")
 
 
-TASK = "from assay.tasks.digits import MNAdd\n\nclass {0}(MNAdd):\n    name = '{0}'\n"
+TASK = "from assay.families.digits.task import MNAdd\n\nclass {0}(MNAdd):\n    name = '{0}'\n"
 
 
 def test_a_task_in_a_file_of_ones_own(tmp_path: Path) -> None:

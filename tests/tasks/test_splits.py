@@ -5,7 +5,7 @@ import pytest
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.recipe import recipe_from, split_to_dict
-from assay.tasks.logic import MNLogic
+from assay.families.digits.logic import MNLogic
 from assay.testing import check_task, require
 from assay.worlds.split import Quota
 from tests.boundaries import counts

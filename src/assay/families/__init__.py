@@ -1,12 +1,17 @@
-"""Families of tasks, each in a folder of its own with all that it needs: tasks, rules, settings, worlds, pictures, files.
+"""Families of tasks, each in a folder of its own: tasks, rules, settings, worlds, pictures, files of other programs.
 
-A family's `__init__` registers its tasks, its exports and its flags by address, so that nothing heavy is imported. A line
-here is all that the rest knows of it. `handwriting` and `photos` are no families, but what several of them share.
+The `__init__` of a family registers its tasks, exports and flags by address, so that nothing heavy is imported; its
+line here is all that the rest knows of it.
 """
 
 from importlib import import_module
 
-FAMILIES: tuple[str, ...] = ()
+FAMILIES = (
+    "digits",
+    "sudoku",
+)
+SHARED = ("handwriting", "photos")
+"""Folders that are no family, but what several of them share."""
 
-for family in FAMILIES:
-    import_module(f"{__name__}.{family}")
+for folder in (*SHARED, *FAMILIES):
+    import_module(f"{__name__}.{folder}")

@@ -20,8 +20,7 @@ from assay.errors import KnowledgeError
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import Deck, Streams, digest, mixed
-from assay.worlds.boards import Draws, below
+from assay.seeds import Deck, Draws, Streams, below, digest, mixed
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import World

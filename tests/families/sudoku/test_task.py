@@ -15,11 +15,12 @@ from assay.data.make import make
 from assay.data.recipe import recipe_from
 from assay.data.shard import Writer
 from assay.errors import AssayError, TooLarge
+from assay.families.sudoku.boards import read, written
+from assay.families.sudoku.source import BoardSource
+from assay.families.sudoku.task import Sudoku
 from assay.logic.circuit import compile_diagram
-from assay.tasks.sudoku import Sudoku, SudokuPaper
+from assay.tasks import TASKS
 from assay.testing import check_task, require
-from assay.worlds.board_source import BoardSource
-from assay.worlds.boards import read, written
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, World
 
@@ -57,7 +58,7 @@ def test_variants_keep_the_contract(settings: dict[str, Any]) -> None:  # preset
 
 
 def test_concepts_rule_and_sizes_are_the_papers() -> None:
-    task = SudokuPaper()
+    task = TASKS["sudoku-paper"]()
     assert task.space.names == tuple(f"{kind}{i}" for kind in ("row", "col", "block") for i in range(1, 10))
     assert [(len(group.concepts), group.name) for group in task.space.encoders] == [
         (9, "row"),
@@ -81,8 +82,8 @@ def test_2000_invalid_boards_are_invalid_and_follow_the_numbers_asked_for() -> N
 
 
 def test_actions_make_2000_invalid_boards_that_are_invalid() -> None:
-    boards = source(SudokuPaper(image=False)).boards(np.arange(4000))
-    counts = violated(SudokuPaper(), boards)
+    boards = source(TASKS["sudoku-paper"](image=False)).boards(np.arange(4000))
+    counts = violated(TASKS["sudoku-paper"](), boards)
     assert (counts > 0).sum() == 2000 and counts.max() > 20 and 1 not in counts
 
 
@@ -126,7 +127,7 @@ def test_odd_boards_where_blanks_are_forgiven() -> None:
 
 
 def test_no_board_breaks_the_laws_of_units() -> None:
-    for task in (table(), SudokuPaper(image=False), table(block_size=2, violations=list(range(2, 13)))):
+    for task in (table(), TASKS["sudoku-paper"](image=False), table(block_size=2, violations=list(range(2, 13)))):
         assert len(task.knowledge.constraints) == 6
         for split in ("train", "hard", "ood"):
             assert not task.knowledge.violations(source(task, split).codes(np.arange(300))).any()
@@ -189,7 +190,7 @@ def probe(rows: np.ndarray, labels: np.ndarray) -> float:
 
 def test_the_layout_alone_does_not_tell_the_label() -> None:
     """The released 0.3.1 prints the same cells on every valid board: its layout gives the label away, 96 of 100."""
-    rows, labels = layouts(SudokuPaper(), 1500)
+    rows, labels = layouts(TASKS["sudoku-paper"](), 1500)
     assert 0.42 < probe(rows, labels) < 0.58  # 500 boards: 0.5 give or take 3.5 deviations
     leaking = rows.copy()
     leaking[labels, :28] = 1

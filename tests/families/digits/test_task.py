@@ -10,7 +10,7 @@ from assay.config import Settings
 from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import Writer
 from assay.errors import AssayError
-from assay.tasks.digits import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
+from assay.families.digits.task import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
 from assay.worlds.world import World
 from tests.boundaries import in_turn
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from assay.render.board_style import BoardLook, board_style, symbol_draws
-from assay.render.digits import digit_source
-from assay.render.handwriting import STROKES, Writing, stroked
-from assay.render.sudoku import PRINT, BoardPainter, lettering
-from assay.seeds import rng_for
-from assay.worlds.boards import SYMBOLS, Draws, Shape, read, valid_boards, written
+from assay.families.handwriting.digits import digit_source
+from assay.families.sudoku.boards import SYMBOLS, Shape, read, valid_boards, written
+from assay.families.sudoku.handwriting import STROKES, Writing, stroked
+from assay.families.sudoku.painter import PRINT, BoardPainter, lettering
+from assay.families.sudoku.style import BoardLook, board_style, symbol_draws
+from assay.seeds import Draws, rng_for
 from assay.worlds.world import CONTENT, Style
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from assay.arrays import Array
 from assay.errors import DataError
-from assay.render.digits import POOLS, DigitSource, digit_source, embedded_digits, mnist_digits
+from assay.families.handwriting.digits import POOLS, DigitSource, digit_source, embedded_digits, mnist_digits
 from assay.seeds import rng_for
 
-MNIST = Path(__file__).parents[3] / "shared" / "data" / "mnist"
+MNIST = Path(__file__).parents[4] / "shared" / "data" / "mnist"
 NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 

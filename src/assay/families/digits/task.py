@@ -18,11 +18,11 @@ from pydantic import Field, field_validator
 from assay.concepts import ConceptSpace, digits
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
 from assay.logic.formula import And, Formula, Not, Var, total
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.logic.traverse import substituted
-from assay.render.digits import SIDE, DigitSource, digit_source
 from assay.render.picture import Box, Layout, Picture
 from assay.tasks.base import Task, TaskConfig, combinations
 from assay.worlds.world import Style, World

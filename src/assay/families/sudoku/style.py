@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 
 from assay.arrays import Array
+from assay.families.sudoku.boards import BLANK, SYMBOLS, Shape
+from assay.families.sudoku.handwriting import Hand
 from assay.render.canvas import Colour
-from assay.render.handwriting import Hand
 from assay.render.picture import Box
-from assay.worlds.boards import BLANK, SYMBOLS, Shape
 from assay.worlds.world import CONTENT, Style
 
 Font = Literal["sans", "bold", "slanted", "file"]

@@ -21,18 +21,18 @@ import numpy as np
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.families.handwriting.digits import DigitSource, digit_source
+from assay.families.sudoku.boards import KINDS, Shape, read, written
+from assay.families.sudoku.corruption import fewest_violated, nearest
+from assay.families.sudoku.handwriting import Writing
+from assay.families.sudoku.painter import BoardPainter
+from assay.families.sudoku.settings import SudokuConfig, from_released
+from assay.families.sudoku.source import BoardPlan, BoardSource
+from assay.families.sudoku.style import BoardLook, board_style, symbol_draws
 from assay.logic.formula import TRUE, AllDifferent, And, Compare, Const, Count, Formula, Implies, Var, at_least
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.board_style import BoardLook, board_style, symbol_draws
-from assay.render.digits import DigitSource, digit_source
-from assay.render.handwriting import Writing
 from assay.render.picture import Layout, Picture
-from assay.render.sudoku import BoardPainter
 from assay.tasks.base import Column, Task
-from assay.tasks.sudoku_settings import SudokuConfig, SudokuMiniConfig, SudokuPaperConfig, from_released
-from assay.worlds.board_source import BoardPlan, BoardSource
-from assay.worlds.boards import KINDS, Shape, read, written
-from assay.worlds.corruption import fewest_violated, nearest
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, Style, World
@@ -208,19 +208,3 @@ def _cells(shape: Shape) -> Knowledge:
     names = np.array(shape.cell_names)[shape.units].tolist()
     units = tuple(AllDifferent((Const(0), *map(Var, unit))) for unit in names)
     return Knowledge.of(space, {"valid": And(units)})
-
-
-class SudokuPaper(Sudoku):
-    """Sudoku boards as in the paper: invalid by 1 to 9 corruption actions, mostly far from valid."""
-
-    name = "sudoku-paper"
-    Config = SudokuPaperConfig
-    config: SudokuPaperConfig
-
-
-class SudokuMini(Sudoku):
-    """Boards of 4 x 4 cells: 12 concepts, small pictures."""
-
-    name = "sudoku-mini"
-    Config = SudokuMiniConfig
-    config: SudokuMiniConfig

@@ -6,11 +6,11 @@ from pydantic import Field, model_validator
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.render.board_style import BoardLook, Font, Ink
-from assay.render.handwriting import Hand
+from assay.families.sudoku.boards import Incomplete, Shape
+from assay.families.sudoku.handwriting import Hand
+from assay.families.sudoku.source import Read, plan_fits
+from assay.families.sudoku.style import BoardLook, Font, Ink
 from assay.tasks.base import TaskConfig
-from assay.worlds.board_source import Read, plan_fits
-from assay.worlds.boards import Incomplete, Shape
 
 RELEASED = {
     "valid_board_ratio": "valid_ratio",
@@ -125,22 +125,6 @@ class SudokuConfig(TaskConfig):
         if fault:
             raise ValueError(f"violations: {fault}")
         return self
-
-
-class SudokuPaperConfig(SudokuConfig):
-    """The settings of the paper's experiment."""
-
-    actions: int | None = Field(9, ge=1, le=100)
-    grid_px: int | None = Field(2, ge=0, le=20)
-    block_px: int | None = Field(5, ge=0, le=20)
-
-
-class SudokuMiniConfig(SudokuConfig):
-    """Small boards in small pictures."""
-
-    block_size: Literal[2, 3, 4] = 2
-    violations: list[int] = Field(list(range(2, 7)), min_length=1)
-    cell_px: int = Field(28, ge=8, le=200)
 
 
 def from_released(settings: Settings) -> Settings:

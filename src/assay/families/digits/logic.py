@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from assay.concepts import bits
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.families.digits.task import DigitTask, HandwrittenConfig
 from assay.logic.cnf import clauses_formula
 from assay.logic.formula import Formula, Var, parity
 from assay.logic.ground import shape_of
@@ -24,7 +25,6 @@ from assay.logic.parse import parse
 from assay.logic.random_cnf import random_cnf
 from assay.render.picture import Box, Layout, Picture
 from assay.seeds import rng_for
-from assay.tasks.digits import DigitTask, HandwrittenConfig
 from assay.worlds.world import Style, World
 
 RSBENCH = {"n_digits": "k", "logic": "formula", "symbols": "names", "mnist_path": "digits"}

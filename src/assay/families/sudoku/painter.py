@@ -14,11 +14,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from assay.arrays import Array
 from assay.errors import ConfigError
-from assay.render.board_style import WARPS, BoardLook, Font, marks_of, written_cells
+from assay.families.handwriting.digits import SIDE
+from assay.families.sudoku.boards import BLANK, SYMBOLS, read
+from assay.families.sudoku.handwriting import Writing
+from assay.families.sudoku.style import WARPS, BoardLook, Font, marks_of, written_cells
 from assay.render.canvas import around
-from assay.render.digits import SIDE
-from assay.render.handwriting import Writing
-from assay.worlds.boards import BLANK, SYMBOLS, read
 from assay.worlds.world import CONTENT, Style
 
 PRINT = 30

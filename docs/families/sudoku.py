@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.tasks.sudoku import Sudoku
+from assay.families.sudoku.task import Sudoku
 
-HERE = Path(__file__).parent / "images"
+HERE = Path(__file__).parents[1] / "images"
 HEIGHT, GAP, COLOURS = 240, 12, 48
 STRIPS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "sizes": [("train", {"block_size": size}) for size in (2, 3, 4)],

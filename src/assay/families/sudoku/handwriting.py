@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from assay.arrays import Array
-from assay.render.digits import POOLS, SIDE, DigitSource
+from assay.families.handwriting.digits import POOLS, SIDE, DigitSource
 from assay.seeds import rng_for
 
 Hand = Literal["digits", "strokes", "printed"]

@@ -6,10 +6,10 @@ from math import factorial
 import numpy as np
 import pytest
 
-from assay.seeds import rng_for
-from assay.worlds.board_source import plan_fits
-from assay.worlds.boards import Draws, Shape, below, read, solved, symmetric, symmetry_words, valid_boards, written
-from assay.worlds.corruption import acted, by_actions, by_count, nearest, with_symbols
+from assay.families.sudoku.boards import Shape, read, solved, symmetric, symmetry_words, valid_boards, written
+from assay.families.sudoku.corruption import acted, by_actions, by_count, nearest, with_symbols
+from assay.families.sudoku.source import plan_fits
+from assay.seeds import Draws, below, rng_for
 
 SHAPES = [Shape(2), Shape(3), Shape(4)]
 ids = [f"{shape.side}x{shape.side}" for shape in SHAPES]
