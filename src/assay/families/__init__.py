@@ -8,6 +8,7 @@ from importlib import import_module
 
 FAMILIES = (
     "digits",
+    "kandinsky",
     "sudoku",
 )
 SHARED = ("handwriting", "photos")

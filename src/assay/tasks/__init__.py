@@ -34,9 +34,6 @@ class TaskRegistry(Registry):
 TASKS = TaskRegistry(filled_by="assay.families")
 """Filled by the families, each of which registers its own tasks."""
 TASKS.add("robots", "robots told apart by body parts, seen, described or tabulated", "assay.tasks.robots:Robots")
-TASKS.add("kand-logic", "figures with the same kind of shapes or of colours", "assay.tasks.kandinsky:KandLogic")
-TASKS.add("kand-logic-and", "figures with the same kind of shapes and of colours", "assay.tasks.kandinsky:KandLogicAnd")
-TASKS.add("kand-logic-pairs", "figures each with two equal objects and another", "assay.tasks.kandinsky:KandLogicPairs")
 TASKS.add("cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.tasks.cocologic:CocoLogic")
 TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.tasks.cocologic:CocoLogicFS")
 TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")

@@ -20,12 +20,7 @@ from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
 from assay.config import Settings
 from assay.errors import ConfigError, suggestion
-from assay.logic.formula import TRUE, Formula
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, Layout, Picture
-from assay.render.primitives import BACKGROUNDS, COLOURS, SHAPES, cutout, most_that_fit, scattered, sprite, stamped
-from assay.tasks.base import Column, Task, TaskConfig, combinations
-from assay.tasks.kandinsky_patterns import (
+from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
     EACH,
@@ -35,12 +30,25 @@ from assay.tasks.kandinsky_patterns import (
     from_rsbench,
     patterns_of,
 )
+from assay.families.kandinsky.shapes import (
+    BACKGROUNDS,
+    COLOURS,
+    SHAPES,
+    cutout,
+    most_that_fit,
+    scattered,
+    sprite,
+    stamped,
+)
+from assay.logic.formula import TRUE, Formula
+from assay.logic.knowledge import Knowledge
+from assay.render.picture import Box, Layout, Picture
+from assay.tasks.base import Column, Task, TaskConfig, combinations
 from assay.worlds.world import Style, World
 
 CROP = 28
 LEAST = 5.0
 """The radius in pixels below which a circle cannot be told from a square."""
-PAIRS = "any(x.shape == y.shape and x.colour == y.colour for x, y in pairs(objects)) and not same_shape"
 
 
 class KandConfig(TaskConfig):
@@ -210,18 +218,3 @@ class KandLogicAnd(KandLogic):
 
     name = "kand-logic-and"
     usual: ClassVar[str] = f"({ALIKE['shape']}) and ({ALIKE['colour']})"
-
-
-class PairsConfig(KandConfig):
-    """Settings of the pairs."""
-
-    pattern: str | None = PAIRS
-    prop_in_distribution: float = Field(0.8, gt=0, le=1)
-
-
-class KandLogicPairs(KandLogic):
-    """Figures of coloured shapes: does each have two equal objects, and another of another shape?"""
-
-    name = "kand-logic-pairs"
-    Config = PairsConfig
-    config: PairsConfig

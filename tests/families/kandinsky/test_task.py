@@ -17,12 +17,14 @@ from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import Writer
 from assay.errors import AssayError
+from assay.families.kandinsky.shapes import COLOURS
+from assay.families.kandinsky.task import KandLogic, KandLogicAnd
 from assay.render.picture import Box, boxes_of
-from assay.render.primitives import COLOURS
 from assay.seeds import rng_for
-from assay.tasks.kandinsky import KandLogic, KandLogicAnd, KandLogicPairs
+from assay.tasks import TASKS
 from assay.testing import check_task, require
 
+KandLogicPairs = TASKS["kand-logic-pairs"]
 PAIRS = (  # of rsbench's own kandinksy.yml
     "(Eq(color_1, color_2) & Eq(shape_1, shape_2) & Ne(shape_1, shape_3)) | "
     "(Eq(color_1, color_3) & Eq(shape_1, shape_3) & Ne(shape_1, shape_2)) | "

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.render.primitives import BACKGROUNDS, COLOURS, SHAPES, cutout, most_that_fit, scattered, sprite
+from assay.families.kandinsky.shapes import BACKGROUNDS, COLOURS, SHAPES, cutout, most_that_fit, scattered, sprite
 from assay.seeds import rng_for
 
 CASES = [(3, 64, (5.8, 11.5)), (16, 64, (5.8, 11.5)), (1, 16, (3.0, 8.0)), (9, 33, (3.0, 6.0)), (4, 300, (27.0, 54.0))]

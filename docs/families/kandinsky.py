@@ -9,7 +9,7 @@ from PIL import Image
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "images"
 GAP, SCALE = 6, 2
 EVERYTHING = {
     "shapes": ["square", "circle", "triangle", "diamond", "pentagon", "hexagon", "star", "cross"],
