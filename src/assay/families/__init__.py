@@ -9,6 +9,7 @@ from importlib import import_module
 FAMILIES = (
     "digits",
     "kandinsky",
+    "robots",
     "sudoku",
 )
 SHARED = ("handwriting", "photos")

@@ -33,7 +33,6 @@ class TaskRegistry(Registry):
 
 TASKS = TaskRegistry(filled_by="assay.families")
 """Filled by the families, each of which registers its own tasks."""
-TASKS.add("robots", "robots told apart by body parts, seen, described or tabulated", "assay.tasks.robots:Robots")
 TASKS.add("cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.tasks.cocologic:CocoLogic")
 TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.tasks.cocologic:CocoLogicFS")
 TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")

@@ -20,14 +20,14 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.config import Settings
+from assay.families.robots.description import DRAWS, Wording, describe, read_description
+from assay.families.robots.drawing import PALETTE, Look, draw, told_apart
+from assay.families.robots.parts import PARTS, ROBOTS, Rule, Views, best_accuracy
+from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translated
+from assay.families.robots.source import CUTS, Catalogue, Deal, RobotSource
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import NO_IMAGE, Layout, Picture
-from assay.render.robot_text import DRAWS, Wording, describe, read_description
-from assay.render.robots import PALETTE, Look, draw, told_apart
 from assay.tasks.base import Column, Task
-from assay.tasks.robot_parts import PARTS, ROBOTS, Rule, Views, best_accuracy
-from assay.tasks.robot_settings import PRESETS, RobotsConfig, rule_of, translated
-from assay.tasks.robot_source import CUTS, Catalogue, Deal, RobotSource
 from assay.worlds.hard import HardSource
 from assay.worlds.source import Source
 from assay.worlds.split import Split

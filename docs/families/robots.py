@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/tasks/robots.md: the parts, and what each setting does."""
+"""Draws the pictures of docs/families/robots.md: the parts, and what each setting does."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.tasks.robot_parts import FEET, HANDS
-from assay.tasks.robots import Robots
+from assay.families.robots.parts import FEET, HANDS
+from assay.families.robots.task import Robots
 from assay.worlds.world import World
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "images"
 SIDE, GAP = 96, 6
 BASE = {
     "head": "round", "body": "square", "knees": True, "elbows": True, "antennae": True, "ears": "triangle",

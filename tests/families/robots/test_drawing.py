@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from assay.families.robots.drawing import BLANK, HEIGHT, PALETTE, Look, Pen, arms, draw, head, legs
+from assay.families.robots.parts import PARTS, ROBOTS
 from assay.render.canvas import Canvas
-from assay.render.robots import BLANK, HEIGHT, PALETTE, Look, Pen, arms, draw, head, legs
-from assay.tasks.robot_parts import PARTS, ROBOTS
 
 SIZES = (8, 32, 64, 119, 120, 224, 600)
 PAIR = np.array([[[240, 130, 30], [24, 150, 150]]], dtype=np.float32)

@@ -11,10 +11,10 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import AssayError
+from assay.families.robots.parts import FEET, PARTS, ROBOTS, SETS, Rule, Views, view
+from assay.families.robots.source import RobotSource
+from assay.families.robots.task import PRESETS, Robots, read_description
 from assay.logic.formula import Var
-from assay.tasks.robot_parts import FEET, PARTS, ROBOTS, SETS, Rule, Views, view
-from assay.tasks.robot_source import RobotSource
-from assay.tasks.robots import PRESETS, Robots, read_description
 from assay.testing import check_task, require
 from assay.worlds.world import CONTENT, LUCK, World
 

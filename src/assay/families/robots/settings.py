@@ -8,13 +8,13 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
+from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, Rule, Views, view
 from assay.logic.formula import Const, If
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Odds
 from assay.logic.parse import parse
 from assay.logic.traverse import substituted
 from assay.tasks.base import TaskConfig
-from assay.tasks.robot_parts import COARSE, FEET, NAMES, PARTS, Rule, Views, view
 
 SCALE = 4.2
 RULES = {  # the score, and by how much it is multiplied to be whole

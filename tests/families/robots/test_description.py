@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.render.robot_text import DRAWS, FREE, MASKED, PHRASES, Level, Wording, describe, read_description
-from assay.render.robots import PALETTE
+from assay.families.robots.description import DRAWS, FREE, MASKED, PHRASES, Level, Wording, describe, read_description
+from assay.families.robots.drawing import PALETTE
+from assay.families.robots.parts import PARTS, ROBOTS
 from assay.seeds import rng_for
-from assay.tasks.robot_parts import PARTS, ROBOTS
 
 LEVELS: tuple[Level, ...] = ("table", "terse", "templated", "free")
 COUNT = 10_000

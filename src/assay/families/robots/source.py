@@ -11,11 +11,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import KnowledgeError
+from assay.families.robots.drawing import PALETTE
+from assay.families.robots.parts import FEET, PARTS, ROBOTS, Rule, Views
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
-from assay.render.robots import PALETTE
 from assay.seeds import Deck, Streams, rng_for
-from assay.tasks.robot_parts import FEET, PARTS, ROBOTS, Rule, Views
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, LUCK, Style, World
