@@ -11,6 +11,8 @@ FAMILIES = (
     "kandinsky",
     "robots",
     "sudoku",
+    "coco",
+    "driving",
 )
 SHARED = ("handwriting", "photos")
 """Folders that are no family, but what several of them share."""

@@ -33,8 +33,6 @@ class TaskRegistry(Registry):
 
 TASKS = TaskRegistry(filled_by="assay.families")
 """Filled by the families, each of which registers its own tasks."""
-TASKS.add("cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.tasks.cocologic:CocoLogic")
-TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.tasks.cocologic:CocoLogicFS")
 TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")
 TASKS.add(
     "trains-numerical",
@@ -47,8 +45,6 @@ TASKS.add(
 TASKS.add("trains-ood", "trains, tested on 7 cars and on cars of every look", "assay.tasks.trains_presets:OodTrains")
 TASKS.add("blocks", "trains as rows of simple blocks: which go east?", "assay.tasks.trains_presets:Blocks")
 TASKS.add("clevr", "solids on a floor, two of one colour and shape or not: CLE4EVR", "assay.tasks.clevr:Clevr")
-TASKS.add("sdd-oia", "what a car may do at a crossing: drawn traffic scenes, 21 concepts", "assay.tasks.driving:SddOia")
-TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.tasks.driving_bdd:BddOia")
 TASKS.add("clevr-small", "three solids of three shapes and two colours", "assay.tasks.clevr:ClevrSmall")
 TASKS.add("clevr-many", "three to six solids, some behind others", "assay.tasks.clevr:ClevrMany")
 TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")

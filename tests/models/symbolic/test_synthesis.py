@@ -7,6 +7,7 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.config import Settings
+from assay.families.coco.settings import RULES
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
@@ -18,7 +19,6 @@ from assay.models.symbolic.synthesis.learner import Synthesis
 from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of, packed
 from assay.models.symbolic.synthesis.search import Budget, Search
 from assay.tasks import TASKS
-from assay.tasks.cocologic_settings import RULES
 
 
 def learned(knowledge, codes, labels=None, **settings):
