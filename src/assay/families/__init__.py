@@ -12,6 +12,7 @@ FAMILIES = (
     "robots",
     "sudoku",
     "coco",
+    "clevr",
     "driving",
 )
 SHARED = ("handwriting", "photos")

@@ -15,10 +15,19 @@ class TaskRegistry(Registry):
         self._sources: dict[str, str] = {}
 
     def preset(
-        self, name: str, summary: str, base: str, about: str, facts: Mapping[str, Any] | None = None, **defaults: Any
+        self,
+        name: str,
+        summary: str,
+        base: str,
+        about: str,
+        trial: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+        **defaults: Any,
     ) -> None:
-        """Register the task `base` with other defaults of its settings, and other `facts` of its class, as `name`."""
-        self.put(Preset(name, summary, base, defaults, {"__doc__": about, **(facts or {})}, self))
+        """Register as `name` the task `base` with other defaults; `trial` and `seconds` as in `Task`, where they differ."""
+        facts = {"__doc__": about, "trial": trial, "seconds": seconds}
+        changed = {key: value for key, value in facts.items() if value is not None}
+        self.put(Preset(name, summary, base, defaults, changed, self))
 
     def source(self, setting: str, about: str) -> None:
         """Declare a setting of tasks that names a file or folder of source images; `assay make` has a flag for it."""
@@ -44,9 +53,6 @@ TASKS.add(
 )
 TASKS.add("trains-ood", "trains, tested on 7 cars and on cars of every look", "assay.tasks.trains_presets:OodTrains")
 TASKS.add("blocks", "trains as rows of simple blocks: which go east?", "assay.tasks.trains_presets:Blocks")
-TASKS.add("clevr", "solids on a floor, two of one colour and shape or not: CLE4EVR", "assay.tasks.clevr:Clevr")
-TASKS.add("clevr-small", "three solids of three shapes and two colours", "assay.tasks.clevr:ClevrSmall")
-TASKS.add("clevr-many", "three to six solids, some behind others", "assay.tasks.clevr:ClevrMany")
 TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")
 TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.tasks.chess:ChessSane")
 TASKS.add("chess-flat", "chess positions as flat diagrams", "assay.tasks.chess:ChessFlat")

@@ -17,10 +17,10 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.data.shard import write_atomically
 from assay.errors import DataError
-from assay.render.clevr import Look
-from assay.render.clevr_view import View
+from assay.families.clevr.scene import Look
+from assay.families.clevr.task import Clevr
+from assay.families.clevr.view import View
 from assay.render.picture import Thing
-from assay.tasks.clevr import Clevr
 from assay.worlds.world import World
 
 PREFIX = "CLEVR"

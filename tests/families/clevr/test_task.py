@@ -11,12 +11,12 @@ from assay.counting.count import count_readings
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import ConfigError, KnowledgeError, MissingExtra
+from assay.families.clevr.task import Clevr
 from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.render.engines import labelled
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.tasks.clevr import Clevr, ClevrMany, ClevrSmall
 from assay.worlds.counted import DrawnSource
 
 SMALL = {"width": 96, "height": 72, "quality": "draft"}
@@ -74,7 +74,7 @@ def test_any_formula_over_the_objects_can_be_the_rule():
 
 
 def test_few_and_many_objects_are_as_frequent_whatever_the_label():
-    task = ClevrMany(**SMALL)
+    task = TASKS["clevr-many"](**SMALL)
     source = task.worlds_in(task.splits()[0], 0)
     codes = source.codes(np.arange(800))
     numbers, labels = [task._there(row) for row in codes.tolist()], task.knowledge.labels_of(codes)[:, 0].tolist()
@@ -253,5 +253,5 @@ def test_without_blender_nothing_is_written(tmp_path, monkeypatch):
 
 
 def test_presets_differ_in_what_they_show():
-    assert ClevrSmall().config.shapes == ["cube", "star", "ring"] and ClevrSmall().config.most == 3
-    assert (ClevrMany().config.least, ClevrMany().config.most) == (3, 6)
+    assert TASKS["clevr-small"]().config.shapes == ["cube", "star", "ring"] and TASKS["clevr-small"]().config.most == 3
+    assert (TASKS["clevr-many"]().config.least, TASKS["clevr-many"]().config.most) == (3, 6)

@@ -9,11 +9,11 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import ConfigError, suggestion
+from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
+from assay.families.clevr.view import Room, View
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
 from assay.logic.parse import parse
 from assay.logic.traverse import rebuilt, substituted
-from assay.render.clevr import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.render.clevr_view import Room, View
 from assay.seeds import rng_for
 from assay.tasks.scenes import SceneConfig
 

@@ -19,14 +19,14 @@ import numpy as np
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError
+from assay.families.clevr.scene import FARTHEST, LAMPS, Look, scene_of
+from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
+from assay.families.clevr.view import Room, View
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.clevr import FARTHEST, LAMPS, Look, scene_of
-from assay.render.clevr_view import Room, View
 from assay.render.engines import labelled
 from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.clevr_settings import ATTRIBUTES, ClevrConfig, from_rsbench
 from assay.tasks.scenes import SceneTask
 from assay.worlds.counted import counted_source
 from assay.worlds.hard import HardSource
@@ -185,34 +185,3 @@ class Clevr(SceneTask):
             if ABSENT not in values.values() and spot is not None:
                 made.append(Look(slot.name, **values, spot=spot))
         return made
-
-
-class SmallConfig(ClevrConfig):
-    """Settings of the small scenes."""
-
-    objects: int | tuple[int, int] = 3
-    shapes: list[str] = ["cube", "star", "ring"]
-    colours: list[str] = ["red", "blue"]
-
-
-class ClevrSmall(Clevr):
-    """Three solids of three shapes and two colours: do two of them share both?"""
-
-    name = "clevr-small"
-    Config = SmallConfig
-    config: SmallConfig
-
-
-class ManyConfig(ClevrConfig):
-    """Settings of the full scenes."""
-
-    objects: int | tuple[int, int] = (3, 6)
-
-
-class ClevrMany(Clevr):
-    """Three to six solids, some behind others: do two of them share colour and shape?"""
-
-    name = "clevr-many"
-    Config = ManyConfig
-    config: ManyConfig
-    trial: ClassVar[Mapping[str, Any]] = {**Clevr.trial, "objects": (3, 4)}

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.render.clevr import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.tasks.clevr import Clevr
+from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
+from assay.families.clevr.task import Clevr
 from assay.worlds.world import World
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "images"
 GAP, WIDTH, HEIGHT = 4, 200, 150
 SCENES: dict[str, dict[str, Any]] = {
     "rule": {},
