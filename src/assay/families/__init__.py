@@ -14,6 +14,7 @@ FAMILIES = (
     "coco",
     "clevr",
     "driving",
+    "trains",
 )
 SHARED = ("handwriting", "photos")
 """Folders that are no family, but what several of them share."""

@@ -24,7 +24,7 @@ class TaskRegistry(Registry):
         seconds: float | None = None,
         **defaults: Any,
     ) -> None:
-        """Register as `name` the task `base` with other defaults; `trial` and `seconds` as in `Task`, where they differ."""
+        """Register as `name` the task `base` with other defaults, and where they differ its `trial` and `seconds`."""
         facts = {"__doc__": about, "trial": trial, "seconds": seconds}
         changed = {key: value for key, value in facts.items() if value is not None}
         self.put(Preset(name, summary, base, defaults, changed, self))
@@ -42,17 +42,6 @@ class TaskRegistry(Registry):
 
 TASKS = TaskRegistry(filled_by="assay.families")
 """Filled by the families, each of which registers its own tasks."""
-TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")
-TASKS.add(
-    "trains-numerical",
-    "trains with a car of as many loads and axles as its number",
-    "assay.tasks.trains_presets:NumericalTrains",
-)
-TASKS.add(
-    "trains-complex", "trains under a rule of numbers, lengths and colours", "assay.tasks.trains_presets:ComplexTrains"
-)
-TASKS.add("trains-ood", "trains, tested on 7 cars and on cars of every look", "assay.tasks.trains_presets:OodTrains")
-TASKS.add("blocks", "trains as rows of simple blocks: which go east?", "assay.tasks.trains_presets:Blocks")
 TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")
 TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.tasks.chess:ChessSane")
 TASKS.add("chess-flat", "chess positions as flat diagrams", "assay.tasks.chess:ChessFlat")

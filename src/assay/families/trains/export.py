@@ -16,11 +16,11 @@ from assay.concepts import Value
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.errors import DataError
+from assay.families.trains.drawing.look import FARTHEST
+from assay.families.trains.drawing.scene import positions
+from assay.families.trains.source import cars_of, michalski_text
+from assay.families.trains.task import MichalskiTrains
 from assay.render.picture import Box
-from assay.render.trains.look import FARTHEST
-from assay.render.trains.scene import positions
-from assay.tasks.trains import MichalskiTrains
-from assay.worlds.trains import cars_of, michalski_text
 
 ROWS = 64
 """How many rows are read at a time."""

@@ -17,20 +17,11 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.config import Settings
-from assay.logic.formula import TRUE, Formula, Not, conjunction
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Layout, Picture
-from assay.render.scene import Scene
-from assay.render.trains.look import FARTHEST, Look
-from assay.tasks.base import Column, Intervention
-from assay.tasks.scenes import SceneTask
-from assay.tasks.trains_rules import cars_at_least, cars_at_most, laws_of, michalski_cars
-from assay.tasks.trains_settings import TrainsConfig, translated
-from assay.worlds.hard import HardSource
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.train_changes import changed_train, remove_roofs, swap_loads
-from assay.worlds.trains import (
+from assay.families.trains.changes import changed_train, remove_roofs, swap_loads
+from assay.families.trains.drawing.look import FARTHEST, Look
+from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
+from assay.families.trains.settings import TrainsConfig, translated
+from assay.families.trains.source import (
     ATTRIBUTES,
     Distribution,
     Trains,
@@ -40,6 +31,15 @@ from assay.worlds.trains import (
     michalski_text,
     train_space,
 )
+from assay.logic.formula import TRUE, Formula, Not, conjunction
+from assay.logic.knowledge import Knowledge
+from assay.render.picture import Layout, Picture
+from assay.render.scene import Scene
+from assay.tasks.base import Column, Intervention
+from assay.tasks.scenes import SceneTask
+from assay.worlds.hard import HardSource
+from assay.worlds.source import Source
+from assay.worlds.split import Split
 from assay.worlds.world import Style, World
 
 LABEL = "east"
@@ -143,7 +143,9 @@ class MichalskiTrains(SceneTask):
 
     def scene(self, world: World) -> Scene:
         """Return the train as a scene."""
-        from assay.render.trains.scene import train_scene  # a modeller comes with it, which datasets of text do without
+        from assay.families.trains.drawing.scene import (
+            train_scene,  # a modeller comes with it, which datasets of text do without
+        )
 
         return train_scene(cars_of(world.codes), world.style["angle"], self.look)
 

@@ -12,8 +12,8 @@ from assay.data.dataset import Dataset
 from assay.data.exports import export
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.data.vlol import mask
 from assay.errors import DataError
+from assay.families.trains.export import mask
 
 KEYS = {
     "base_scene", "train_description", "classification_rule", "visualization", "min_cars", "max_cars", "image_index",

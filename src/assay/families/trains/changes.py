@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import ABSENT, Value
-from assay.worlds.trains import ATTRIBUTES, VALUES, Kinds
+from assay.families.trains.source import ATTRIBUTES, VALUES, Kinds
 from assay.worlds.world import World
 
 

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
+from assay.families.trains.drawing.cars import DECK, WIDTH, body
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Mesh
 from assay.render.solids import extruded, mesh_of, union
-from assay.render.trains.cars import DECK, WIDTH, body
-from assay.render.trains.paint import planed
 
 TOP = 3.10
 """The height of the frame's lower side."""

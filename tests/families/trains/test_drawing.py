@@ -5,13 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from assay.families.trains.drawing import blocks, cars, loads, roofs
+from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.scene import positions, train_scene
+from assay.families.trains.source import VALUES
 from assay.render.engines import labelled
 from assay.render.scene import Scene
-from assay.render.trains import blocks, cars, loads, roofs
-from assay.render.trains.look import Look
-from assay.render.trains.scene import positions, train_scene
 from assay.tasks import TASKS
-from assay.worlds.trains import VALUES
 
 STYLES = ["trains", "blocks"]
 BACKGROUNDS = ["base", "desert", "desert_sky", "fisheye"]

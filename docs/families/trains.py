@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.render.trains.look import Look
-from assay.render.trains.scene import train_scene
-from assay.tasks.trains import MichalskiTrains
-from assay.worlds.train_changes import remove_roofs, swap_loads
+from assay.families.trains.changes import remove_roofs, swap_loads
+from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.scene import train_scene
+from assay.families.trains.task import MichalskiTrains
 from assay.worlds.world import World
 
-HERE = Path(__file__).parent / "images"
+HERE = Path(__file__).parents[1] / "images"
 WIDTH, GAP, QUALITY = 320, 8, 82
 CAR = {"colour": "blue", "length": "short", "wall": "solid", "roof": "none", "axles": 2, "loads": 1, "load": "box"}
 ROOFS = ("foundation", "solid", "braced", "peaked")

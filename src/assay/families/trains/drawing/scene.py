@@ -6,10 +6,10 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
+from assay.families.trains.drawing import blocks, cars, engine, loads, paint, rails, roofs
+from assay.families.trains.drawing.backgrounds import stage
+from assay.families.trains.drawing.look import Look
 from assay.render.scene import Instance, Material, Mesh, Scene, placed
-from assay.render.trains import blocks, cars, engine, loads, paint, rails, roofs
-from assay.render.trains.backgrounds import stage
-from assay.render.trains.look import Look
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)

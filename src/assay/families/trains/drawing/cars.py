@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
+from assay.families.trains.drawing import paint
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, mesh_of, union
-from assay.render.trains import paint
-from assay.render.trains.paint import planed
 
 Pieces = tuple[tuple[Mesh, Material], ...]
 

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 
+from assay.families.trains.drawing import paint
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import mesh_of, union
-from assay.render.trains import paint
-from assay.render.trains.paint import planed
 
 GAUGE = 1.42
 """From the middle of one rail to that of the other."""

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from assay.errors import KnowledgeError
-from assay.logic.knowledge import Knowledge
-from assay.tasks.trains_rules import LAWS, MICHALSKI, RULES, each, laws_of
-from assay.worlds.split import Split
-from assay.worlds.train_changes import changed_train
-from assay.worlds.trains import (
+from assay.families.trains.changes import changed_train
+from assay.families.trains.rules import LAWS, MICHALSKI, RULES, each, laws_of
+from assay.families.trains.source import (
     ATTRIBUTES,
     VALUES,
     Trains,
@@ -20,6 +18,8 @@ from assay.worlds.trains import (
     michalski_text,
     train_space,
 )
+from assay.logic.knowledge import Knowledge
+from assay.worlds.split import Split
 
 MANY = 100_000
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from assay.concepts import ABSENT
+from assay.families.trains.source import GROUP, Distribution
 from assay.logic.formula import And, Formula, Implies, Quantified, Var, conjunction
 from assay.logic.knowledge import Constraint
 from assay.logic.parse import parse
-from assay.worlds.trains import GROUP, Distribution
 
 THREE_COLOURS = "any(any(all_different(a.colour, b.colour, c.colour) for c in cars) for a, b in pairs(cars))"
 RULES: Mapping[str, str] = {

@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
+from assay.families.trains.drawing import paint
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, hull, mesh_of, prism, sphere, torus, union
-from assay.render.trains import paint
-from assay.render.trains.paint import planed
 
 SPACE = {"short": 2.0, "long": 3.0}
 ENGINE, GAP, STRIP = 3.2, 0.4, 0.1

@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 
+from assay.families.trains.drawing import paint
+from assay.families.trains.drawing.cars import FLOOR, GAP, RADIUS, WIDTH, wheels_at
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, extruded, mesh_of, sphere, turned, union
-from assay.render.trains import paint
-from assay.render.trains.cars import FLOOR, GAP, RADIUS, WIDTH, wheels_at
-from assay.render.trains.paint import planed
 
 SPACE = 3.75
 Pieces = tuple[tuple[str, Mesh, Material], ...]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, ConfigError, KnowledgeError
+from assay.families.trains.changes import remove_roofs, swap_loads
+from assay.families.trains.rules import RULES
+from assay.families.trains.source import ATTRIBUTES, VALUES, cars_of, michalski_car
 from assay.logic.evaluate import evaluate
 from assay.tasks import TASKS
-from assay.tasks.trains_rules import RULES
-from assay.worlds.train_changes import remove_roofs, swap_loads
-from assay.worlds.trains import ATTRIBUTES, VALUES, cars_of, michalski_car
 from assay.worlds.world import World
 
 PROLOG = """

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
+from assay.families.trains.drawing import paint
+from assay.families.trains.drawing.paint import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, mesh_of, prism, torus, turned, union
-from assay.render.trains import paint
-from assay.render.trains.paint import planed
 
 WIDE = 0.84
 Pieces = tuple[tuple[Mesh, Material], ...]
