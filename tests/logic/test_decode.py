@@ -5,12 +5,12 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import KnowledgeError
+from assay.families.chess.rules import Board
 from assay.logic.decode import Decoder, decode
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"

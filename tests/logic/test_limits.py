@@ -5,12 +5,12 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import KnowledgeError
+from assay.families.chess.rules import Board
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_ends
 from assay.logic.parse import parse
 from assay.logic.tally import holding, truth_diagram
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
 
 ODD = ["count(a, b, c, d) == 2", "a or b or c", "iff(a, d)", "implies(b, c and d)"]

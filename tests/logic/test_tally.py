@@ -7,13 +7,13 @@ import pytest
 
 from assay.concepts import bits, digits
 from assay.errors import TooLarge
+from assay.families.chess.rules import Board
 from assay.logic.circuit import compile_diagram, letters
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
 from assay.logic.tally import NotTallied, chance_of, compile_tallied, holding, truth_diagram, uniform
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]

@@ -7,6 +7,7 @@ import torch
 from assay.concepts import digits
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.families.chess.rules import Board
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
@@ -15,7 +16,6 @@ from assay.models import MODELS
 from assay.models.runs import load_model
 from assay.models.semantic import ConstraintLoss, SemanticConfig, TruthLayer
 from assay.models.tensors import to_batch
-from assay.tasks.chess_rules import Board
 from tests.models.test_models import fitted
 from tests.pixels import QUICK, pixels, trained
 

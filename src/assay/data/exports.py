@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Exporter = Callable[["Dataset", Sequence[str], Path], dict[str, int]]
 
 EXPORTS = Registry("export", filled_by="assay.families")
-EXPORTS.add("valued", "images, boards, boxes and FEN of chess, as VALUED has them", "assay.data.valued:write_valued")
 EXPORTS.add(
     "prolog", "the rule and the worlds as Prolog, with files for Aleph and Popper", "assay.data.prolog:write_prolog"
 )

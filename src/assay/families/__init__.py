@@ -15,6 +15,7 @@ FAMILIES = (
     "clevr",
     "driving",
     "trains",
+    "chess",
 )
 SHARED = ("handwriting", "photos")
 """Folders that are no family, but what several of them share."""

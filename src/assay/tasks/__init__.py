@@ -42,7 +42,3 @@ class TaskRegistry(Registry):
 
 TASKS = TaskRegistry(filled_by="assay.families")
 """Filled by the families, each of which registers its own tasks."""
-TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")
-TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.tasks.chess:ChessSane")
-TASKS.add("chess-flat", "chess positions as flat diagrams", "assay.tasks.chess:ChessFlat")
-TASKS.add("valued", "chess positions as they come in games, to be read under 15 rules", "assay.tasks.chess:Valued")

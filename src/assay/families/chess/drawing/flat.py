@@ -7,10 +7,10 @@ import numpy as np
 from PIL import ImageDraw, ImageFont
 
 from assay.arrays import Array
+from assay.families.chess.drawing.pieces import KINDS
+from assay.families.chess.positions import SQUARES
 from assay.render.canvas import Canvas, around
-from assay.render.chess.pieces import KINDS
 from assay.render.picture import Box, Picture
-from assay.worlds.positions import SQUARES
 from assay.worlds.world import Style
 
 PALETTES = (

@@ -18,23 +18,23 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import ConfigError
+from assay.families.chess.drawing.flat import flat_picture, flat_regions
+from assay.families.chess.drawing.scene import FARTHEST, scene_of
+from assay.families.chess.drawing.style import chess_style
+from assay.families.chess.games import Games, Played, Recorded, recorded
+from assay.families.chess.positions import fens
+from assay.families.chess.rules import Board
+from assay.families.chess.settings import ChessConfig, ChessSaneConfig
+from assay.families.chess.source import PositionPlan, PositionSource, names_of
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, Formula, conjunction
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.chess.flat import flat_picture, flat_regions
-from assay.render.chess.scene import FARTHEST, scene_of
-from assay.render.chess.style import chess_style
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Task
-from assay.tasks.chess_rules import Board
-from assay.tasks.chess_settings import ChessConfig, ChessFlatConfig, ChessSaneConfig, ValuedConfig
 from assay.tasks.scenes import SceneTask
-from assay.worlds.games import Games, Played, Recorded, recorded
-from assay.worlds.position_source import PositionPlan, PositionSource, names_of
-from assay.worlds.positions import fens
 from assay.worlds.source import Source
 from assay.worlds.split import Balance, Split
 from assay.worlds.world import Style, World
@@ -192,21 +192,3 @@ class ChessSane(Chess):
             sane=Fraction(1, 2) if hard else Fraction(held.sane_ratio).limit_denominator(20),
             counts=(1,) if hard else tuple(held.violations),
         )
-
-
-class ChessFlat(Chess):
-    """Does White have more pieces? 64 squares under 15 rules, on a diagram."""
-
-    name = "chess-flat"
-    Config = ChessFlatConfig
-    config: ChessFlatConfig
-    seconds: ClassVar[float] = 0.01
-    trial: ClassVar[Mapping[str, Any]] = {"width": 64}
-
-
-class Valued(Chess):
-    """VALUED: positions as they come in games, the board to be read under 15 rules."""
-
-    name = "valued"
-    Config = ValuedConfig
-    config: ValuedConfig

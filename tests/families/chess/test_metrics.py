@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from assay.diagnosis.violations import violations_of
+from assay.families.chess.rules import Board
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 
 BOARD = Board()
 CHESS = BOARD.knowledge()

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from assay.render.chess.flat import flat_picture, flat_regions, outline
-from assay.render.chess.pieces import KINDS, piece
-from assay.render.chess.room import SIDE
-from assay.render.chess.scene import DISTANCE, camera_of, scene_of
-from assay.render.chess.style import chess_style
-from assay.render.chess.wood import PIXELS, board_texture
+from assay.families.chess.drawing.flat import flat_picture, flat_regions, outline
+from assay.families.chess.drawing.pieces import KINDS, piece
+from assay.families.chess.drawing.room import SIDE
+from assay.families.chess.drawing.scene import DISTANCE, camera_of, scene_of
+from assay.families.chess.drawing.style import chess_style
+from assay.families.chess.drawing.wood import PIXELS, board_texture
+from assay.families.chess.positions import SQUARES, codes_of
 from assay.render.engines import labelled, picture_of
 from assay.seeds import rng_for
-from assay.worlds.positions import SQUARES, codes_of
 
 MIDDLE = codes_of(["r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1BN2/PP3PPP/R2QKB1R"])[0].tolist()
 STYLE = chess_style(rng_for(0, "chess"), "3d", 1.0)

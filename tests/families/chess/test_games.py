@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from assay.errors import ConfigError
+from assay.families.chess.games import Played, codes_on, opened, played, recorded
+from assay.families.chess.positions import BREAKERS, COLOURS, SQUARES, broken, codes_of, fens, scattered, suits
+from assay.families.chess.rules import Board
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
-from assay.worlds.games import Played, codes_on, opened, played, recorded
-from assay.worlds.positions import BREAKERS, COLOURS, SQUARES, broken, codes_of, fens, scattered, suits
 
 RULES = Board().knowledge()
 NAMES = [rule.name for rule in RULES.constraints]

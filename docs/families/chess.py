@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.render.chess.scene import scene_of
+from assay.families.chess.drawing.scene import scene_of
+from assay.families.chess.positions import codes_of
 from assay.render.engines import shoot
 from assay.tasks import TASKS
 from assay.tasks.base import Task
-from assay.worlds.positions import codes_of
 from assay.worlds.world import World
 
-HERE = Path(__file__).parent / "images"
+HERE = Path(__file__).parents[1] / "images"
 HEIGHT, GAP, COLOURS = 200, 8, 56
 STRIPS: dict[str, list[tuple[str, str, int, dict[str, Any]]]] = {
     "boards": [("chess", "train", 0, {}), ("chess", "train", 3, {}), ("chess", "ood", 1, {})],

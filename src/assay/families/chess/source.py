@@ -14,9 +14,9 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import ConfigError
+from assay.families.chess.games import Games
+from assay.families.chess.positions import broken, scattered, suits
 from assay.seeds import Deck, Streams, rng_for
-from assay.worlds.games import Games
-from assay.worlds.positions import broken, scattered, suits
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import World

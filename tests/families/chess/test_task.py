@@ -16,10 +16,11 @@ from assay.data.exports import export
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import AssayError, DataError
-from assay.tasks.chess import Chess, ChessFlat, ChessSane, Valued
-from assay.tasks.chess_rules import Board
-from assay.worlds import position_source
-from assay.worlds.positions import SQUARES, codes_of, fens
+from assay.families.chess import source as position_source
+from assay.families.chess.positions import SQUARES, codes_of, fens
+from assay.families.chess.rules import Board
+from assay.families.chess.task import Chess, ChessSane
+from assay.tasks import TASKS
 
 RULES = Board().knowledge()
 NAMES = [rule.name for rule in RULES.constraints]
@@ -39,7 +40,7 @@ def test_there_are_eight_rules_for_both_colours():
 
 @pytest.mark.parametrize("split", ["train", "valid", "test", "hard", "ood"])
 def test_positions_are_balanced_and_keep_every_rule(split):
-    task = ChessFlat()
+    task = TASKS["chess-flat"]()
     found = source(task, split)
     codes = found.codes(np.arange(40))
     assert task.knowledge.labels_of(codes).sum() == 20 and not RULES.violations(codes).any()
@@ -51,20 +52,20 @@ def test_positions_are_balanced_and_keep_every_rule(split):
 def test_pieces_of_ood_stand_elsewhere():
     """In real positions kings seldom leave the first rank so early; scattered ones stand anywhere."""
     home = [
-        np.mean([(row[:8] == 6).any() for row in source(ChessFlat(), name).codes(np.arange(40))])
+        np.mean([(row[:8] == 6).any() for row in source(TASKS["chess-flat"](), name).codes(np.arange(40))])
         for name in ("test", "ood")
     ]
     assert home[0] > 0.5 > home[1]
 
 
 def test_an_item_depends_on_its_place_alone():
-    whole = source(ChessFlat()).worlds(np.arange(12))
-    assert [source(ChessFlat()).worlds(np.array([place]))[0] for place in (11, 3)] == [whole[11], whole[3]]
-    assert source(ChessFlat(), seed=1).worlds(np.arange(1))[0].codes != whole[0].codes
+    whole = source(TASKS["chess-flat"]()).worlds(np.arange(12))
+    assert [source(TASKS["chess-flat"]()).worlds(np.array([place]))[0] for place in (11, 3)] == [whole[11], whole[3]]
+    assert source(TASKS["chess-flat"](), seed=1).worlds(np.arange(1))[0].codes != whole[0].codes
 
 
 def test_splits_share_no_game():
-    task = ChessFlat()
+    task = TASKS["chess-flat"]()
     games = {
         split.name: {task.ingredients(w)[0] for w in source(task, split.name).worlds(np.arange(16))}
         for split in task.splits()
@@ -74,7 +75,7 @@ def test_splits_share_no_game():
 
 
 def test_valued_takes_positions_as_they_come():
-    task = Valued()
+    task = TASKS["valued"]()
     labels = task.knowledge.labels_of(source(task).codes(np.arange(120)))
     assert 0.1 < labels.mean() < 0.5  # not balanced
     assert task.config.first == 0 and task.layout.width == 512 and task.knowledge == RULES
@@ -133,7 +134,7 @@ def games(tmp_path):
 
 
 def test_positions_come_from_a_file(games):
-    task = ChessFlat(pgn=games, balance="world", per_game=2, first=4)
+    task = TASKS["chess-flat"](pgn=games, balance="world", per_game=2, first=4)
     assert set(task.sources()["pgn"]) == {"name", "sha256", "games", "broken"} and task.sources()["pgn"]["games"] == 20
     known = {fens(row[None])[0] for game in task.recorded.games for row in game}
     worlds = source(task).worlds(np.arange(10))

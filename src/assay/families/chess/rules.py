@@ -8,10 +8,10 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.families.chess.positions import COLOURS, EMPTY, VALUES
 from assay.logic import formula as f
 from assay.logic.formula import Formula, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.worlds.positions import COLOURS, EMPTY, VALUES
 
 COUNTING, LOCALISING = ("counting",), ("localising",)
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.render.chess.pieces import KINDS, piece
-from assay.render.chess.room import SIDE, board_mesh, floor, furniture, top_mesh
-from assay.render.chess.wood import WOODS, board_texture
+from assay.families.chess.drawing.pieces import KINDS, piece
+from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
+from assay.families.chess.drawing.wood import WOODS, board_texture
+from assay.families.chess.positions import SQUARES
 from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
-from assay.worlds.positions import SQUARES
 from assay.worlds.world import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from assay.families.chess.rules import Board
 from assay.tasks.base import TaskConfig
-from assay.tasks.chess_rules import Board
 from assay.tasks.scenes import SceneConfig
 from assay.worlds.split import Balance
 
@@ -69,18 +69,3 @@ class ChessSaneConfig(ChessConfig):
         if min(self.violations) < 1 or max(self.violations) > len(self.rules):
             raise ValueError(f"violations: from 1 to {len(self.rules)} rules can be broken")
         return self
-
-
-class ValuedConfig(ChessConfig):
-    """The settings of the paper: positions as they come, from the first move on."""
-
-    balance: Balance | None = "world"
-    first: int = Field(0, ge=0, le=100)
-    per_game: int = Field(8, ge=1, le=20)
-
-
-class ChessFlatConfig(ChessConfig):
-    """Diagrams."""
-
-    view: View = "flat"
-    width: int = Field(256, ge=32, le=2048)
