@@ -7,11 +7,13 @@ import pytest
 from assay.audit.audit import audit
 from assay.audit.examined import examined
 from assay.audit.imported import open_imported
-from assay.families.digits.logic import MNLogic
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
 from assay.seeds import rng_for
+from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares, examined_task, failed, finding, folder_of, made, rewritten, rows
+
+MNLogic = TASKS["mnlogic"]
 
 
 @pytest.fixture(scope="module")

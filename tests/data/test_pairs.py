@@ -11,7 +11,6 @@ from assay.data.dataset import Dataset
 from assay.data.pairs import PAIRS, Pairs, pairs_of
 from assay.data.rebuild import task_of
 from assay.errors import AssayError, DataError
-from assay.families.digits.logic import MNLogic
 from assay.families.handwriting.digits import digit_source
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
@@ -22,6 +21,8 @@ from tests.audit.planted import Described, Squares
 from tests.audit.planted import made as registered
 from tests.conftest import write
 from tests.families.handwriting.test_digits import NAMES, idx
+
+MNLogic = TASKS["mnlogic"]
 
 SIZES = {"train": 8, "valid": 0, "test": 120, "hard": 0}
 TASKS_MADE = {

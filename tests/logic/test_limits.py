@@ -5,7 +5,6 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import KnowledgeError
-from assay.families.chess.rules import Board
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_ends
 from assay.logic.parse import parse
@@ -63,12 +62,6 @@ def test_groups_hold_all_constraints_whatever_the_budget(budget):
         assert diagram.size <= budget and (holding(diagram)[diagram.outcome_of(codes)] == ~flags).all()
     assert limits.exact == (len(limits.groups) == 1 and not limits.left_out)
     assert (budget == 1000) == limits.exact
-
-
-@pytest.mark.slow
-def test_a_chess_board_of_4_x_4_is_one_group():
-    limits = Limits(Board(4, 4).knowledge())
-    assert limits.exact and len(limits.groups[0]) == 15
 
 
 def test_slots_are_whole_without_being_asked():

@@ -1,0 +1,47 @@
+"""The tasks that tests take as samples, by family, and what skips a test where a family is not there.
+
+Tests of what all tasks share need some task to try it on. Where its family was deleted (`tests/delete_family.py`), they
+are skipped and say why: asking the registry for such a task skips by itself, `needs_task` is for all other ways.
+"""
+
+import pytest
+
+from assay.tasks import TASKS
+
+SAMPLES = {
+    "digits": ("mnadd", "mnadd-half", "mnadd-evenodd", "mnmath", "mnlogic"),
+    "kandinsky": ("kand-logic", "kand-logic-and", "kand-logic-pairs"),
+    "robots": ("robots",),
+    "sudoku": ("sudoku", "sudoku-paper", "sudoku-mini"),
+    "coco": ("cocologic", "cocologic-fs"),
+    "clevr": ("clevr", "clevr-small", "clevr-many"),
+    "driving": ("sdd-oia", "bdd-oia"),
+    "trains": ("trains", "trains-numerical", "trains-complex", "trains-ood", "blocks"),
+    "chess": ("chess", "chess-sane", "chess-flat", "valued"),
+}
+MISSING = {name for names in SAMPLES.values() for name in names if name not in TASKS}
+
+
+def needs_task(*names):
+    """Return the mark of a test that is skipped where one of these tasks is not there."""
+    lacking = [name for name in names if name in MISSING]
+    return pytest.mark.skipif(bool(lacking), reason=f"needs the task {', '.join(lacking)}")
+
+
+def skip_without(*names):
+    """Skip, from anywhere in a test or at the head of its module, where one of these tasks is not there."""
+    for name in names:
+        if name in MISSING:
+            pytest.skip(f"needs the task {name}", allow_module_level=True)
+
+
+def skip_where_samples_are_missing():
+    """Let the registry skip a test that asks for a missing sample, instead of refusing its name."""
+    entry = TASKS.entry
+
+    def guarded(name):
+        skip_without(name)
+        return entry(name)
+
+    if MISSING:
+        TASKS.entry = guarded
