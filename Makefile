@@ -30,7 +30,7 @@ test-slow: .venv/.dev ## Run the slow studies too
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-without: .venv/.dev ## Run the tests without one family: make test-without FAMILY=chess (or all)
-	$(BIN)/python tests/delete_family.py $(FAMILY) -n 2 --dist worksteal
+	$(BIN)/python tests/delete_family.py $(FAMILY) -- -n 2 --dist worksteal
 
 check: .venv/.dev docs ## Lint, types, layers, docs
 	$(BIN)/ruff format --check src tests benchmarks docs

@@ -2,7 +2,7 @@
 
 What goes is all that a family has: its folders in `src`, `tests` and `docs`, its line in `families/__init__.py` and its
 line in the navigation of the docs. `all` does so for each family in turn; `--quick` runs only the test files that name
-the family, one of its tasks, or the registry of tasks. Words that it does not know go to pytest.
+the family, one of its tasks, or the registry of tasks. What comes after `--` goes to pytest.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def names_of(family):
 
 
 def copied(folder):
-    """Copy what git tracks or would track, links to what lies beside the repository included."""
+    """Copy what git tracks or would track."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n"):
         if name and (ROOT / name).is_file():
@@ -60,18 +60,21 @@ def passes(family, tree, quick, more):
     shutil.rmtree(tree, ignore_errors=True)
     copied(tree)
     delete(family, tree)
+    paths = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree.with_name("compiled"))}
+    around = {**os.environ, **paths}
+    subprocess.run([sys.executable, "docs/api.py"], cwd=tree, env=around, check=True)  # the page lists the tasks
     chosen = touched(family, tree) if quick else []
     words = [sys.executable, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", *chosen, *more]
-    paths = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree.with_name("compiled"))}
     print(f"== without {family}: {len(chosen) or 'all'} test files", flush=True)
-    return subprocess.run(words, cwd=tree, env={**os.environ, **paths}).returncode == 0
+    return subprocess.run(words, cwd=tree, env=around).returncode == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("family", nargs="+", choices=[*FAMILIES, "all"])
     parser.add_argument("--quick", action="store_true", help="only test files that may notice")
-    given, more = parser.parse_known_args()
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    given, more = parser.parse_args(sys.argv[1:cut]), sys.argv[cut + 1 :]
     chosen = FAMILIES if "all" in given.family else tuple(given.family)
     with tempfile.TemporaryDirectory(prefix="without-") as folder:
         tree = Path(folder) / "tree"  # the same place for each, so that what is compiled is compiled once

@@ -48,7 +48,7 @@ def test_a_registered_preset_is_of_the_family_of_its_base(name):
 
 def test_samples_are_missing_with_their_family_only():
     for family, names in SAMPLES.items():
-        assert all((name in TASKS) == (family in FAMILIES) for name in names), family
+        assert all((name in TASKS.entries) == (family in FAMILIES) for name in names), family
 
 
 def test_what_tasks_read_from_disk_is_a_setting_that_no_recipe_holds():
