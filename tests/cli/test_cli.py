@@ -19,8 +19,9 @@ from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
 from assay.tasks import TASKS
-from tests.families import FEW, tasks
 from tests.pixels import TASK
+from tests.quick import FEW, tasks
+from tests.samples import needs_task
 
 ROOT = Path(__file__).parents[2]
 LAMPS = ROOT / "docs" / "tutorials" / "07_bring_your_own_task.py"
@@ -249,6 +250,7 @@ def test_predictions_by_hand_are_scored_and_diagnosed_without_torch(program, eve
 # -- stopped in the middle ---------------------------------------------------------------------------------------------
 
 
+@needs_task("mnlogic")
 def test_ctrl_c_leaves_nothing_half_made_and_the_same_command_goes_on(tmp_path):
     folder = tmp_path / "data"
     words = ["make", "mnlogic", "-o", str(folder), "-n", "120000", *PIXELS]

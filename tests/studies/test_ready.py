@@ -56,7 +56,7 @@ def test_rsbenchs_f1_stands_beside_no_other(name, tmp_path):
 def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
     monkeypatch.delenv("ASSAY_POPPER", raising=False)
     monkeypatch.setattr(
-        MODELS, "entries", {name: MODELS.entry(name) for name in MODELS if name not in ("ilp", "aleph")}
+        MODELS, "registered", {name: MODELS.entry(name) for name in MODELS if name not in ("ilp", "aleph")}
     )
     study = find_study("vlol-challenge-4", "small", tmp_path)
     assert {text for text in study.absent if "not there" in text} == {
@@ -68,7 +68,7 @@ def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
         "Popper-GT: the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or ASSAY_POPPER"
         in study.absent
     )
-    monkeypatch.setattr(MODELS, "entries", {})
+    monkeypatch.setattr(MODELS, "registered", {})
     with pytest.raises(
         ConfigError,
         match="study 'vlol-challenge-4' has nothing to run here; left out: model 'blackbox', which is not there",
