@@ -80,6 +80,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+ELSEWHERE = {
+    "bdd-oia": "bfc4e1eb9f150d1f619827b1d2cbf9d0",
+    "sdd-oia": "5f6c83484382e46d790939055a2d32e8",
+    "trains": "dbd7a564ff23e37fd2bb3fbfca632c84",
+}
+"""What CPUs without AVX-512 draw: there numpy's sines and powers differ in the last bit, and a few pixels with them."""
+
+
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
     writer = Writer(Recipe(name, Settings(dict(TASKS[name].trial))))
@@ -87,7 +95,7 @@ def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
     codes = np.array([world.codes for world in worlds])
     pixels = b"".join(writer.task.render(world).image.tobytes() for world in worlds)
     found = hashlib.sha256(codes.astype(np.int64).tobytes() + pixels).hexdigest()
-    assert found[:32] == GOLDEN[name, writer.task.version]
+    assert found[:32] in (GOLDEN[name, writer.task.version], ELSEWHERE.get(name))
 
 
 def test_files_of_a_dataset(undisturbed: Path) -> None:
