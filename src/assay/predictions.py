@@ -21,8 +21,8 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
 from assay.data.dataset import SplitData
-from assay.data.shard import write_atomically
 from assay.errors import DataError, suggestion
+from assay.files import write_atomically
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 

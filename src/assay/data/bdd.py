@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 from assay.tasks.driving_rules import ACTIONS, CONCEPTS
 from assay.worlds.driving_photos import PARTS
 

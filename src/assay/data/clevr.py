@@ -15,8 +15,8 @@ import numpy as np
 from assay.concepts import ABSENT
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 from assay.render.clevr import Look
 from assay.render.clevr_view import View
 from assay.render.picture import Thing

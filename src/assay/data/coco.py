@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 from assay.render.photo import drawn_scene
 from assay.render.png import png
 from assay.worlds.scenery import CROWDED, HEIGHT, NAMES, WIDTH

@@ -20,8 +20,8 @@ from assay.concepts import ConceptSpace
 from assay.config import Config
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
-from assay.data.shard import write_atomically
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName, suggestion
+from assay.files import write_atomically
 from assay.models.neural import NeuralModel
 from assay.models.runs import finish_run, load_network, split_for
 from assay.runs import RUN, RunFolder

@@ -14,8 +14,8 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.data.cache import cache_folder
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 
 CHUNK = 256
 KEY = 16

@@ -17,8 +17,8 @@ from assay.concepts import ConceptSpace
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
 from assay.data.manifest import versions
-from assay.data.shard import write_atomically
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
 from assay.models.backbones import rebuilding

@@ -11,8 +11,8 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import to_json
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.models.activations import Subject
 from assay.models.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table

@@ -13,8 +13,8 @@ from assay.data.folds import Fold
 from assay.data.manifest import to_json
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
-from assay.data.shard import write_atomically
 from assay.errors import AssayError, ConfigError, DataError
+from assay.files import write_atomically
 from assay.models import MODELS
 from assay.models.epoch import Report
 from assay.models.symbolic.perception import Unperceived

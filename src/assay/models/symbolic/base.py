@@ -31,8 +31,8 @@ from assay.concepts import ConceptSpace
 from assay.config import Config, Settings, checked
 from assay.data.dataset import SplitData
 from assay.data.manifest import to_json, versions
-from assay.data.shard import write_atomically
 from assay.errors import ConfigError, DataError
+from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
 from assay.models.epoch import Epoch, Report
