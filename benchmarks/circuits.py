@@ -8,7 +8,7 @@ import torch
 from assay.concepts import digits
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
-from assay.models.circuit import DiagramLayer, RuleLayer
+from assay.models.rule.circuit import DiagramLayer, RuleLayer
 from assay.tasks.digits import MNMath
 from benchmarks.timing import Result, rate
 

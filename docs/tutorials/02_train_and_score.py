@@ -6,7 +6,7 @@ from pathlib import Path
 from assay import Dataset, Recipe, make, score
 from assay.config import Settings
 from assay.diagnosis.runs import evidence_of
-from assay.models.runs import Order, train_run
+from assay.models.core.runs import Order, train_run
 from assay.runs import RunFolder
 
 with tempfile.TemporaryDirectory() as name:

@@ -6,8 +6,8 @@ from pathlib import Path
 from assay import Dataset, Recipe, make
 from assay.config import Settings
 from assay.diagnosis.interventions.intervene import Plan, intervene
-from assay.models.answering import answerer
-from assay.models.runs import Order, train_run
+from assay.models.core.answering import answerer
+from assay.models.core.runs import Order, train_run
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)

@@ -6,7 +6,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from assay.errors import ConfigError, UnknownName
-from assay.models.activations import (
+from assay.models.core.runs import load_model
+from assay.models.probes.activations import (
     INPUT,
     Subject,
     activations,
@@ -16,7 +17,6 @@ from assay.models.activations import (
     sensitivity,
     smaller,
 )
-from assay.models.runs import load_model
 
 MOST = 10_000
 

@@ -10,8 +10,8 @@ import pytest
 from assay.config import Settings, checked
 from assay.data.dataset import Dataset
 from assay.errors import AssayError
-from assay.models.alignment import Alignment, align_run, effects, fit
-from assay.models.runs import load_model
+from assay.models.concept.alignment import Alignment, align_run, effects, fit
+from assay.models.core.runs import load_model
 from tests.pixels import trained
 
 

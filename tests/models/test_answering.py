@@ -10,7 +10,7 @@ from assay.diagnosis.interventions.intervene import Plan, intervene
 from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.units import Units
 from assay.models import MODELS
-from assay.models.answering import Rerun, answerer
+from assay.models.core.answering import Rerun, answerer
 from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}

@@ -6,7 +6,7 @@ from torch import nn
 
 from assay.errors import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES
-from assay.models.backbones import Dropout, Named, build_backbone, frozen_backbone
+from assay.models.backbones.build import Dropout, Named, build_backbone, frozen_backbone
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
 TABLES = [

@@ -16,9 +16,9 @@ from assay.data.dataset import Dataset
 from assay.diagnosis.leakage import Leakage, leakage
 from assay.errors import ConfigError
 from assay.metrics.evidence import gather
-from assay.models.blackbox import BlackBox
-from assay.models.bypass import bypass
-from assay.models.neural import NeuralModel, Outputs
+from assay.models.concept.blackbox import BlackBox
+from assay.models.core.neural import NeuralModel, Outputs
+from assay.models.probes.bypass import bypass
 from tests.pixels import trained
 
 JOINT = {"mode": "joint", "concept_weight": 0.1, "epochs": 60, "patience": 40}
@@ -83,7 +83,7 @@ def test_a_label_past_the_concepts_survives_the_shuffle(data: Dataset) -> None:
 
 
 def test_the_rule_has_no_bypass(data: Dataset, run: Path) -> None:
-    from assay.models.runs import load_model
+    from assay.models.core.runs import load_model
 
     found = bypass(load_model(run), data["test"])
     assert found.by_picture == 0 and found.shuffled_other == 1 and found.shuffled_own == pytest.approx(found.chance)

@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file
 
 import assay
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
-from assay.models import backbones_deep
-from assay.models.backbones import build_backbone, rebuilding
-from assay.models.runs import load_model
+from assay.models.backbones import deep as backbones_deep
+from assay.models.backbones.build import build_backbone, rebuilding
+from assay.models.core.runs import load_model
 from tests.pixels import trained
 
 SHAPE = (3, 32, 32)
@@ -136,7 +136,7 @@ def test_torch_reads_a_pickle_in_one_place_only_and_there_without_running_it():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load":
                 found.append((path.name, {k.arg: ast.unparse(k.value) for k in node.keywords}))
-    assert [name for name, _ in found] == ["backbones_deep.py"] and found[0][1]["weights_only"] == "True"
+    assert [name for name, _ in found] == ["deep.py"] and found[0][1]["weights_only"] == "True"
 
 
 # -- models of a folder ------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ import torch
 from assay.config import Settings
 from assay.errors import DataError
 from assay.models import MODELS
-from assay.models.backbones import build_network
-from assay.models.embedding import parts_of
-from assay.models.embeddings import Frozen, Memory, signature
-from assay.models.runs import load_model
+from assay.models.backbones.build import build_network
+from assay.models.backbones.frozen import Frozen, Memory, signature
+from assay.models.concept.embedding import parts_of
+from assay.models.core.runs import load_model
 from assay.render.picture import Box, Layout
 from tests.models.test_deep_backbones import folder_of
 from tests.pixels import trained

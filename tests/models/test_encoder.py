@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.models.encoder import ConceptEncoder, Look, looks
+from assay.models.core.encoder import ConceptEncoder, Look, looks
 from assay.render.picture import Box, Layout
 
 SPACE = ConceptSpace(

@@ -8,8 +8,8 @@ from assay.config import Settings
 from assay.errors import AssayError, ConfigError, FormulaError
 from assay.metrics import METRICS
 from assay.metrics.evidence import gather
-from assay.models.fuzzy import Fuzzy
-from assay.models.runs import load_model
+from assay.models.core.runs import load_model
+from assay.models.rule.ltn import Fuzzy
 from tests.models.test_models import fitted
 from tests.pixels import trained
 
@@ -77,7 +77,7 @@ def test_deterministic_training_repeats_itself_and_is_switched_off_again(data):
 
 def test_settings_that_make_no_sense_are_refused():
     from assay.config import checked
-    from assay.models.ensemble import EnsembleConfig
+    from assay.models.rule.bears import EnsembleConfig
 
     for values in ({"members": 1}, {"diversity": -1}, {"precision": "float8"}):
         with pytest.raises(ConfigError):

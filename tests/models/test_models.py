@@ -9,8 +9,8 @@ import torch
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
 from assay.models import MODELS
-from assay.models.runs import load_model
-from assay.models.tensors import to_batch
+from assay.models.core.runs import load_model
+from assay.models.core.tensors import to_batch
 from tests.pixels import LEARNS, QUICK, pixels
 
 

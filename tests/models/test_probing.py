@@ -12,11 +12,11 @@ from torch import nn
 from assay.config import Settings, checked
 from assay.diagnosis.runs import diagnose_run, evidence_of
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.models.activations import Subject
-from assay.models.probed_runs import probe_run
-from assay.models.probes import ProbeConfig
-from assay.models.probing import Ask, probe_layers, table
-from assay.models.runs import load_model
+from assay.models.core.runs import load_model
+from assay.models.probes.activations import Subject
+from assay.models.probes.linear import ProbeConfig
+from assay.models.probes.probing import Ask, probe_layers, table
+from assay.models.probes.runs import probe_run
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
 from tests.cli.conftest import assay, program

@@ -10,8 +10,8 @@ from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.models.circuit import RuleLayer
-from assay.models.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean_error
+from assay.models.rule.circuit import RuleLayer
+from assay.models.rule.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean_error
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import CASES, case

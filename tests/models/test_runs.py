@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError, UnknownName
-from assay.models.runs import load_model, predict_run
+from assay.models.core.runs import load_model, predict_run
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
 from tests.conftest import write

@@ -12,9 +12,9 @@ from assay.logic.limits import Limits
 from assay.logic.parse import parse
 from assay.logic.tally import truth_diagram
 from assay.models import MODELS
-from assay.models.runs import load_model
-from assay.models.semantic import ConstraintLoss, SemanticConfig, TruthLayer
-from assay.models.tensors import to_batch
+from assay.models.concept.semantic import ConstraintLoss, SemanticConfig, TruthLayer
+from assay.models.core.runs import load_model
+from assay.models.core.tensors import to_batch
 from assay.tasks.chess_rules import Board
 from tests.models.test_models import fitted
 from tests.pixels import QUICK, pixels, trained

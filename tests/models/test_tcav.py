@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import nn
 
-from assay.models.activations import Sensitivity, Subject, activations, sensitivity
-from assay.models.tcav import concept_codes, concept_directions, effects, shuffles, targets
+from assay.models.probes.activations import Sensitivity, Subject, activations, sensitivity
+from assay.models.probes.tcav import concept_codes, concept_directions, effects, shuffles, targets
 
 MOST = 10_000
 RIDGE = 0.01

@@ -7,9 +7,9 @@ from torch import nn
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
-from assay.models.losses import Supervision, concept_loss, entropy_loss, supervision_mask
-from assay.models.tensors import Batch, TorchSplit, to_batch
-from assay.models.training import Phase, Standing, Training, device_of, train
+from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
+from assay.models.core.tensors import Batch, TorchSplit, to_batch
+from assay.models.core.training import Phase, Standing, Training, device_of, train
 from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from assay.errors import ConfigError, DataError, MissingExtra
-from assay.models.pyc import to_pyc, wrap_pyc
-from assay.models.wrapped import Wrapped
+from assay.models.external.pyc import to_pyc, wrap_pyc
+from assay.models.external.wrapped import Wrapped
 from tests.models.test_bottlenecks import hidden
 
 
@@ -119,7 +119,7 @@ def test_without_pytorch_concepts_the_install_line_is_named(data):
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_of_pytorch_concepts_is_wrapped(kind, data):
     nn_of = pytest.importorskip("torch_concepts.nn")
-    from assay.models.pyc import annotations_of
+    from assay.models.external.pyc import annotations_of
 
     body = nn_of.MLP(input_size=3, hidden_size=8, n_layers=1)
     made = getattr(nn_of, kind)(

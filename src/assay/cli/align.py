@@ -38,7 +38,7 @@ def align(
     RunFolder(run).about()
     dataset = Dataset.open(data)
     from assay.config import checked
-    from assay.models.alignment import Alignment, align_run
+    from assay.models.concept.alignment import Alignment, align_run
 
     asked = checked(Alignment, settings_from(settings, config))
     found = align_run(run, dataset, asked, output)

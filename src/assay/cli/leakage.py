@@ -73,8 +73,8 @@ def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[
     if run.is_file():
         return None, "a predictions file is no model"
     from assay.errors import ConfigError, DataError
-    from assay.models.bypass import bypass
-    from assay.models.runs import load_model
+    from assay.models.core.runs import load_model
+    from assay.models.probes.bypass import bypass
 
     try:
         model = load_model(run)  # a network needs torch, a program does not

@@ -19,7 +19,7 @@ def predict(
 
     RunFolder(run).about()
     dataset = dataset_for(run, data)
-    from assay.models.runs import predict_run
+    from assay.models.core.runs import predict_run
 
     path = predict_run(run, dataset, split)
     if as_json:

@@ -21,7 +21,7 @@ from assay.cli.console import (
 from assay.errors import UnknownName, suggestion
 
 if TYPE_CHECKING:
-    from assay.models.probing import Probed
+    from assay.models.probes.probing import Probed
 
 METHODS = ("linear", "tcav")
 SHOWN = 10
@@ -48,9 +48,9 @@ def probe(
         raise UnknownName(f"no method named {method!r}{suggestion(method, METHODS)}")
     RunFolder(run).about()
     dataset = Dataset.open(data)
-    from assay.models.probed_runs import effect_rows, probe_run
-    from assay.models.probes import ProbeConfig
-    from assay.models.probing import Ask, table
+    from assay.models.probes.linear import ProbeConfig
+    from assay.models.probes.probing import Ask, table
+    from assay.models.probes.runs import effect_rows, probe_run
 
     given = checked(ProbeConfig, settings_from(settings, config))
     ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, given, seed)

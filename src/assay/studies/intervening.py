@@ -31,8 +31,8 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     about = RunFolder(folder).about()
     if about["data"]["fingerprint"] != dataset.fingerprint:
         raise DataError(f"{str(folder)!r} was trained on other data than {str(dataset.folder)!r}")
-    from assay.models.answering import answerer
-    from assay.models.runs import load_model
+    from assay.models.core.answering import answerer
+    from assay.models.core.runs import load_model
 
     model = load_model(folder)
     known = {key: about[key] for key in ("model", "seed", "config")}

@@ -132,7 +132,7 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, tell: Callable[[int, int], None]) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
-    from assay.models.runs import Order, train_run
+    from assay.models.core.runs import Order, train_run
 
     if not (folder / RUN).exists():
         fold = None if step.fold is None else Fold(step.fold, step.folds)

@@ -16,8 +16,8 @@ from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
-from assay.models.answering import answerer
-from assay.models.runs import Order, load_model, load_network, train_run
+from assay.models.core.answering import answerer
+from assay.models.core.runs import Order, load_model, load_network, train_run
 from assay.models.symbolic.answers import LabelRule
 from assay.predictions import Answer
 from assay.runs import RunFolder
@@ -210,7 +210,7 @@ def test_what_looks_into_layers_refuses_what_has_none(data, tmp_path):
 
 
 def test_symbolic_models_need_no_torch():
-    modules = ["synthesis.learner", "baselines", "rule_list", "formulas"]
-    code = f"import sys, assay.models.runs, {', '.join('assay.models.symbolic.' + m for m in modules)}; print('torch' in sys.modules)"
+    modules = ["synthesis.learner", "baselines", "rules", "formulas"]
+    code = f"import sys, assay.models.core.runs, {', '.join('assay.models.symbolic.' + m for m in modules)}; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"

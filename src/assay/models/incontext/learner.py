@@ -14,7 +14,7 @@ from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError
 from assay.logic.knowledge import Label
-from assay.models.epoch import Epoch, Report
+from assay.models.core.epoch import Epoch, Report
 from assay.models.incontext import messages
 from assay.models.incontext.messages import Part, filled, picture_part, text_part
 from assay.models.incontext.rules import HEAD, read_class, read_rule

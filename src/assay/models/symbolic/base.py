@@ -35,7 +35,7 @@ from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
-from assay.models.epoch import Epoch, Report
+from assay.models.core.epoch import Epoch, Report
 from assay.models.symbolic.examples import Examples, is_spread, likeliest
 from assay.models.symbolic.perception import Unperceived, certain, moved, perception_of
 from assay.predictions import Answer, Predictions

@@ -51,7 +51,7 @@ class Detector:
 
     @cached_property
     def _model(self) -> Any:
-        from assay.models.runs import load_model
+        from assay.models.core.runs import load_model
 
         model = load_model(self.folder)
         if not model.has_concepts:
