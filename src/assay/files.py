@@ -8,14 +8,14 @@ from typing import Protocol
 from assay.errors import DataError
 
 
-class Target(Protocol):
+class RemoteFile(Protocol):
     """A file elsewhere that is written whole by itself, such as `assay.data.remote.RemotePath`."""
 
     def write(self, data: bytes) -> None:
         """Write the file."""
 
 
-def write_atomically(path: Path | Target, data: bytes) -> None:
+def write_atomically(path: Path | RemoteFile, data: bytes) -> None:
     """Write a file so that it is either wholly there or not at all."""
     if not isinstance(path, Path):
         path.write(data)

@@ -1,4 +1,4 @@
-"""Alignment: convex fits under constraints, and a run whose front end is replaced."""
+"""Alignment: convex fits under constraints, and a run whose label head is replaced."""
 
 import json
 from pathlib import Path
@@ -93,5 +93,5 @@ def test_what_cannot_be_aligned_is_told(
 
 
 def test_models_without_a_linear_front_end_are_refused(data: Dataset, run: Path, tmp_path: Path) -> None:
-    with pytest.raises(AssayError, match="model 'dpl' of this run has no linear front end"):
+    with pytest.raises(AssayError, match="model 'dpl' of this run has no linear label head"):
         align_run(run, data, Alignment(zero=["a"]), tmp_path / "aligned")

@@ -6,7 +6,8 @@ from torch import nn
 
 from assay.errors import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES
-from assay.models.backbones.build import Dropout, Named, build_backbone, frozen_backbone
+from assay.models.backbones.build import Named, build_backbone, frozen_backbone
+from assay.models.backbones.small import Dropout
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
 TABLES = [

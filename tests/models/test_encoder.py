@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.models.core.encoder import ConceptEncoder, Look, looks
+from assay.models.core.encoder import ConceptEncoder, EncoderView, encoder_views
 from assay.render.picture import Box, Layout
 
 SPACE = ConceptSpace(
@@ -30,15 +30,19 @@ def turned(images):
 
 
 def test_a_look_for_each_group_and_one_for_the_rest():
-    assert looks(SPACE, LAYOUT) == [Look(("a", "b"), (A, B)), Look(("lit",), (LIT,)), Look(("hue",))]
-    apart = [Look(("a",), (A,)), Look(("lit",), (LIT,)), Look(("b",), (B,)), Look(("hue",))]
-    assert looks(SPACE, LAYOUT, share=False) == apart
-    assert looks(SPACE, Layout(10, 4)) == [Look(("a", "b", "lit", "hue"))]
+    assert encoder_views(SPACE, LAYOUT) == [
+        EncoderView(("a", "b"), (A, B)),
+        EncoderView(("lit",), (LIT,)),
+        EncoderView(("hue",)),
+    ]
+    apart = [EncoderView(("a",), (A,)), EncoderView(("lit",), (LIT,)), EncoderView(("b",), (B,)), EncoderView(("hue",))]
+    assert encoder_views(SPACE, LAYOUT, share=False) == apart
+    assert encoder_views(SPACE, Layout(10, 4)) == [EncoderView(("a", "b", "lit", "hue"))]
 
 
 def test_a_group_whose_parts_differ_in_size_reads_the_whole_picture():
     uneven = Layout(10, 4, 1, {"a": A, "b": Box(4, 0, 7, 4), "lit": LIT})
-    assert looks(SPACE, uneven) == [Look(("lit",), (LIT,)), Look(("a", "b", "hue"))]
+    assert encoder_views(SPACE, uneven) == [EncoderView(("lit",), (LIT,)), EncoderView(("a", "b", "hue"))]
 
 
 @pytest.mark.parametrize("layout", [LAYOUT, Layout(10, 4)])

@@ -9,7 +9,7 @@ from assay.errors import AssayError, ConfigError, FormulaError
 from assay.metrics import METRICS
 from assay.metrics.evidence import gather
 from assay.models.core.runs import load_model
-from assay.models.rule.ltn import Fuzzy
+from assay.models.rule.ltn import LTN
 from tests.models.test_models import fitted
 from tests.pixels import trained
 
@@ -53,7 +53,7 @@ def test_a_further_label_that_cannot_be_read_is_refused(data, text, error):
 
 def test_the_p_of_the_quantifiers_rises(data):
     model = fitted("ltn", data, p=2.0, last_p=6.0, epochs=3, patience=10)
-    assert isinstance(model, Fuzzy) and model.semantics.p == 6.0
+    assert isinstance(model, LTN) and model.semantics.p == 6.0
     model.begin(2, 3)
     assert model.semantics.p == 4.0
 
@@ -77,8 +77,8 @@ def test_deterministic_training_repeats_itself_and_is_switched_off_again(data):
 
 def test_settings_that_make_no_sense_are_refused():
     from assay.config import checked
-    from assay.models.rule.bears import EnsembleConfig
+    from assay.models.rule.bears import BearsConfig
 
     for values in ({"members": 1}, {"diversity": -1}, {"precision": "float8"}):
         with pytest.raises(ConfigError):
-            checked(EnsembleConfig, Settings(values))
+            checked(BearsConfig, Settings(values))

@@ -9,7 +9,7 @@ from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.tensors import Batch, TorchSplit, to_batch
-from assay.models.core.training import Phase, Standing, Training, device_of, train
+from assay.models.core.training import BestEpoch, Phase, Training, device_of, train
 from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
@@ -177,7 +177,7 @@ def test_a_split_as_a_torch_dataset(data):
 
 
 def test_of_epochs_with_the_highest_score_the_one_with_the_lowest_loss_is_kept():
-    standing, model = Standing(), nn.Linear(1, 1, bias=False)
+    standing, model = BestEpoch(), nn.Linear(1, 1, bias=False)
     epochs = [(0.5, 0.9), (1.0, 0.8), (1.0, 0.1), (1.0, 0.3), (0.9, 0.01)]
     judged = []
     for number, (score, loss) in enumerate(epochs):

@@ -13,22 +13,22 @@ MODELS.add(
 MODELS.add(
     "cbm",
     "a concept bottleneck: concepts first, labels from them by a head, learned or given",
-    f"{CONCEPT}.cbm:Bottleneck",
+    f"{CONCEPT}.cbm:CBM",
 )
 MODELS.add(
     "dpl",
     "concepts first, labels from them by the rule, exactly (DeepProbLog style)",
-    f"{RULE}.dpl:Probabilistic",
+    f"{RULE}.dpl:DPL",
 )
 MODELS.add(
     "ltn",
     "concepts first, labels from them by the rule read as fuzzy logic (Logic Tensor Networks)",
-    f"{RULE}.ltn:Fuzzy",
+    f"{RULE}.ltn:LTN",
 )
 MODELS.add(
     "bears",
     "an ensemble of dpl whose members read concepts as differently as the labels allow",
-    f"{RULE}.bears:Ensemble",
+    f"{RULE}.bears:Bears",
 )
 
 MODELS.add(
@@ -45,19 +45,19 @@ MODELS.add(
 MODELS.add(
     "cem",
     "concept embeddings: labels from embeddings that concepts mix (CEM)",
-    f"{CONCEPT}.cem:ConceptEmbeddings",
+    f"{CONCEPT}.cem:CEM",
 )
 MODELS.add(
     "probcbm",
     "concepts as uncertain embeddings, labels from samples of them (ProbCBM)",
-    f"{CONCEPT}.probcbm:ProbabilisticEmbeddings",
+    f"{CONCEPT}.probcbm:ProbCBM",
 )
 MODELS.add(
     "ecbm",
     "concepts and labels of the least energy, found by search (ECBM)",
-    f"{CONCEPT}.ecbm:EnergyBottleneck",
+    f"{CONCEPT}.ecbm:ECBM",
 )
-MODELS.add("dcr", "labels by rules that a network writes for each example (DCR)", f"{CONCEPT}.dcr:Reasoner")
+MODELS.add("dcr", "labels by rules that a network writes for each example (DCR)", f"{CONCEPT}.dcr:DCR")
 MODELS.add(
     "synthesis",
     "the cheapest program that explains the examples, on concepts",
@@ -71,37 +71,37 @@ MODELS.add(
 MODELS.add("ilp", "clauses that cover the examples, by our own learner, on concepts", f"{SYMBOLIC}.ilp.learner:Ilp")
 MODELS.add("aleph", "clauses by Aleph (needs SWI-Prolog and Aleph 5)", f"{SYMBOLIC}.ilp.aleph:Aleph")
 MODELS.add("popper", "clauses by Popper (needs a checkout of Popper 4.4 or 3.1)", f"{SYMBOLIC}.ilp.popper:Popper")
-MODELS.add("tree", "a decision tree on concepts", f"{SYMBOLIC}.baselines:Tree")
+MODELS.add("tree", "a decision tree on concepts", f"{SYMBOLIC}.tree:Tree")
 MODELS.add("rules", "a list of rules (if this, else if that) on concepts", f"{SYMBOLIC}.rules:RuleList")
-MODELS.add("linear", "logistic regression on concepts", f"{SYMBOLIC}.baselines:Linear")
-MODELS.add("mlp", "a small network on concepts", f"{SYMBOLIC}.baselines:Network")
+MODELS.add("linear", "logistic regression on concepts", f"{SYMBOLIC}.linear:Linear")
+MODELS.add("mlp", "a small network on concepts", f"{SYMBOLIC}.mlp:MLP")
 MODELS.add(
     "incontext",
     "a language or vision-language model that is shown examples and asked for the rule",
     "assay.models.incontext.learner:InContext",
 )
 
-BUILD, DEEP, VISION = (f"assay.models.backbones.{kind}" for kind in ("build", "deep", "vision"))
+SMALL, DEEP, VISION = (f"assay.models.backbones.{kind}" for kind in ("small", "deep", "vision"))
 
 BACKBONES = Registry("backbone")
-BACKBONES.add("conv-stride", "3 strided convolutions, dropout (rsbench Tables 12, 13)", f"{BUILD}:conv_stride")
-BACKBONES.add("conv-pool", "2 convolutions with pooling, 2 layers (rsbench Table 14)", f"{BUILD}:conv_pool")
-BACKBONES.add("mlp-embedding", "2 layers on an embedding (rsbench Table 15)", f"{BUILD}:mlp_embedding")
-BACKBONES.add("conv-pool-3", "3 convolutions, 2 layers (rsbench Tables 20, 22)", f"{BUILD}:conv_pool_3")
-BACKBONES.add("conv-wide", "2 convolutions with pooling, 1 layer (rsbench Table 21)", f"{BUILD}:conv_wide")
-BACKBONES.add("mlp", "2 layers on the pixels, for pictures too small to convolve", f"{BUILD}:mlp")
-BACKBONES.add("mlp-wide", "2 wide layers on the pixels (rsbench Tables 16, 18)", f"{BUILD}:mlp_wide")
+BACKBONES.add("conv-stride", "3 strided convolutions, dropout (rsbench Tables 12, 13)", f"{SMALL}:conv_stride")
+BACKBONES.add("conv-pool", "2 convolutions with pooling, 2 layers (rsbench Table 14)", f"{SMALL}:conv_pool")
+BACKBONES.add("mlp-embedding", "2 layers on an embedding (rsbench Table 15)", f"{SMALL}:mlp_embedding")
+BACKBONES.add("conv-pool-3", "3 convolutions, 2 layers (rsbench Tables 20, 22)", f"{SMALL}:conv_pool_3")
+BACKBONES.add("conv-wide", "2 convolutions with pooling, 1 layer (rsbench Table 21)", f"{SMALL}:conv_wide")
+BACKBONES.add("mlp", "2 layers on the pixels, for pictures too small to convolve", f"{SMALL}:mlp")
+BACKBONES.add("mlp-wide", "2 wide layers on the pixels (rsbench Tables 16, 18)", f"{SMALL}:mlp_wide")
 BACKBONES.add(
     "mlp-embedding-small",
     "2 smaller layers on an embedding (rsbench Table 11)",
-    f"{BUILD}:mlp_embedding_small",
+    f"{SMALL}:mlp_embedding_small",
 )
 BACKBONES.add(
     "conv-pool-5",
     "5 convolutions with pooling, 2 layers (rsbench Table 17)",
-    f"{BUILD}:conv_pool_5",
+    f"{SMALL}:conv_pool_5",
 )
-BACKBONES.add("conv-pool-6", "6 convolutions with pooling, 2 layers (rsbench Table 9)", f"{BUILD}:conv_pool_6")
+BACKBONES.add("conv-pool-6", "6 convolutions with pooling, 2 layers (rsbench Table 9)", f"{SMALL}:conv_pool_6")
 BACKBONES.add("resnet-18", "ResNet-18 (rsbench Tables 8, 10); may begin from weights", f"{DEEP}:resnet_18")
 BACKBONES.add("resnet-small", "a ResNet of 3 stages for small pictures", f"{DEEP}:resnet_small")
 BACKBONES.add("vgg-11", "VGG with 8 convolutions; may begin from weights", f"{DEEP}:vgg_11")

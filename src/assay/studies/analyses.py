@@ -139,13 +139,13 @@ def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
 
 
 class Aligning(Config):
-    """Constraints on the weights of the front end, as `assay align` takes them."""
+    """Constraints on the weights of the label head, as `assay align` takes them."""
 
     weights: dict[str, Any]
 
 
 def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
-    """Return accuracy and what setting concepts brings, of each front end: `gain_as_trained`, `gain_aligned`, ..."""
+    """Return accuracy and what setting concepts brings, of each label head: `gain_as_trained`, `gain_aligned`, ..."""
     from assay.models.concept.alignment import Alignment, align_run
 
     asked = checked(Alignment, Settings(checked(Aligning, settings).weights))

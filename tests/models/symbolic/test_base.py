@@ -210,7 +210,7 @@ def test_what_looks_into_layers_refuses_what_has_none(data, tmp_path):
 
 
 def test_symbolic_models_need_no_torch():
-    modules = ["synthesis.learner", "baselines", "rules", "formulas"]
+    modules = ["synthesis.learner", "tree", "linear", "mlp", "rules", "formulas"]
     code = f"import sys, assay.models.core.runs, {', '.join('assay.models.symbolic.' + m for m in modules)}; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"

@@ -15,7 +15,7 @@ from safetensors.torch import load
 from torch import Tensor, nn
 
 from assay.errors import DataError, MissingExtra
-from assay.models.backbones.build import Plan, Shape, is_rebuilding
+from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 LITE = ((127 / 255,) * 3, (128 / 255,) * 3)
@@ -119,8 +119,8 @@ def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
     return _started(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
 
 
-resnet_18 = Plan(_resnet_18, smallest=16, weights="may")
-resnet_small = Plan(_resnet_small, smallest=8, weights="may")
+resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may")
+resnet_small = BackbonePlan(_resnet_small, smallest=8, weights="may")
 
 # -- VGG ---------------------------------------------------------------------------------------------------------------
 
@@ -148,8 +148,8 @@ class Vgg(nn.Module):
         return found.mean(dim=(2, 3))
 
 
-vgg_11 = Plan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
-vgg_16 = Plan(lambda shape, source: _started(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
+vgg_11 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
+vgg_16 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
 
 # -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
 
@@ -252,4 +252,4 @@ def _lite0(shape: Shape, source: str | None) -> nn.Module:
     return _started(network, None, LITE)
 
 
-efficientnet_lite0 = Plan(_lite0, smallest=16, weights="may")
+efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may")

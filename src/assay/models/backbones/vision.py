@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from assay.errors import ConfigError, DataError, MissingExtra
-from assay.models.backbones.build import Plan, Shape, is_rebuilding
+from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
 from assay.models.backbones.deep import Colours, fill, read_weights
 
 CLIP = ("clip", "clip_vision_model")
@@ -105,9 +105,9 @@ def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
     return _started(library.EfficientNetModel(config), _multiple(shape, 32), source)
 
 
-vit = Plan(_vit, smallest=8, weights="may")
-swin = Plan(_swin, smallest=8, weights="may")
-efficientnet_b0 = Plan(_efficientnet, smallest=16, weights="may")
+vit = BackbonePlan(_vit, smallest=8, weights="may")
+swin = BackbonePlan(_swin, smallest=8, weights="may")
+efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may")
 
 
 # -- any model in a folder ---------------------------------------------------------------------------------------------
@@ -170,4 +170,4 @@ def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
         network.pooler = None
 
 
-pretrained = Plan(_pretrained, smallest=1, weights="must")
+pretrained = BackbonePlan(_pretrained, smallest=1, weights="must")

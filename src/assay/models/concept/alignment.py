@@ -1,4 +1,4 @@
-"""Alignment: a linear front end fitted anew under constraints on its weights, and what that does to interventions.
+"""Alignment: a linear label head fitted anew under constraints on its weights, and what that does to interventions.
 
 The weight of a concept's value on a label's value is by how much it moves the log-odds against the first value of each:
 for true-or-false concepts and labels, one number. Fitting is convex, so there is one best answer under any bounds.
@@ -50,7 +50,7 @@ class Alignment(Config):
 
 @dataclass(frozen=True)
 class Row:
-    """One front end: accuracy on training and test, on test with all true concepts set, and the gain of that."""
+    """One label head: accuracy on training and test, on test with all true concepts set, and the gain of that."""
 
     front_end: str
     training: float
@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Aligned:
-    """The front end as it was, fitted anew, and fitted anew under the constraints; and the weights of each."""
+    """The label head as it was, fitted anew, and fitted anew under the constraints; and the weights of each."""
 
     rows: tuple[Row, ...]
     weights: dict[str, tuple[float, ...]]
@@ -77,7 +77,7 @@ class Aligned:
 
 
 def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) -> Aligned:
-    """Fit the front end of a run anew under constraints and write the run that comes out."""
+    """Fit the label head of a run anew under constraints and write the run that comes out."""
     run = RunFolder(folder)
     if run.about()["data"]["fingerprint"] != dataset.fingerprint:
         raise DataError(f"{str(folder)!r} was trained on another dataset than {str(dataset.folder)!r}")
@@ -102,12 +102,12 @@ def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) ->
 
 
 def linear_of(model: NeuralModel) -> nn.Linear:
-    """Return the one layer from concept probabilities to label logits, if the front end is that."""
+    """Return the one layer from concept probabilities to label logits, if the label head is that."""
     found = getattr(model, "linear", None)
     wide = sum(model.space.sizes), sum(len(label.values) for label in model.knowledge.labels)
     if not isinstance(found, nn.Linear) or (found.in_features, found.out_features) != wide:
         raise ConfigError(
-            f"model {model.name!r} of this run has no linear front end to align; try cbm with head=linear"
+            f"model {model.name!r} of this run has no linear label head to align; try cbm with head=linear"
         )
     return found
 
@@ -194,7 +194,7 @@ def fit(told: Array, labels: Codes, values: int, penalty: float, limits: Array |
 
 
 def put(model: NeuralModel, fits: Sequence[tuple[Array, Array]]) -> None:
-    """Set the front end to these weights, those of every first value being 0."""
+    """Set the label head to these weights, those of every first value being 0."""
     layer, space = linear_of(model), model.space
     starts = np.cumsum([0, *space.sizes])
     inputs = [int(starts[p]) + c for p, c in columns_of(space)]
@@ -210,7 +210,7 @@ def put(model: NeuralModel, fits: Sequence[tuple[Array, Array]]) -> None:
 
 
 def effects(model: NeuralModel) -> dict[str, float]:
-    """Return every weight of a linear front end, by `label=value < concept=value`."""
+    """Return every weight of a linear label head, by `label=value < concept=value`."""
     weight, space = linear_of(model).weight.detach().double().cpu().numpy(), model.space
     starts, found, row = np.cumsum([0, *space.sizes]), dict[str, float](), 0
     for label in model.knowledge.labels:

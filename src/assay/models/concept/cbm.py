@@ -1,4 +1,4 @@
-"""The concept bottleneck: concepts from the picture, labels from the concepts by a front end, learned or given."""
+"""The concept bottleneck: concepts from the picture, labels from the concepts by a label head, learned or given."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.models.concept.head_inputs import ConceptConfig, certain, hardened, shown
-from assay.models.concept.heads import Kind, front_end
+from assay.models.concept.heads import HeadKind, label_head
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened
@@ -15,13 +15,13 @@ from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
 
-class BottleneckConfig(ConceptConfig):
+class CBMConfig(ConceptConfig):
     """Settings of the bottleneck."""
 
     mode: Literal["joint", "sequential", "independent"] = "joint"
     """`joint`: all at once. `sequential`: concepts, then the head on predicted concepts. `independent`: the head on
     true concepts."""
-    head: Kind = "linear"
+    head: HeadKind = "linear"
     """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
     where all concepts are)."""
     missing: Literal["predicted", "frequency"] = "predicted"
@@ -29,22 +29,22 @@ class BottleneckConfig(ConceptConfig):
     values are among those that are given."""
 
 
-class Bottleneck(NeuralModel):
+class CBM(NeuralModel):
     """Concepts first, then labels; where concepts are shown is set by `supervised_*`."""
 
     name = "cbm"
     role = "concept"
     has_concepts = True
     can_intervene = True
-    Config: ClassVar[type[NeuralConfig]] = BottleneckConfig
-    config: BottleneckConfig
+    Config: ClassVar[type[NeuralConfig]] = CBMConfig
+    config: CBMConfig
     default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
         self.sizes = [len(label.values) for label in self.knowledge.labels]
-        self.head = front_end(self.config.head, self.knowledge)
+        self.head = label_head(self.config.head, self.knowledge)
 
     @property
     def linear(self) -> nn.Linear | None:

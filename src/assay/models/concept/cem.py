@@ -50,7 +50,7 @@ def mixed(embeddings: Sequence[Tensor], concepts: Sequence[Tensor]) -> Tensor:
     return torch.stack([(one * spread[:, :, None]).sum(dim=1) for one, spread in pairs], dim=1)
 
 
-class EmbeddingConfig(ConceptConfig):
+class CEMConfig(ConceptConfig):
     """Settings of concept embeddings; defaults as in the concept benchmark's Table 7."""
 
     width: int = Field(16, ge=1)
@@ -60,15 +60,15 @@ class EmbeddingConfig(ConceptConfig):
     weight_decay: float = Field(4e-5, ge=0)
 
 
-class ConceptEmbeddings(NeuralModel):
+class CEM(NeuralModel):
     """Labels from embeddings of concepts."""
 
     name = "cem"
     role = "concept"
     has_concepts = True
     can_intervene = True
-    Config: ClassVar[type[NeuralConfig]] = EmbeddingConfig
-    config: EmbeddingConfig
+    Config: ClassVar[type[NeuralConfig]] = CEMConfig
+    config: CEMConfig
     default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:

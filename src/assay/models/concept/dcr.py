@@ -52,7 +52,7 @@ class LearnedRule:
         return f"{self.label} == {self.value!r} if {self.formula}  ({self.examples} examples, {self.right} right)"
 
 
-class ReasonerConfig(ConceptConfig):
+class DCRConfig(ConceptConfig):
     """Settings of the reasoner; embeddings as in `cem`."""
 
     width: int = Field(16, ge=1)
@@ -65,15 +65,15 @@ class ReasonerConfig(ConceptConfig):
     weight_decay: float = Field(4e-5, ge=0)
 
 
-class Reasoner(NeuralModel):
+class DCR(NeuralModel):
     """Labels by rules that a network writes for each example."""
 
     name = "dcr"
     role = "concept"
     has_concepts = True
     can_intervene = True
-    Config: ClassVar[type[NeuralConfig]] = ReasonerConfig
-    config: ReasonerConfig
+    Config: ClassVar[type[NeuralConfig]] = DCRConfig
+    config: DCRConfig
     default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:

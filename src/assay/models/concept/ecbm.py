@@ -29,7 +29,7 @@ GLOBAL: Weights = (0.0, 0.0, 3.0)
 """The weights of the authors' code after an intervention."""
 
 
-class EnergyConfig(ConceptConfig):
+class ECBMConfig(ConceptConfig):
     """Settings of the energies; defaults as in the concept benchmark's Table 7.
 
     `concept_weight` is the weight of the energy between picture and concepts. `hard` hands only the likeliest values to
@@ -73,15 +73,15 @@ class Energy(nn.Module):
         return found[..., 0]
 
 
-class EnergyBottleneck(NeuralModel):
+class ECBM(NeuralModel):
     """Concepts and labels of least energy."""
 
     name = "ecbm"
     role = "concept"
     has_concepts = True
     can_intervene = True
-    Config: ClassVar[type[NeuralConfig]] = EnergyConfig
-    config: EnergyConfig
+    Config: ClassVar[type[NeuralConfig]] = ECBMConfig
+    config: ECBMConfig
     default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:

@@ -1,4 +1,4 @@
-"""Front ends: from concept probabilities to the logits of each label, learned or given."""
+"""Label heads: from concept probabilities to the logits of each label, learned or given."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -11,24 +11,24 @@ from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.models.rule.circuit import RuleLayer
 
-Kind = Literal["linear", "mlp", "rule", "and"]
+HeadKind = Literal["linear", "mlp", "rule", "and"]
 HIDDEN = 64
 SMALLEST = 1e-12
 
 
-def front_end(kind: Kind, knowledge: Knowledge) -> nn.Module:
-    """Return the front end of this kind; what it is called with are the probabilities of all concepts, side by side."""
+def label_head(kind: HeadKind, knowledge: Knowledge) -> nn.Module:
+    """Return the head of this kind; its input are the probabilities of all concepts, side by side."""
     if kind == "rule":
-        return RuleEnd(knowledge)
+        return RuleHead(knowledge)
     if kind == "and":
-        return AllTrue(knowledge)
+        return AndHead(knowledge)
     inputs, outputs = sum(knowledge.space.sizes), sum(len(label.values) for label in knowledge.labels)
     hidden = [nn.Linear(inputs, HIDDEN), nn.ReLU()] if kind == "mlp" else []
     return nn.Sequential(*hidden, nn.Linear(HIDDEN if hidden else inputs, outputs))
 
 
-class GivenEnd(nn.Module):
-    """A front end that is given, not learned: exact label probabilities of independent concepts, as logs."""
+class GivenHead(nn.Module):
+    """A head that is given, not learned: exact label probabilities of independent concepts, as logs."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class GivenEnd(nn.Module):
         return found.clamp(min=SMALLEST).log()
 
 
-class RuleEnd(GivenEnd):
+class RuleHead(GivenHead):
     """The rule itself, by its decision diagram."""
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -56,7 +56,7 @@ class RuleEnd(GivenEnd):
         return self.rule.marginals(self.rule(concepts))
 
 
-class AllTrue(GivenEnd):
+class AndHead(GivenHead):
     """Every label is true where all concepts are."""
 
     def __init__(self, knowledge: Knowledge) -> None:

@@ -28,7 +28,7 @@ SCALE = 5.0
 MOST_LOG_VARIANCE = 10.0
 
 
-class GaussianConfig(ConceptConfig):
+class ProbCBMConfig(ConceptConfig):
     """Settings of probabilistic embeddings; defaults as in the concept benchmark's Table 7."""
 
     mode: Literal["sequential", "joint"] = "sequential"
@@ -50,7 +50,7 @@ class GaussianConfig(ConceptConfig):
 class Gaussians(nn.Module):
     """From pictures to the mean and the log variance of each concept's embedding: examples x concepts x width."""
 
-    def __init__(self, encoder: ConceptEncoder, count: int, config: GaussianConfig) -> None:
+    def __init__(self, encoder: ConceptEncoder, count: int, config: ProbCBMConfig) -> None:
         super().__init__()
         self.encoder = encoder
         self.norm = nn.LayerNorm(config.latent)
@@ -67,15 +67,15 @@ class Gaussians(nn.Module):
         return F.normalize(mean, dim=-1), log_variance.clamp(max=MOST_LOG_VARIANCE)
 
 
-class ProbabilisticEmbeddings(NeuralModel):
+class ProbCBM(NeuralModel):
     """Labels from concepts that are uncertain embeddings."""
 
     name = "probcbm"
     role = "concept"
     has_concepts = True
     can_intervene = True
-    Config: ClassVar[type[NeuralConfig]] = GaussianConfig
-    config: GaussianConfig
+    Config: ClassVar[type[NeuralConfig]] = ProbCBMConfig
+    config: ProbCBMConfig
     default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from assay.errors import ConfigError, suggestion
 from assay.logic.circuit import Diagram, letters
 from assay.logic.limits import BUDGET, Limits, dead_ends
-from assay.models.concept.cbm import Bottleneck, BottleneckConfig
+from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import NeuralConfig
 from assay.models.core.tensors import Batch
@@ -64,7 +64,7 @@ class TruthLayer(nn.Module):
         return total
 
 
-class SemanticConfig(BottleneckConfig):
+class SemanticConfig(CBMConfig):
     """Settings of training with constraints."""
 
     semantic_weight: float = Field(0.1, ge=0)
@@ -108,7 +108,7 @@ class ConstraintLoss(nn.Module):
         return total
 
 
-class Semantic(Bottleneck):
+class Semantic(CBM):
     """A bottleneck whose concepts are also taught to keep the constraints; without constraints it is a bottleneck."""
 
     name = "semantic"

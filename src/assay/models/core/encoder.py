@@ -14,17 +14,17 @@ CONTEXT = 64
 
 
 @dataclass(frozen=True)
-class Look:
+class EncoderView:
     """What one network looks at: the concepts it reads, each in its own part of the picture, or all in the whole."""
 
     concepts: tuple[str, ...]
     boxes: tuple[Box, ...] = ()
 
 
-def looks(space: ConceptSpace, layout: Layout, share: bool = True) -> list[Look]:
-    """Return a look for each encoder group whose concepts have regions, and one for all concepts that have none.
+def encoder_views(space: ConceptSpace, layout: Layout, share: bool = True) -> list[EncoderView]:
+    """Return a view for each encoder group whose concepts have regions, and one for all concepts that have none.
 
-    Without sharing, each concept has a look of its own.
+    Without sharing, each concept has a view of its own.
     """
     groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
     found = []
@@ -33,29 +33,29 @@ def looks(space: ConceptSpace, layout: Layout, share: bool = True) -> list[Look]
         boxes = tuple(layout.regions[name] for name in group.concepts if name in layout.regions)
         sizes = {(box.right - box.left, box.bottom - box.top) for box in boxes}
         if len(boxes) == len(group.concepts) and len(sizes) == 1:
-            found.append(Look(group.concepts, boxes))
+            found.append(EncoderView(group.concepts, boxes))
         else:
             whole += group.concepts
-    return [*found, Look(tuple(whole))] if whole else found
+    return [*found, EncoderView(tuple(whole))] if whole else found
 
 
 class Reader(nn.Module):
-    """The network of one look, which gives so many numbers for each concept."""
+    """The network of one view, which gives so many numbers for each concept."""
 
-    def __init__(self, look: Look, widths: Mapping[str, int], layout: Layout, backbone: str) -> None:
+    def __init__(self, view: EncoderView, widths: Mapping[str, int], layout: Layout, backbone: str) -> None:
         super().__init__()
-        self.look = look
-        self.sizes = [widths[name] for name in look.concepts]
-        box = look.boxes[0] if look.boxes else Box(0, 0, layout.width, layout.height)
+        self.view = view
+        self.sizes = [widths[name] for name in view.concepts]
+        box = view.boxes[0] if view.boxes else Box(0, 0, layout.width, layout.height)
         body = build_backbone(backbone, (layout.channels, box.bottom - box.top, box.right - box.left))
         self.body = body.network
-        self.head = nn.Linear(body.features, self.sizes[0] if look.boxes else sum(self.sizes))
+        self.head = nn.Linear(body.features, self.sizes[0] if view.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        """Return the numbers of each concept of the look."""
-        if not self.look.boxes:
+        """Return the numbers of each concept of the view."""
+        if not self.view.boxes:
             return list(self.head(self.body(images)).split(self.sizes, dim=1))
-        cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.look.boxes]
+        cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
         logits = self.head(self.body(torch.cat(cuts)))
         return list(logits.chunk(len(cuts)))
 
@@ -78,8 +78,8 @@ class ConceptEncoder(nn.Module):
         self.names = space.names
         wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
         self.widths = [wide[name] for name in space.names]
-        found = looks(space, layout, share)
-        self.readers = nn.ModuleList(Reader(look, wide, layout, backbone) for look in found)
+        found = encoder_views(space, layout, share)
+        self.readers = nn.ModuleList(Reader(view, wide, layout, backbone) for view in found)
         self.parts = len(found) > 1 or bool(found[0].boxes)
         """Whether concepts are read off parts of the picture, or by several networks."""
 
@@ -88,7 +88,7 @@ class ConceptEncoder(nn.Module):
         found: dict[str, Tensor] = {}
         for reader in self.readers:
             assert isinstance(reader, Reader)
-            found.update(zip(reader.look.concepts, reader(images), strict=True))
+            found.update(zip(reader.view.concepts, reader(images), strict=True))
         return [found[name] for name in self.names]
 
 

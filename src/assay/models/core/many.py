@@ -15,7 +15,7 @@ from assay.errors import ConfigError, RunFailed
 from assay.models.core.losses import Supervision
 from assay.models.core.neural import NeuralModel
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import Epoch, Phase, Report, Standing, determinism, device_for, seed_of
+from assay.models.core.training import BestEpoch, Epoch, Phase, Report, determinism, device_for, seed_of
 
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
@@ -65,7 +65,7 @@ class _Together:
         self.config = models[0].config
         self.step = _Step(models[0], phases[0], data)
         self.weights = self._stacked()
-        self.standings = [Standing() for _ in models]
+        self.standings = [BestEpoch() for _ in models]
 
     def _stacked(self) -> dict[str, Tensor]:
         """Return the weights of all models, those that this phase learns as leaves."""

@@ -58,7 +58,7 @@ class Phase:
 
 
 @dataclass
-class Standing:
+class BestEpoch:
     """How training stands: the best epoch's score, loss and weights, and for how many epochs no score was higher."""
 
     score: float = -1.0
@@ -148,7 +148,7 @@ def _run(
 ) -> list[Epoch]:
     optimizer = torch.optim.Adam(phase.parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.learning_rate_decay)
-    standing = Standing()
+    standing = BestEpoch()
     history: list[Epoch] = []
     step = torch.compile(phase.loss) if config.compiled else phase.loss
     for number in range(1, config.epochs + 1):

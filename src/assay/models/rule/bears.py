@@ -17,11 +17,11 @@ from assay.models.core.losses import SMALLEST, supervision_mask
 from assay.models.core.neural import NeuralConfig, Outputs, intervened, is_set, spread_of
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
-from assay.models.rule.dpl import Probabilistic
+from assay.models.rule.dpl import DPL
 from assay.models.rule.rule_learner import RuleLearnerConfig
 
 
-class EnsembleConfig(RuleLearnerConfig):
+class BearsConfig(RuleLearnerConfig):
     """Settings of the ensemble."""
 
     members: int = Field(5, ge=2)
@@ -29,12 +29,12 @@ class EnsembleConfig(RuleLearnerConfig):
     """The weight of being unlike the members before."""
 
 
-class Ensemble(Probabilistic):
+class Bears(DPL):
     """Several encoders behind one rule, each explaining the labels in its own way."""
 
     name = "bears"
-    Config: ClassVar[type[NeuralConfig]] = EnsembleConfig
-    config: EnsembleConfig  # type: ignore[assignment]
+    Config: ClassVar[type[NeuralConfig]] = BearsConfig
+    config: BearsConfig  # type: ignore[assignment]
 
     def build(self, backbone: str) -> None:
         """Make the members and the rule; `encoder` is the first of them."""

@@ -16,16 +16,16 @@ from assay.models.rule.circuit import RuleLayer
 from assay.models.rule.rule_learner import RuleLearner, RuleLearnerConfig
 
 
-class ProbabilisticConfig(RuleLearnerConfig):
+class DPLConfig(RuleLearnerConfig):
     """Settings of the probabilistic model."""
 
 
-class Probabilistic(RuleLearner):
+class DPL(RuleLearner):
     """Concepts that are learned through the rule."""
 
     name = "dpl"
-    Config: ClassVar[type[NeuralConfig]] = ProbabilisticConfig
-    config: ProbabilisticConfig
+    Config: ClassVar[type[NeuralConfig]] = DPLConfig
+    config: DPLConfig
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the rule."""

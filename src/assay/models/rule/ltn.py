@@ -25,7 +25,7 @@ from assay.models.rule.fuzzy_logic import (
 from assay.models.rule.rule_learner import RuleLearner, RuleLearnerConfig
 
 
-class FuzzyConfig(RuleLearnerConfig):
+class LTNConfig(RuleLearnerConfig):
     """Settings of the fuzzy model."""
 
     conjunction: Tnorm = "product"
@@ -39,12 +39,12 @@ class FuzzyConfig(RuleLearnerConfig):
     """The p of the last epoch, which the p of the first rises to; by default it stays."""
 
 
-class Fuzzy(RuleLearner):
+class LTN(RuleLearner):
     """Concepts that are learned through the rule, read as fuzzy logic."""
 
     name = "ltn"
-    Config: ClassVar[type[NeuralConfig]] = FuzzyConfig
-    config: FuzzyConfig
+    Config: ClassVar[type[NeuralConfig]] = LTNConfig
+    config: LTNConfig
 
     def build(self, backbone: str) -> None:
         """Make the encoder, and the fuzzy reading of each label."""

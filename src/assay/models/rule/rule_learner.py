@@ -41,7 +41,7 @@ class RuleLearnerConfig(NeuralConfig, Supervision):
     """Read concepts of one encoder group with one network."""
 
 
-class Decoder(nn.Module):
+class PictureDecoder(nn.Module):
     """Draws a picture from concept probabilities and a code of its style, which it reads off the picture itself."""
 
     def __init__(self, pixels: int, concepts: int) -> None:
@@ -71,7 +71,7 @@ class RuleLearner(NeuralModel):
         self.taught = self._taught()
         if self.config.reconstruction_weight:
             pixels = self.layout.channels * self.layout.height * self.layout.width
-            self.decoder = Decoder(pixels, sum(self.space.sizes))
+            self.decoder = PictureDecoder(pixels, sum(self.space.sizes))
 
     def _taught(self) -> Knowledge:
         """Return the knowledge with the further labels."""

@@ -31,7 +31,7 @@ class Perception(Protocol):
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueConcepts:
     """The true concepts; in training those that an annotator gave, where the data has such."""
 
     def spreads(self, data: SplitData) -> list[Array]:
@@ -74,7 +74,7 @@ class Detector:
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenPredictions:
     """Predictions of any make: a file, or a folder with a file for each split."""
 
     path: Path
@@ -105,11 +105,11 @@ class Told:
 def perception_of(path: str | None) -> Perception:
     """Return who tells the concepts: a run or predictions at a path, or the truth."""
     if path is None:
-        return Truth()
+        return TrueConcepts()
     place = Path(path)
     if not place.exists():
         raise DataError(f"perception: no run or predictions file {path!r}")
-    return Detector(place) if (place / RUN).exists() else Told(place)
+    return Detector(place) if (place / RUN).exists() else GivenPredictions(place)
 
 
 def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:
