@@ -10,7 +10,7 @@ from assay.diagnosis.interventions.intervene import Plan, intervene
 from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.units import Units
 from assay.models import MODELS
-from assay.models.core.answering import Rerun, answerer
+from assay.models.core.answering import Rerun
 from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}
@@ -30,7 +30,7 @@ def with_concepts():
 def test_own_answers_change_nothing_for_any_model_and_policy(name, digits, tmp_path):
     model = trained(name, digits, tmp_path / name, {"epochs": 1, "learning_rate": 0.003, **SMALL.get(name, {})})
     data = digits["test"]
-    held = answerer(model, data)
+    held = model.intervene(data)
     units = Units.of(digits.knowledge.space)
     truth = Truth(data.concepts, data.labels)
     own = model.predict(data)
@@ -50,16 +50,16 @@ def test_own_answers_change_nothing_for_any_model_and_policy(name, digits, tmp_p
 
 def test_labels_that_follow_from_concepts_need_no_second_look(digits, tmp_path):
     data = digits["test"]
-    linear = answerer(trained("cbm", digits, tmp_path / "cbm", {"epochs": 1}), data)
+    linear = trained("cbm", digits, tmp_path / "cbm", {"epochs": 1}).intervene(data)
     assert isinstance(linear, FrontEnd) and linear.linear is not None
     np.testing.assert_allclose(linear.linear(list(linear.concepts))[0], linear.answer(EVERY, {}).labels[0], atol=1e-6)
-    curved = answerer(trained("cbm", digits, tmp_path / "mlp", {"epochs": 1, "head": "mlp"}), data)
+    curved = trained("cbm", digits, tmp_path / "mlp", {"epochs": 1, "head": "mlp"}).intervene(data)
     assert isinstance(curved, FrontEnd) and curved.linear is None
-    assert isinstance(answerer(trained("bears", digits, tmp_path / "bears", {"epochs": 1, "members": 2}), data), Rerun)
+    assert isinstance(trained("bears", digits, tmp_path / "bears", {"epochs": 1, "members": 2}).intervene(data), Rerun)
 
 
 def test_all_true_concepts_give_all_true_labels_where_the_rule_is_the_front_end(digits, tmp_path):
     model = trained("dpl", digits, tmp_path / "dpl", {"epochs": 1, "learning_rate": 1e-4})
-    study = intervene(Plan(policy="uncertainty"), digits, lambda data: answerer(model, data))
+    study = intervene(Plan(policy="uncertainty"), digits, model.intervene)
     assert study.curve.points[0].accuracy < 1 == study.curve.points[-1].accuracy
     assert study.control_changed == 0

@@ -31,12 +31,11 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     about = RunFolder(folder).about()
     if about["data"]["fingerprint"] != dataset.fingerprint:
         raise DataError(f"{str(folder)!r} was trained on other data than {str(dataset.folder)!r}")
-    from assay.models.core.answering import answerer
     from assay.models.core.runs import load_model
 
     model = load_model(folder)
     known = {key: about[key] for key in ("model", "seed", "config")}
-    return lambda data: answerer(model, data), known
+    return model.intervene, known
 
 
 def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:

@@ -16,7 +16,6 @@ from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
-from assay.models.core.answering import answerer
 from assay.models.core.runs import Order, load_model, load_network, train_run
 from assay.models.symbolic.answers import LabelRule
 from assay.predictions import Answer
@@ -187,7 +186,7 @@ def test_concepts_can_be_set_and_the_labels_follow(name, data, tmp_path):
         test, {"a": np.zeros(len(test), int), "b": np.zeros(len(test), int), "c": np.ones(len(test), int)}
     )
     assert len(set(every.labels["y"].codes.tolist())) == 1
-    held = answerer(model, test)
+    held = model.intervene(test)
     told = held.answer(slice(None), {2: np.eye(2)[np.ones(len(test), int)]})
     np.testing.assert_allclose(
         told.labels[0], model.predict(test, {"c": np.ones(len(test), int)}).labels["y"].probabilities

@@ -2,35 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Rows, Told, settled
 from assay.diagnosis.interventions.fronts import LinearFront
-from assay.errors import ConfigError
-from assay.models.core.model import Trained
-from assay.models.core.neural import NeuralModel, Outputs
-from assay.models.core.tensors import to_batch
-from assay.models.symbolic.base import SymbolicModel
+
+if TYPE_CHECKING:
+    from assay.models.core.neural import NeuralModel, Outputs
 
 WORK_RUN = 400_000
 CLOSE = 1e-4
 
 
-def answerer(model: Trained, data: SplitData) -> Answerer:
-    """Return a model with the pictures of a split; these are read once where labels follow from concepts alone."""
-    if not (model.can_intervene and model.has_concepts):
-        raise ConfigError(f"model {model.name!r} has no concepts that can be set")
-    if isinstance(model, SymbolicModel):
-        return FrontEnd(model.name, model.perception.spreads(data), model.labels_from_concepts)
-    if not isinstance(model, NeuralModel):
-        raise ConfigError(f"model {model.name!r} is of a kind that interventions do not know")
+def network_answerer(model: "NeuralModel", images: Tensor) -> Answerer:
+    """Return a network with pictures of bytes; these are read once where labels follow from concepts alone."""
     model.eval()
-    images = to_batch(data, next(model.parameters()).device).images
     told = _plain(model.probabilities(images, {}))
     again = labels_given(model, told.concepts)
     if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, told.labels, strict=True)):
@@ -38,7 +29,7 @@ def answerer(model: Trained, data: SplitData) -> Answerer:
     return Rerun(model, images, told)
 
 
-def labels_given(model: NeuralModel, concepts: list[Array]) -> list[Array] | None:
+def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | None:
     """Return the label probabilities that concept probabilities give, or None where they follow from more."""
     like = next(model.parameters())
     with torch.no_grad():
@@ -51,7 +42,7 @@ def labels_given(model: NeuralModel, concepts: list[Array]) -> list[Array] | Non
 class _Front:
     """The way from concepts to labels of a network that has one."""
 
-    model: NeuralModel
+    model: "NeuralModel"
 
     def __call__(self, concepts: list[Array]) -> list[Array]:
         return labels_given(self.model, concepts) or []
@@ -64,7 +55,7 @@ class Rerun:
     A concept that nothing is said of is handed its own probabilities, which the network takes as nothing said.
     """
 
-    model: NeuralModel
+    model: "NeuralModel"
     images: Tensor
     own: Told
     soft: bool = True
@@ -90,12 +81,12 @@ class Rerun:
         return _plain(self.model.probabilities(images, do))
 
 
-def _plain(found: Outputs) -> Told:
+def _plain(found: "Outputs") -> Told:
     """Return what a network says as arrays."""
     return Told([one.cpu().numpy() for one in found.labels], [one.cpu().numpy() for one in found.concepts or []])
 
 
-def _linear(model: NeuralModel) -> LinearFront | None:
+def _linear(model: "NeuralModel") -> LinearFront | None:
     """Return the linear layer from soft concepts to labels as arrays, if that is what the model has."""
     layer = getattr(model, "linear", None)
     if not isinstance(layer, nn.Linear) or getattr(model.config, "hard", False):

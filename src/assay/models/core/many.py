@@ -13,9 +13,10 @@ from torch.func import functional_call, vmap
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError, RunFailed
 from assay.models.core.losses import Supervision
+from assay.models.core.model import Epoch, Report
 from assay.models.core.neural import NeuralModel
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import BestEpoch, Epoch, Phase, Report, determinism, device_for, seed_of
+from assay.models.core.training import BestEpoch, Phase, determinism, device_for, seed_of
 
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 

@@ -1,8 +1,8 @@
-"""What all trained models share: building from knowledge and layout, fitting, answering, saving and loading."""
+"""What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,19 +13,16 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.concepts import ConceptSpace
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
-from assay.data.manifest import versions
-from assay.errors import ConfigError, DataError, RunFailed
+from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.errors import DataError, RunFailed
 from assay.files import write_atomically
-from assay.logic.knowledge import Knowledge
-from assay.metrics.quality import macro_f1
 from assay.models.backbones.build import rebuilding
+from assay.models.core.answering import network_answerer
+from assay.models.core.model import Model, Report, mean_f1
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import Epoch, Phase, Report, Training, device_for, seed_all, train
-from assay.predictions import Answer, Predictions
-from assay.render.picture import Layout
+from assay.models.core.training import Phase, Training, device_for, seed_all, train
 from assay.runs import WEIGHTS
 
 CHUNK = 1024
@@ -48,38 +45,15 @@ class Outputs:
     concepts: list[Tensor] | None = None
 
 
-class NeuralModel(nn.Module):
+class NeuralModel(Model, nn.Module):
     """A network that learns from pictures. Subclasses build themselves in `build`, and give `phases` and `answer`."""
 
-    name: ClassVar[str]
     role: ClassVar[str]
     """Which of the task's suggested backbones it uses: `concept` or `label`."""
-    has_concepts: ClassVar[bool]
-    can_intervene: ClassVar[bool]
-    is_network: ClassVar[bool] = True
+    is_network = True
     Config: ClassVar[type[NeuralConfig]]
+    config: NeuralConfig
     default_backbone: ClassVar[str] = "conv-pool"
-
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
-        backbones: Mapping[str, str] | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__()
-        self.config = self.settled(settings or Settings(), backbones or {})
-        self.knowledge = knowledge
-        self.layout = layout
-        self.seed = seed
-        self.history: list[Epoch] = []
-        seed_all(seed, self.name, "weights")
-        self.build(str(self.config.backbone))
-
-    @classmethod
-    def ready(cls, config: Any) -> None:
-        """Refuse if what these settings need is not installed; asked by who plans, before anything is run."""
 
     @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
@@ -87,10 +61,10 @@ class NeuralModel(nn.Module):
         config = checked(cls.Config, settings)
         return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
 
-    @property
-    def space(self) -> ConceptSpace:
-        """The concepts."""
-        return self.knowledge.space
+    def prepare(self) -> None:
+        """Build the network, from weights that the seed decides."""
+        seed_all(self.seed, self.name, "weights")
+        self.build(str(self.config.backbone))
 
     @abstractmethod
     def build(self, backbone: str) -> None:
@@ -147,48 +121,21 @@ class NeuralModel(nn.Module):
         spoken = [chunk.concepts or [] for chunk in chunks]
         return Outputs(labels, [torch.cat(parts) for parts in zip(*spoken, strict=True)])
 
-    def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
-        """Answer for every example of a split; `do` sets concepts to codes, or to probabilities (examples x values).
-
-        Rows whose probabilities are those that the model itself gives change nothing, whatever the model.
-        """
-        if do and not self.can_intervene:
-            raise ConfigError(f"model {self.name!r} has no concepts that can be set")
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+        """Return the probabilities for a split, as arrays whose rows add up to 1."""
         device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
-        given = {self.space.place(n): self._given(n, codes, data).to(device) for n, codes in (do or {}).items()}
-        batch = to_batch(data, device)
-        found = self.probabilities(batch.images, given)
-        names = self.knowledge.label_names
-        labels = {name: _answer(p) for name, p in zip(names, found.labels, strict=True)}
-        spoken = found.concepts or []
-        concepts = {name: _answer(p) for name, p in zip(self.space.names, spoken, strict=False)}
-        return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
+        given = {place: _tensor(column).to(device) for place, column in do.items()}
+        found = self.probabilities(to_batch(data, device).images, given)
+        return Told([_array(p) for p in found.labels], [_array(p) for p in found.concepts or []])
 
-    def _given(self, name: str, given: Array, data: SplitData) -> Tensor:
-        """Return what a concept is set to: a code for each example, or a probability for each example and value."""
-        column, size = np.asarray(given), len(self.space.concept(name).values)
-        if column.shape == (len(data),) and np.isin(column, np.arange(size)).all():
-            return torch.from_numpy(column.astype(np.int64))
-        if column.shape == (len(data), size) and _is_spread(column):
-            return torch.from_numpy(column.astype(np.float32))
-        raise ConfigError(
-            f"do: {name!r} needs {len(data)} codes from 0 to {size - 1}, one for each example, "
-            f"or {len(data)} x {size} probabilities"
-        )
+    def answerer(self, data: SplitData) -> Answerer:
+        """Return the network with pictures; these are read once where labels follow from concepts alone."""
+        return network_answerer(self, to_batch(data, next(self.parameters()).device).images)
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
-        config = self.config.model_dump(mode="json")
-        used = {**versions(), "torch": torch.__version__}
-        return {"model": self.name, "seed": self.seed, "config": config, "versions": used}
-
-    def history_as_dicts(self) -> list[dict[str, Any]]:
-        """Return the training history as plain data."""
-        return [asdict(epoch) for epoch in self.history]
-
-    def in_words(self) -> list[str]:
-        """Return nothing: weights are not words."""
-        return []
+        told = super().about()
+        return {**told, "versions": {**told["versions"], "torch": torch.__version__}}
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the weights, and return where they were learned and how many they are."""
@@ -198,40 +145,34 @@ class NeuralModel(nn.Module):
         return {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
 
     @classmethod
-    def opened(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
-        """Return the trained model of a run."""
-        knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
+    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+        """Return the trained network of a run, without reading the weights that it began from."""
         with rebuilding():
-            model = cls(knowledge, layout, Settings(about["config"]), seed=about["seed"])
+            return super().load(folder, about, device)
+
+    def restore(self, folder: Path, device: str) -> None:
+        """Read the weights, ready to predict on a device."""
         try:
-            model.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
+            self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
             raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
-        return model.to(torch.device(device)).eval()
+        self.to(torch.device(device)).eval()
 
 
 def _mean_f1(truth: Tensor, spreads: list[Tensor]) -> float:
     """Return the macro F1 of the likeliest values where the truth is known, averaged over columns."""
     if not all(bool(p.isfinite().all()) for p in spreads):
         raise RunFailed("the answers became NaN; lower the learning rate")
-    codes, found = truth.cpu().numpy(), []
-    for place, spread in enumerate(spreads):
-        known = codes[:, place] >= 0
-        if known.any():
-            found.append(macro_f1(codes[known, place], spread.argmax(1).cpu().numpy()[known], spread.shape[1]))
-    return float(np.mean(found)) if found else 0.0
+    return mean_f1(truth.cpu().numpy(), [p.argmax(1).cpu().numpy() for p in spreads], [p.shape[1] for p in spreads])
 
 
-def _answer(probabilities: Tensor) -> Answer:
+def _tensor(given: Array) -> Tensor:
+    return torch.from_numpy(given if given.ndim == 1 else given.astype(np.float32))
+
+
+def _array(probabilities: Tensor) -> Array:
     spread = probabilities.double().cpu().numpy()
-    return Answer.of(spread / spread.sum(axis=1, keepdims=True))
-
-
-def _is_spread(given: Array) -> bool:
-    """Return whether every row holds probabilities that add up to 1."""
-    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
-        return False
-    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())
+    return np.asarray(spread / spread.sum(axis=1, keepdims=True))
 
 
 def spread_of(given: Tensor, own: Tensor) -> Tensor:

@@ -16,8 +16,7 @@ from assay.data.rebuild import task_of
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.models import MODELS
-from assay.models.core.epoch import Report
-from assay.models.core.model import Trainable, Trained
+from assay.models.core.model import Model, Report
 from assay.models.symbolic.perception import Unperceived
 from assay.runs import RUN, RunFolder
 
@@ -43,9 +42,9 @@ def split_for(dataset: Dataset, name: str) -> str:
     return f"{name}_1"
 
 
-def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Trained:
+def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
-    make: Trainable = MODELS[order.model]
+    make: type[Model] = MODELS[order.model]
     hints = dataset.manifest["backbones"]
     model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
@@ -69,7 +68,7 @@ def train_together(
     order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
 ) -> list[Path]:
     """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
-    make: Trainable = MODELS[order.model]
+    make: type[Model] = MODELS[order.model]
     hints = dataset.manifest["backbones"]
     models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
@@ -87,7 +86,7 @@ def train_together(
     return [run.folder for run in runs]
 
 
-def _fit_all(models: Sequence[Trained], training: SplitData, valid: SplitData, report: Report) -> None:
+def _fit_all(models: Sequence[Model], training: SplitData, valid: SplitData, report: Report) -> None:
     """Fit models that differ in their seed only, networks side by side where that can be."""
     networks = [network for model in models if (network := network_of(model)) is not None]
     if networks:
@@ -100,7 +99,7 @@ def _fit_all(models: Sequence[Trained], training: SplitData, valid: SplitData, r
         model.fit(training, valid, report)
 
 
-def finish_run(model: Trained, dataset: Dataset, run: RunFolder) -> None:
+def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
     """Write the predictions of a trained model, and then that the run is finished."""
     for name in dataset.split_names:
         if not name.startswith("train"):
@@ -121,13 +120,13 @@ def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
     return _predict(load_model(folder), dataset, split, run)
 
 
-def _predict(model: Trained, dataset: Dataset, split: str, run: RunFolder) -> Path:
+def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path:
     path = run.predictions(split)
     model.predict(dataset[split]).write(path, dataset.knowledge)
     return path
 
 
-def predict_pairs(model: Trained, dataset: Dataset, run: RunFolder) -> str:
+def predict_pairs(model: Model, dataset: Dataset, run: RunFolder) -> str:
     """Write the predictions for the counterfactual pairs of the test split, and say how many, or why there are none."""
     split = split_for(dataset, "test")
     if split not in dataset:
@@ -141,7 +140,7 @@ def predict_pairs(model: Trained, dataset: Dataset, run: RunFolder) -> str:
     return f"{len(pairs)} of split {split}"
 
 
-def _save(model: Trained, dataset: Dataset, run: RunFolder, pairs: str) -> None:
+def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     learned = model.save(run.folder)
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
     about = {
@@ -156,11 +155,11 @@ def _save(model: Trained, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     write_atomically(run.folder / RUN, to_json(about))
 
 
-def load_model(folder: Path, device: str = "cpu") -> Trained:
+def load_model(folder: Path, device: str = "cpu") -> Model:
     """Return the trained model of a run."""
     about = RunFolder(folder).about()
-    make: Trainable = MODELS[about["model"]]
-    return make.opened(folder, about, device)
+    make: type[Model] = MODELS[about["model"]]
+    return make.load(folder, about, device)
 
 
 def load_network(folder: Path, device: str = "cpu") -> "NeuralModel":
@@ -172,7 +171,7 @@ def load_network(folder: Path, device: str = "cpu") -> "NeuralModel":
     return network
 
 
-def network_of(model: Trained) -> "NeuralModel | None":
+def network_of(model: Model) -> "NeuralModel | None":
     """Return the model if it is a network."""
     if not model.is_network:
         return None

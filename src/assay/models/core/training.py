@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from assay.config import Config
 from assay.errors import ConfigError, RunFailed
-from assay.models.core.epoch import Epoch as Epoch
-from assay.models.core.epoch import Report as Report
+from assay.models.core.model import Epoch, Report
 from assay.models.core.precision import check_precision
 from assay.models.core.tensors import Batch
 from assay.seeds import digest

@@ -16,9 +16,10 @@ from assay.data.dataset import SplitData
 from assay.data.manifest import versions
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
+from assay.models.core.model import Report
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened, is_set
 from assay.models.core.tensors import Batch
-from assay.models.core.training import Phase, Report
+from assay.models.core.training import Phase
 from assay.render.picture import Layout
 
 Scores = Literal["logits", "probabilities"]

@@ -12,7 +12,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError
-from assay.models.core.model import Trained
+from assay.models.core.model import Model
 from assay.predictions import Predictions
 from assay.seeds import rng_for
 
@@ -52,7 +52,7 @@ class Bypass:
         return {**asdict(self), "survival": self.survival}
 
 
-def bypass(model: Trained, data: SplitData, seed: int = 0) -> Bypass:
+def bypass(model: Model, data: SplitData, seed: int = 0) -> Bypass:
     """Return what setting the concepts of a split does to a model's labels."""
     if not model.can_intervene:
         raise ConfigError(f"model {model.name!r} has no concepts that can be set, so there is nothing to bypass")
@@ -80,5 +80,5 @@ def bypass(model: Trained, data: SplitData, seed: int = 0) -> Bypass:
     )
 
 
-def _codes(said: Predictions, model: Trained) -> Codes:
+def _codes(said: Predictions, model: Model) -> Codes:
     return np.stack([said.labels[name].codes for name in model.knowledge.label_names], axis=1)
