@@ -14,8 +14,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.concept.head_inputs import hardened, shown
-from assay.models.core.many import fit_together
-from assay.models.core.neural import intervened, is_set
+from assay.models.core.neural import fit_together, intervened, is_set
 from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 

@@ -6,7 +6,7 @@ import pytest
 from assay.config import Settings
 from assay.errors import ConfigError
 from assay.models import MODELS
-from assay.models.core.many import fit_together
+from assay.models.core.neural import fit_together
 from assay.models.core.runs import Order, load_model, train_together
 from assay.runs import RunFolder
 from tests.pixels import QUICK

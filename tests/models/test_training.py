@@ -8,8 +8,9 @@ from assay.config import Settings
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
+from assay.models.core.steps import OneSeed
 from assay.models.core.tensors import Batch, TorchSplit, to_batch
-from assay.models.core.training import BestEpoch, Phase, Training, device_of, train
+from assay.models.core.training import BestEpoch, Phase, Trainee, Training, device_of, train
 from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
@@ -28,7 +29,9 @@ def walk(scores, loss=lambda batch, model: model.weight.sum() * 1.0, **settings)
 
     config = Training(device="cpu", epochs=len(scores), **{"patience": 3, **settings})
     phase = Phase("walk", list(model.parameters()), lambda batch: loss(batch, model))
-    return model, weights, train(model, [phase], EXAMPLES, score, config)
+    trainee = Trainee(model, [phase], score)
+    train([trainee], EXAMPLES, config, OneSeed)
+    return model, weights, trainee.history
 
 
 def test_the_best_epoch_is_kept():

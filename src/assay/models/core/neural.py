@@ -1,8 +1,9 @@
 """What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,16 +17,19 @@ from assay.arrays import Array
 from assay.config import Settings, checked
 from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.answering import Answerer, Told
-from assay.errors import DataError, RunFailed
+from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import rebuilding
 from assay.models.core.answering import network_answerer
+from assay.models.core.losses import Supervision
 from assay.models.core.model import Model, Report, mean_f1
+from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import Phase, Training, device_for, seed_all, train
+from assay.models.core.training import Phase, Stepping, Trainee, Training, device_for, seed_all, seed_of, train
 from assay.runs import WEIGHTS
 
 CHUNK = 1024
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 SAME = 1e-4
 """How near probabilities that are given must be to the model's own to be the same."""
 
@@ -84,15 +88,7 @@ class NeuralModel(Model, nn.Module):
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
-        device = device_for(self.config)
-        self.to(device)
-        data, held = to_batch(train_data, device), to_batch(valid, device)
-        seed_all(self.seed, self.name, "training")
-        phases = self.phases(data)
-        try:
-            self.history = train(self, phases, data, lambda what: self.validation_f1(held, what), self.config, report)
-        except torch.OutOfMemoryError:
-            raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
+        _fit([self], train_data, valid, report, OneSeed)
 
     def validation_f1(self, held: Batch, what: str) -> float:
         """Return the macro F1, averaged over columns, of labels, of concepts, or of labels where concepts are told."""
@@ -157,6 +153,60 @@ class NeuralModel(Model, nn.Module):
         except (OSError, SafetensorError, RuntimeError) as error:
             raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
         self.to(torch.device(device)).eval()
+
+
+def why_not_together(model: NeuralModel) -> str | None:
+    """Return why seeds of a model cannot be trained side by side, or None if they can."""
+    if any(isinstance(part, NORMS) for part in model.modules()):
+        return "its network keeps running means of each batch"
+    if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
+        return "each seed is shown the concepts of other examples"
+    return None
+
+
+def fit_together(
+    models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None
+) -> None:
+    """Fit models that differ in their seed only, side by side in one process."""
+    why = why_not_together(models[0])
+    if why is not None:
+        raise ConfigError(f"seeds of {models[0].name!r} cannot be trained side by side: {why}")
+    _fit(models, train_data, valid, report, ManySeeds)
+
+
+def _fit(
+    models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report, step: Stepping
+) -> None:
+    """Fit one model, or seeds of it side by side, each keeping the epoch that is best on validation."""
+    config = models[0].config
+    device = device_for(config)
+    for model in models:
+        model.to(device)
+    data, held = to_batch(train_data, device), to_batch(valid, device)
+    orders = _seeded_orders(models) if step is ManySeeds else _seeded_alone(models[0])
+    trainees = [
+        Trainee(model, model.phases(data), partial(model.validation_f1, held), order, model.seed)
+        for model, order in zip(models, orders, strict=True)
+    ]
+    try:
+        train(trainees, data, config, step, report)
+    except torch.OutOfMemoryError:
+        raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
+    for model, trainee in zip(models, trainees, strict=True):
+        model.history = trainee.history
+
+
+def _seeded_alone(model: NeuralModel) -> list[None]:
+    """Seed torch for one model, whose examples are shuffled by the same stream of randomness."""
+    seed_all(model.seed, model.name, "training")
+    return [None]
+
+
+def _seeded_orders(models: Sequence[NeuralModel]) -> list[torch.Generator]:
+    """Seed torch for several models, and return what shuffles the examples of each, as if it were alone."""
+    first = models[0]
+    seed_all(first.seed, first.name, "side by side")
+    return [torch.Generator().manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
 
 
 def _mean_f1(truth: Tensor, spreads: list[Tensor]) -> float:

@@ -90,7 +90,7 @@ def _fit_all(models: Sequence[Model], training: SplitData, valid: SplitData, rep
     """Fit models that differ in their seed only, networks side by side where that can be."""
     networks = [network for model in models if (network := network_of(model)) is not None]
     if networks:
-        from assay.models.core.many import fit_together, why_not_together
+        from assay.models.core.neural import fit_together, why_not_together
 
         if why_not_together(networks[0]) is None:
             fit_together(networks, training, valid, report)

@@ -1,11 +1,11 @@
-"""The one training loop: Adam, the best epoch on validation kept, seeds, progress."""
+"""The one training loop, for one seed or many: Adam, the best epoch on validation kept, early stop, progress."""
 
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 import torch
 from pydantic import Field
@@ -78,6 +78,37 @@ class BestEpoch:
         return best
 
 
+@dataclass
+class Trainee:
+    """One seed in training: its model, its phases, and its score on validation."""
+
+    model: nn.Module
+    phases: Sequence[Phase]
+    score: Callable[[str], float]
+    order: torch.Generator | None = None
+    """What shuffles its examples; by default all randomness of torch is one stream."""
+    seed: int | None = None
+    """Which seed it is, for the record of an error."""
+    history: list[Epoch] = field(default_factory=list)
+
+
+class TrainingStep(Protocol):
+    """What a batch does in one phase: a loss for each seed."""
+
+    data: Batch
+    learned: list[Tensor]
+    """What is trained."""
+
+    def losses(self, rows: Tensor) -> Tensor:
+        """Return the loss of each seed on its rows (seeds x examples)."""
+
+    def put(self, seed: int) -> None:
+        """Put the weights of a seed, by place, into its model."""
+
+
+Stepping = Callable[[Sequence[nn.Module], Sequence[Phase], Batch, Training], TrainingStep]
+
+
 def device_of(name: str) -> torch.device:
     """Return the device of this name; `auto` takes a GPU if there is one."""
     if name == "auto":
@@ -113,20 +144,17 @@ def one_thread() -> None:
 
 
 def train(
-    model: nn.Module,
-    phases: Sequence[Phase],
+    trainees: Sequence[Trainee],
     data: Batch,
-    score: Callable[[str], float],
     config: Training,
+    step: Stepping,
     report: Report = lambda epoch, epochs: None,
-) -> list[Epoch]:
-    """Run all phases and leave the model as it was in the best epoch of the last one."""
-    history: list[Epoch] = []
+) -> None:
+    """Run all phases and leave each model as it was in its best epoch of the last one."""
     with determinism(config.deterministic):
-        for phase in phases:
-            if phase.parameters:
-                history += _run(model, phase, data, score, config, report)
-    return history
+        for phases in zip(*(trainee.phases for trainee in trainees), strict=True):
+            if phases[0].parameters:
+                _run(trainees, phases, step([one.model for one in trainees], phases, data, config), config, report)
 
 
 @contextmanager
@@ -143,45 +171,50 @@ def determinism(wanted: bool) -> Iterator[None]:
 
 
 def _run(
-    model: nn.Module, phase: Phase, data: Batch, score: Callable[[str], float], config: Training, report: Report
-) -> list[Epoch]:
-    optimizer = torch.optim.Adam(phase.parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+    trainees: Sequence[Trainee], phases: Sequence[Phase], step: TrainingStep, config: Training, report: Report
+) -> None:
+    """Run one phase until every seed has stopped."""
+    optimizer = torch.optim.Adam(step.learned, lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.learning_rate_decay)
-    standing = BestEpoch()
-    history: list[Epoch] = []
-    step = torch.compile(phase.loss) if config.compiled else phase.loss
+    best = [BestEpoch() for _ in trainees]
     for number in range(1, config.epochs + 1):
-        phase.begin(number, config.epochs)
-        loss = _epoch(model, replace(phase, loss=step), data, optimizer, config)
+        for phase in phases:
+            phase.begin(number, config.epochs)
+        losses = _epoch(trainees, step, optimizer, config)
         schedule.step()
-        found = score(phase.score)
-        history.append(Epoch(phase.name, number, loss, found, standing.judge(found, loss, model)))
-        report(history[-1], config.epochs)
-        if standing.since >= config.patience:
+        for seed, trainee in enumerate(trainees):
+            if best[seed].since < config.patience:
+                step.put(seed)
+                trainee.history.append(_judged(trainee, phases[seed], number, losses[seed], best[seed]))
+        report(trainees[0].history[-1], config.epochs)
+        if all(one.since >= config.patience for one in best):
             break
-    model.load_state_dict(standing.weights)
-    return history
+    for trainee, one in zip(trainees, best, strict=True):
+        trainee.model.load_state_dict(one.weights)
 
 
-def _epoch(model: nn.Module, phase: Phase, data: Batch, optimizer: torch.optim.Optimizer, config: Training) -> float:
-    """Take one step for each batch and return the mean loss."""
-    model.train()
-    device = data.images.device
-    total = torch.zeros((), device=device)
-    for rows in _shuffled(len(data), config.batch_size):
+def _epoch(
+    trainees: Sequence[Trainee], step: TrainingStep, optimizer: torch.optim.Optimizer, config: Training
+) -> list[float]:
+    """Take one step for each batch and return the mean loss of each seed."""
+    trainees[0].model.train()
+    device, size = step.data.images.device, len(step.data)
+    orders = torch.stack([torch.randperm(size, generator=trainee.order) for trainee in trainees]).to(device)
+    total = torch.zeros(len(trainees), device=device)
+    for rows in torch.split(orders, config.batch_size, dim=1):
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-            loss = phase.loss(data.take(rows.to(device)))
-        loss.backward()  # type: ignore[no-untyped-call]
+            losses = step.losses(rows)
+        losses.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        total += loss.detach() * len(rows)
-    mean = float(total) / len(data)
-    if mean != mean:
-        raise RunFailed(f"the loss became NaN in phase {phase.name!r}; lower the learning rate")
-    return mean
+        total += losses.detach() * rows.shape[1]
+    return [loss / size for loss in total.tolist()]
 
 
-def _shuffled(size: int, batch: int) -> Iterator[Tensor]:
-    order = torch.randperm(size)
-    for start in range(0, size, batch):
-        yield order[start : start + batch]
+def _judged(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
+    """Return what an epoch gave a seed, keeping its weights if it is the best."""
+    if loss != loss:
+        whose = "" if trainee.order is None else f" of seed {trainee.seed}"
+        raise RunFailed(f"the loss{whose} became NaN in phase {phase.name!r}; lower the learning rate")
+    score = trainee.score(phase.score)
+    return Epoch(phase.name, number, loss, score, best.judge(score, loss, trainee.model))
