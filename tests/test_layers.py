@@ -13,7 +13,7 @@ import assay
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
     "arrays", "errors", "files", "markdown", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
-    "predictions", "runs", "metrics", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
+    "predictions", "metrics", "runs", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -8,7 +8,7 @@ from assay.errors import ConfigError
 from assay.models import MODELS
 from assay.models.core.neural import fit_together
 from assay.models.core.runs import Order, load_model, train_together
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from tests.pixels import QUICK
 
 PLANS = [

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from assay.config import Settings, checked
-from assay.diagnosis.runs import diagnose_run, evidence_of
+from assay.diagnosis.runs import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
 from assay.models.probes.activations import Subject
@@ -18,7 +18,8 @@ from assay.models.probes.linear import ProbeConfig
 from assay.models.probes.probing import Ask, probe_layers, table
 from assay.models.probes.runs import probe_run
 from assay.predictions import read_predictions
-from assay.runs import RunFolder
+from assay.runs.evidence import evidence_of
+from assay.runs.folder import RunFolder
 from tests.cli.conftest import assay, program
 from tests.conftest import write
 from tests.pixels import trained

@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError, UnknownName
 from assay.models.core.runs import load_model, predict_run
 from assay.predictions import read_predictions
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from tests.conftest import write
 from tests.pixels import NETWORKS, pixels, trained
 

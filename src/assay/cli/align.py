@@ -33,7 +33,7 @@ def align(
     Tells the accuracy, and what setting the true concepts brings, as trained, fitted anew, and fitted as asked.
     """
     from assay.data.dataset import Dataset
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = Dataset.open(data)

@@ -29,7 +29,7 @@ def leakage(
     from assay.diagnosis.leakage import leakage as measure
     from assay.errors import DataError
     from assay.metrics.evidence import gather_from
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     dataset = Dataset.open(data)
     said = RunFolder(run).all_predictions(dataset.knowledge)

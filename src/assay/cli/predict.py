@@ -15,7 +15,7 @@ def predict(
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = dataset_for(run, data)

@@ -42,7 +42,7 @@ def probe(
     """Read the concepts off the layers of a trained model, and write predictions that can be scored and diagnosed."""
     from assay.config import checked
     from assay.data.dataset import Dataset
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     if method not in METHODS:
         raise UnknownName(f"no method named {method!r}{suggestion(method, METHODS)}")

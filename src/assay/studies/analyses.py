@@ -13,7 +13,7 @@ from assay.config import Config, Settings, checked
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError, suggestion
 from assay.metrics.evidence import gather_from
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)

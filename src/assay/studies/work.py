@@ -22,7 +22,7 @@ from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RUN, RunFolder
 from assay.studies.analyses import analysed
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 

@@ -19,7 +19,7 @@ from assay.models import MODELS
 from assay.models.core.runs import Order, load_model, load_network, train_run
 from assay.models.symbolic.answers import LabelRule
 from assay.predictions import Answer
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from assay.testing.predictors import oracle
 
 SYMBOLIC = [name for name in MODELS if not MODELS[name].is_network and name not in ("aleph", "popper")]  # not installed

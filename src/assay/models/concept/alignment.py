@@ -19,12 +19,11 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import to_json
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName, suggestion
-from assay.files import write_atomically
 from assay.models.core.neural import NeuralModel
-from assay.models.core.runs import finish_run, load_network, split_for
-from assay.runs import RUN, RunFolder
+from assay.models.core.runs import finish_run, load_network
+from assay.runs.folder import RunFolder
+from assay.runs.writing import check_dataset, split_for, write_record
 
 ROUNDS = 2000
 
@@ -78,9 +77,7 @@ class Aligned:
 
 def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) -> Aligned:
     """Fit the label head of a run anew under constraints and write the run that comes out."""
-    run = RunFolder(folder)
-    if run.about()["data"]["fingerprint"] != dataset.fingerprint:
-        raise DataError(f"{str(folder)!r} was trained on another dataset than {str(dataset.folder)!r}")
+    check_dataset(RunFolder(folder), dataset)
     model = load_network(folder)
     linear_of(model)
     limits = limits_of(asked, model)
@@ -97,7 +94,7 @@ def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) ->
     finish_run(bound, dataset, new)
     about = {**new.about(), "alignment": {**asked.model_dump(mode="json"), "from": str(folder.resolve())}}
     about["alignment"]["found"] = [row.to_dict() for row in rows]
-    write_atomically(output / RUN, to_json(about))
+    write_record(new, dataset, about)
     return Aligned(rows, weights)
 
 

@@ -26,7 +26,7 @@ from assay.models.core.model import Model, Report, mean_f1
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.tensors import Batch, to_batch
 from assay.models.core.training import Phase, Stepping, Trainee, Training, device_for, seed_all, seed_of, train
-from assay.runs import WEIGHTS
+from assay.runs.folder import WEIGHTS
 
 CHUNK = 1024
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)

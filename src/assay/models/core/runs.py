@@ -1,4 +1,4 @@
-"""A run on disk: what was trained on what, the weights, the history, and the predictions."""
+"""Runs of models: train and save, predict for a split, load."""
 
 import platform
 from collections.abc import Sequence
@@ -11,14 +11,13 @@ from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData
 from assay.data.folds import Fold
 from assay.data.manifest import to_json
-from assay.data.pairs import pairs_of
-from assay.data.rebuild import task_of
-from assay.errors import AssayError, ConfigError, DataError
+from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.models import MODELS
 from assay.models.core.model import Model, Report
 from assay.models.symbolic.perception import Unperceived
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RunFolder
+from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel
@@ -33,13 +32,6 @@ class Order:
     seed: int = 0
     fold: Fold | None = None
     """The part of the training examples that is held out."""
-
-
-def split_for(dataset: Dataset, name: str) -> str:
-    """Return the split of this name, or the first stage of it where the dataset has stages."""
-    if name in dataset or f"{name}_1" not in dataset:
-        return name
-    return f"{name}_1"
 
 
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
@@ -105,18 +97,13 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
         if not name.startswith("train"):
             with suppress(Unperceived):  # a detector of another make answers for the splits that it was asked about
                 _predict(model, dataset, name, run)
-    _save(model, dataset, run, predict_pairs(model, dataset, run))
+    _save(model, dataset, run, write_pairs(model.predict, dataset, run))
 
 
 def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
     """Write the predictions of a run for a split of its dataset and return the file."""
     run = RunFolder(folder)
-    trained_on = run.about()["data"]["fingerprint"]
-    if dataset.fingerprint != trained_on:
-        raise DataError(
-            f"{str(folder)!r} was trained on a dataset with fingerprint {trained_on}, "
-            f"{str(dataset.folder)!r} has {dataset.fingerprint}"
-        )
+    check_dataset(run, dataset)
     return _predict(load_model(folder), dataset, split, run)
 
 
@@ -126,33 +113,11 @@ def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path
     return path
 
 
-def predict_pairs(model: Model, dataset: Dataset, run: RunFolder) -> str:
-    """Write the predictions for the counterfactual pairs of the test split, and say how many, or why there are none."""
-    split = split_for(dataset, "test")
-    if split not in dataset:
-        return "none: the dataset has no test split"
-    try:
-        pairs = pairs_of(dataset, split, task_of(dataset))
-        said = model.predict(pairs.data)
-    except DataError as error:
-        return f"none: {error}"
-    said.write(run.pairs(split), dataset.knowledge)
-    return f"{len(pairs)} of split {split}"
-
-
 def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     learned = model.save(run.folder)
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
-    about = {
-        **model.about(),
-        **learned,
-        "data": dataset.place(run.folder),
-        "knowledge": model.knowledge.to_dict(),
-        "layout": model.layout.to_dict(),
-        "pairs": pairs,
-        "machine": platform.machine(),
-    }
-    write_atomically(run.folder / RUN, to_json(about))
+    rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
+    write_record(run, dataset, {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()})
 
 
 def load_model(folder: Path, device: str = "cpu") -> Model:

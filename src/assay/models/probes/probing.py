@@ -19,7 +19,6 @@ from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather
 from assay.metrics.score import Score, score
 from assay.models.core.neural import CHUNK
-from assay.models.core.runs import split_for
 from assay.models.core.tensors import Batch, to_batch
 from assay.models.core.training import device_of
 from assay.models.probes.activations import (
@@ -34,6 +33,7 @@ from assay.models.probes.activations import (
 from assay.models.probes.linear import LinearProbe, ProbeConfig, fit_linear
 from assay.models.probes.tcav import Directions, Effect, concept_codes, concept_directions, effects, shuffles
 from assay.predictions import Answer, Predictions
+from assay.runs.writing import split_for
 from assay.seeds import rng_for
 
 Method = Literal["linear", "tcav"]

@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.data.dataset import Dataset
+from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
-from assay.data.pairs import pairs_of
-from assay.data.rebuild import task_of
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
-from assay.models.core.runs import load_network, split_for
+from assay.models.core.runs import load_network
 from assay.models.core.training import device_of
 from assay.models.probes.activations import Subject
 from assay.models.probes.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table
-from assay.runs import RUN, RunFolder
+from assay.predictions import Predictions
+from assay.runs.folder import RunFolder
+from assay.runs.writing import check_dataset, write_pairs, write_record
 
 TABLE, LAYERS = "probes.json", "layers"
 KEPT = ("model", "seed", "config", "versions", "probe")
@@ -28,16 +28,11 @@ def probe_run(
     folder: Path, dataset: Dataset, output: Path, ask: Ask, report: Callable[[str, int, int], None] = lambda *_: None
 ) -> Probed:
     """Probe the model of a run, and write what was found to a folder."""
-    about = RunFolder(folder).about()
-    if dataset.fingerprint != about["data"]["fingerprint"]:
-        raise DataError(
-            f"{str(folder)!r} was trained on a dataset with fingerprint {about['data']['fingerprint']}, "
-            f"{str(dataset.folder)!r} has {dataset.fingerprint}"
-        )
+    check_dataset(RunFolder(folder), dataset)
     _claim(output)
     subject = Subject.of(load_network(folder))
     probed = probe_layers(subject, dataset, ask, report)
-    write_probed(probed, subject, dataset, output, ask, about)
+    write_probed(probed, subject, dataset, output, ask, RunFolder(folder).about())
     return probed
 
 
@@ -61,7 +56,12 @@ def write_probed(
     told = {**about, **_told(model, probed.best, ask)}
     run = RunFolder(output)
     _write_predictions(probed.best, run, knowledge, told)
-    pairs = _write_pairs(probed, subject, dataset, run, ask, told)
+
+    def predict(data: SplitData) -> Predictions:
+        said = predict_with(subject, probed.probe, data, device_of(ask.config.device))
+        return replace(said, about={"model": told["model"]})
+
+    pairs = write_pairs(predict, dataset, run)
     rows = table(probed, list(probed.best.predictions))
     found = {
         "model": model,
@@ -76,9 +76,7 @@ def write_probed(
     write_atomically(output / TABLE, to_json(found))
     write_atomically(output / "probes.csv", _csv(rows).encode())
     rule = {"knowledge": knowledge.to_dict(), "layout": dataset.layout.to_dict()}
-    write_atomically(
-        output / RUN, to_json({"config": {}, **told, **rule, "data": dataset.place(output), "pairs": pairs})
-    )
+    write_record(run, dataset, {"config": {}, **told, **rule, "pairs": pairs})
 
 
 def layer_folder(output: Path, layer: str) -> Path:
@@ -96,22 +94,6 @@ def _write_predictions(result: LayerResult, run: RunFolder, knowledge: Knowledge
     kept = {key: value for key, value in about.items() if key in KEPT}
     for split, said in result.predictions.items():
         replace(said, about=kept).write(run.predictions(split), knowledge)
-
-
-def _write_pairs(
-    probed: Probed, subject: Subject, dataset: Dataset, run: RunFolder, ask: Ask, about: dict[str, Any]
-) -> str:
-    """Write what the best layer says of the counterfactual pairs of the test split, and say how many there are."""
-    split = split_for(dataset, "test")
-    try:
-        pairs = pairs_of(dataset, split, task_of(dataset)) if split in dataset else None
-    except DataError as error:
-        return f"none: {error}"
-    if pairs is None:
-        return "none: the dataset has no test split"
-    said = predict_with(subject, probed.probe, pairs.data, device_of(ask.config.device))
-    replace(said, about={"model": about["model"]}).write(run.pairs(split), dataset.knowledge)
-    return f"{len(pairs)} of split {split}"
 
 
 def effect_rows(result: LayerResult, knowledge: Knowledge) -> list[dict[str, Any]]:

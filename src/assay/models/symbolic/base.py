@@ -35,7 +35,7 @@ from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
 from assay.models.symbolic.examples import Examples, likeliest
 from assay.models.symbolic.perception import Unperceived, certain, moved, perception_of
-from assay.runs import PROGRAM, WEIGHTS
+from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
 

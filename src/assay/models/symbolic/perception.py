@@ -13,7 +13,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RUN, RunFolder
 
 
 class Unperceived(DataError):
