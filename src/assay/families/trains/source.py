@@ -1,0 +1,277 @@
+"""Trains: what cars there are and how likely each is, trains of them drawn by number, and the trains of a split.
+
+A car is a row of seven codes; under either distribution it is one of a few hundred or thousand kinds whose chances are
+known exactly, so that a car is one draw from a table. The chances of `michalski` are those of Muggleton's generator as
+V-LoL uses it; `uniform` draws every attribute evenly.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
+from assay.errors import KnowledgeError
+from assay.logic.evaluate import Evaluator
+from assay.logic.formula import TRUE, conjunction
+from assay.logic.knowledge import Knowledge
+from assay.seeds import Deck, Draws, Streams, below, digest, mixed
+from assay.worlds.source import DrawStyle
+from assay.worlds.split import Split
+from assay.worlds.world import World
+
+Distribution = Literal["michalski", "uniform"]
+Car = tuple[Value, ...]
+
+VALUES: dict[str, tuple[Value, ...]] = {
+    "colour": ("yellow", "green", "grey", "red", "blue"),
+    "length": ("short", "long"),
+    "wall": ("solid", "braced"),
+    "roof": ("none", "foundation", "solid", "braced", "peaked"),
+    "axles": (2, 3),
+    "loads": (0, 1, 2, 3),
+    "load": ("none", "box", "golden_vase", "barrel", "diamond", "metal_pot", "oval_vase"),
+}
+"""The attributes of a car, and their values."""
+ATTRIBUTES = tuple(VALUES)
+GROUP = "cars"
+TRIES = 1 << 16
+"""How many trains are drawn for one place of a split before its label is given up."""
+MOST_AT_ONCE = 1 << 17
+
+
+def train_space(slots: int, least: int) -> ConceptSpace:
+    """Return the concepts of trains of so many cars; a car may be absent where `least` is fewer.
+
+    >>> train_space(4, 2).names[:2], train_space(4, 2).concept("car1.axles").values
+    (('car1.colour', 'car1.length'), (2, 3, 'absent'))
+    """
+    cars = tuple(Slot(f"car{number + 1}", GROUP, ATTRIBUTES) for number in range(slots))
+    maybe = (ABSENT,) if least < slots else ()
+    concepts = tuple(Concept(car.concept(name), (*VALUES[name], *maybe)) for car in cars for name in ATTRIBUTES)
+    encoders = tuple(EncoderGroup(name, tuple(car.concept(name) for car in cars)) for name in ATTRIBUTES)
+    return ConceptSpace(concepts, cars, encoders)
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Every kind of car that a distribution draws, as rows of codes, and the chance of each."""
+
+    codes: Array
+    chances: tuple[Fraction, ...]
+
+    @cached_property
+    def steps(self) -> Array:
+        """The chances added up, as shares of 2 ** 53; the last takes what rounding leaves."""
+        sums, total = [], Fraction(0)
+        for chance in self.chances:
+            total += chance
+            sums.append(round(total * 2**53))
+        return np.array(sums, dtype=np.uint64)
+
+    def drawn(self, words: Array) -> Array:
+        """Return the cars that 64-bit words stand for."""
+        which = np.searchsorted(self.steps, words >> np.uint64(11), side="right")
+        found: Array = self.codes[np.minimum(which, len(self.codes) - 1)]
+        return found
+
+
+@cache
+def kinds_of(distribution: Distribution) -> Kinds:
+    """Return the cars of a distribution.
+
+    >>> len(kinds_of("michalski").codes), len(kinds_of("uniform").codes)
+    (190, 2550)
+    """
+    found: dict[Car, Fraction] = {}
+    for car, chance in michalski() if distribution == "michalski" else uniform():
+        found[car] = found.get(car, Fraction(0)) + chance
+    codes = [[VALUES[name].index(value) for name, value in zip(ATTRIBUTES, car, strict=True)] for car in found]
+    return Kinds(np.array(codes, dtype=np.int64), tuple(found.values()))
+
+
+def _table(**chances: str) -> dict[str, Fraction]:
+    """Return chances by value; the last is what the others leave, as in a draw by running sums."""
+    *first, last = chances
+    given = {name: Fraction(chances[name]) for name in first}
+    return {**given, last: 1 - sum(given.values(), Fraction(0))}
+
+
+SHORT = _table(short="0.7", long="0.3")
+LONG_ROOFS = _table(none="0.333", solid="0.444", braced="0.223")
+LONG_AXLES = _table(two="0.56", three="0.44")
+LONG_LOAD = _table(barrel="0.125", metal_pot="0.125", box="0.625", oval_vase="0.125")
+LONG_LOADS = _table(none="0.11", one="0.55", two="0.11", three="0.23")
+SHORT_COLOURS = _table(grey="0.048", red="0.048", yellow="0.524", blue="0.190", green="0.190")
+SHORT_WALLS = _table(braced="0.27", solid="0.73")
+SHORT_ROOFS = _table(none="0.842", solid="0.105", peaked="0.053")
+SHORT_LOAD = _table(barrel="0.381", diamond="0.048", box="0.190", golden_vase="0.381")
+SHORT_LOADS = _table(one="0.952", two="0.048")
+NUMBERS = {"none": 0, "one": 1, "two": 2, "three": 3}
+SURE = Fraction(1)
+
+
+def michalski() -> Iterator[tuple[Car, Fraction]]:
+    """Give each car of Muggleton's generator with its chance, in the words of the pictures."""
+    draws = product(LONG_ROOFS.items(), LONG_AXLES.items(), LONG_LOADS.items(), LONG_LOAD.items())
+    for (roof, a), (axles, b), (loads, c), (load, d) in draws:
+        held = (NUMBERS[loads], load if NUMBERS[loads] else "none")
+        yield ("yellow", "long", "solid", roof, NUMBERS[axles], *held), SHORT["long"] * a * b * c * d
+    for (colour, a), (loads, b), (load, c) in product(SHORT_COLOURS.items(), SHORT_LOADS.items(), SHORT_LOAD.items()):
+        roofs = {"grey": {"foundation": SURE}, "red": {"solid": SURE}}.get(colour, SHORT_ROOFS)
+        walls = SHORT_WALLS if colour == "yellow" else {"solid": SURE}
+        for (wall, d), (roof, e) in product(walls.items(), roofs.items()):
+            yield (colour, "short", wall, roof, 2, NUMBERS[loads], load), SHORT["short"] * a * b * c * d * e
+
+
+def uniform() -> Iterator[tuple[Car, Fraction]]:
+    """Give each car where all attributes are drawn evenly: short cars have 2 axles and at most 2 loads."""
+    for length, axles, most in (("short", (2,), 2), ("long", (2, 3), 3)):
+        load = VALUES["load"][1:]
+        looks = list(product(VALUES["colour"], VALUES["wall"], VALUES["roof"], axles, range(most + 1), load))
+        for colour, wall, roof, axle, loads, shape in looks:
+            yield (colour, length, wall, roof, axle, loads, shape if loads else "none"), Fraction(1, 2 * len(looks))
+
+
+@dataclass(frozen=True)
+class Trains:
+    """How trains are drawn: the distribution of their cars, and from how few to how many cars, each as likely."""
+
+    distribution: Distribution
+    least: int
+    most: int
+
+    @property
+    def total(self) -> int:
+        """How many different trains there are."""
+        kinds = len(kinds_of(self.distribution).codes)
+        return int(sum(kinds**cars for cars in range(self.least, self.most + 1)))
+
+    def drawn(self, words: Array, slots: int) -> Codes:
+        """Return a train for each row of 64-bit words, the first for its length; cars that are not there are absent."""
+        lengths = self.least + below(words[:, 0], self.most - self.least + 1)
+        cars = kinds_of(self.distribution).drawn(words[:, 1 : self.most + 1])
+        absent = np.array([len(VALUES[name]) for name in ATTRIBUTES])
+        made = np.tile(absent, (len(words), slots, 1))
+        made[:, : self.most] = np.where((np.arange(self.most) < lengths[:, None])[:, :, None], cars, absent)
+        return made.reshape(len(words), -1)
+
+
+class TrainSource:
+    """The trains of one split: drawn anew until they belong to it and go the way that is wanted at their place."""
+
+    def __init__(
+        self, knowledge: Knowledge, trains: Trains, split: Split, seed: int, *purpose: object, style: DrawStyle
+    ) -> None:
+        self.knowledge, self.trains, self.split, self.seed, self.style = knowledge, trains, split, seed, style
+        self.purpose = purpose
+
+    @property
+    def total(self) -> int:
+        """How many different trains can be drawn, whichever way they go."""
+        return self.trains.total
+
+    @cached_property
+    def inside(self) -> Evaluator:
+        """Whether a train is possible, and one that the split's formula and stage let in."""
+        parts = [part for part in (self.knowledge.possible, self.split.formula) if part != TRUE]
+        return Evaluator(self.knowledge.space, conjunction(*parts))
+
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each train may occur in this split."""
+        codes = np.asarray(codes, dtype=np.int64)
+        return np.asarray(self.inside(codes)) & self._shared(codes)
+
+    def _shared(self, codes: Codes) -> Array:
+        """Return whether each train is in the split's share of all trains: a number from 0 to 1 hashed from it."""
+        low, high = self.split.share
+        if (low, high) == (0.0, 1.0):
+            return np.ones(len(codes), dtype=bool)
+        state = np.full(len(codes), int.from_bytes(digest(self.seed, *self.purpose, "share")[:8], "little"), np.uint64)
+        for column in codes.T:
+            state = mixed(state * np.uint64(0x9E3779B97F4A7C15) + column.astype(np.uint64) + np.uint64(1))
+        number = (state >> np.uint64(11)) / 2**53
+        return np.asarray((number >= low) & (number < high))
+
+    def codes(self, places: Array) -> Codes:
+        """Return the concepts of the trains at these places; labels by turns where the split balances them."""
+        places = np.asarray(places, dtype=np.int64)
+        balanced = self.split.balance == "label"
+        wanted = Deck(2, self.seed, *self.purpose, self.split.name, "label").deal(places) if balanced else None
+        made = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        todo, turn, batch = np.arange(len(places)), 0, 2
+        while len(todo):
+            if turn >= TRIES:
+                raise KnowledgeError(self._in_vain(len(todo), None if wanted is None else wanted[todo[0]]))
+            tried = self._tried(places[todo], turn, batch)
+            fits = self.contains(tried)
+            if wanted is not None:
+                fits &= self.knowledge.labels_of(tried)[:, 0] == np.repeat(wanted[todo], batch)
+            fits = fits.reshape(len(todo), batch)
+            found = fits.any(axis=1)
+            made[todo[found]] = tried.reshape(len(todo), batch, -1)[found, fits[found].argmax(axis=1)]
+            turn, todo = turn + batch, todo[~found]
+            batch = max(1, min(2 * batch, MOST_AT_ONCE // max(1, len(todo)), TRIES - turn))
+        return made
+
+    def _tried(self, places: Array, turn: int, batch: int) -> Codes:
+        """Return the next few trains of each place, of an endless row of them that depends on the place alone."""
+        draws = Draws(self.seed, *self.purpose, self.split.name, "train")
+        turns = np.arange(turn, turn + batch, dtype=np.uint64)
+        numbers = (places.astype(np.uint64)[:, None] * np.uint64(TRIES) + turns).ravel()
+        return self.trains.drawn(draws.words(numbers, self.trains.most + 1), len(self.knowledge.space.slots))
+
+    def _in_vain(self, places: int, wanted: int | None) -> str:
+        label, name = self.knowledge.labels[0], self.split.name
+        what = "fits" if wanted is None else f"has the label {label.name} = {bool(wanted)} and fits"
+        return (
+            f"split {name!r}: of {TRIES:,} trains drawn for a place none {what} ({places:,} places are left): the rule"
+            " or the split leaves too few; change the rule, 'stages' or the number of cars"
+        )
+
+    def worlds(self, places: Array) -> list[World]:
+        """Return the trains at these places, each in a style of its own."""
+        return self.styled(places, self.codes(places))
+
+    def styled(self, places: Array, codes: Codes) -> list[World]:
+        """Return trains with these concepts, each in the style of its place."""
+        streams, space = Streams(self.seed, *self.purpose, self.split.name), self.knowledge.space
+        numbered = zip(np.asarray(places).tolist(), np.asarray(codes).tolist(), strict=True)
+        return [World(space, tuple(row), self.style(streams[place], row, self.split.pool)) for place, row in numbered]
+
+
+SHAPES = {"yellow": "rectangle", "green": "bucket", "grey": "ellipse", "red": "hexagon", "blue": "u_shaped"}
+WALLS = {"solid": "not_double", "braced": "double"}
+ROOFS = {"none": "none", "foundation": "arc", "solid": "flat", "braced": "jagged", "peaked": "peaked"}
+LOADS = {
+    **{"none": "none", "box": "rectangle", "golden_vase": "triangle", "barrel": "circle"},
+    **{"diamond": "diamond", "metal_pot": "hexagon", "oval_vase": "utriangle"},
+}
+"""What the words of the pictures are in Michalski's trains."""
+
+
+def cars_of(codes: Sequence[int]) -> list[dict[str, Value]]:
+    """Return the cars of a train by attribute, those that are there, from the engine on."""
+    rows = np.array(codes, dtype=np.int64).reshape(-1, len(ATTRIBUTES)).tolist()
+    named = [list(zip(ATTRIBUTES, row, strict=True)) for row in rows]
+    return [{n: VALUES[n][c] for n, c in row} for row in named if all(c < len(VALUES[n]) for n, c in row)]
+
+
+def michalski_text(cars: Sequence[Mapping[str, Value]]) -> str:
+    """Return a train in the words of Michalski's: eight a car, its number first.
+
+    >>> michalski_text(cars_of([0, 0, 0, 0, 0, 1, 3]))
+    '1 rectangle short not_double none 2 circle 1'
+    """
+    return " ".join(" ".join(map(str, michalski_car(number, car))) for number, car in enumerate(cars, start=1))
+
+
+def michalski_car(number: int, car: Mapping[str, Value]) -> tuple[Value, ...]:
+    """Return a car as V-LoL writes it: number, shape, length, wall, roof, wheels, shape and number of its loads."""
+    look = SHAPES[str(car["colour"])], car["length"], WALLS[str(car["wall"])], ROOFS[str(car["roof"])]
+    return number, *look, car["axles"], LOADS[str(car["load"])], car["loads"]
