@@ -14,7 +14,7 @@ from assay.models import MODELS
 from assay.models.concept.semantic import ConstraintLoss, SemanticConfig
 from assay.models.core.runs import load_model
 from assay.models.core.tensors import to_batch
-from tests.models.test_models import fitted
+from tests.models.core.test_models import fitted
 from tests.pixels import QUICK, pixels, trained
 
 RULES = ["count(a == 1, b == 1, c == 1) == 1", "a + b >= c", "a != c"]

@@ -10,7 +10,7 @@ from assay.metrics import METRICS
 from assay.metrics.evidence import gather
 from assay.models.core.runs import load_model
 from assay.models.rule.ltn import LTN
-from tests.models.test_models import fitted
+from tests.models.core.test_models import fitted
 from tests.pixels import trained
 
 

@@ -12,7 +12,7 @@ from assay.models.backbones.frozen import Frozen, Memory, signature
 from assay.models.concept.embedding import parts_of
 from assay.models.core.runs import load_model
 from assay.render.picture import Box, Layout
-from tests.models.test_deep_backbones import folder_of
+from tests.models.backbones.test_deep import folder_of
 from tests.pixels import trained
 
 

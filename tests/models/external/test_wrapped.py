@@ -10,7 +10,7 @@ from torch import nn
 from assay.errors import ConfigError, DataError, MissingExtra
 from assay.models.external.pyc import to_pyc, wrap_pyc
 from assay.models.external.wrapped import Wrapped
-from tests.models.test_bottlenecks import hidden
+from tests.models.concept.test_bottlenecks import hidden
 
 
 class Reads(nn.Module):
