@@ -51,3 +51,8 @@ def test_what_cannot_be_stacked_is_trained_one_after_the_other(data, tmp_path):
     with pytest.raises(ConfigError, match="shown the concepts of other examples"):
         fit_together([built("dpl", data, 0, **settings)], data["train"], data["valid"])
     assert len(train_together(Order("dpl", Settings(settings)), [0, 1], data, tmp_path)) == 2
+
+
+def test_dropout_on_a_cpu_is_drawn_for_one_seed_at_a_time(evenodd, tmp_path):
+    settings = Settings({**QUICK, "epochs": 1, "backbone": "conv-stride"})
+    assert len(train_together(Order("dpl", settings), [0, 1], evenodd, tmp_path)) == 2

@@ -20,12 +20,23 @@ from assay.diagnosis.interventions.answering import Answerer, Told
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import rebuilding
+from assay.models.backbones.small import Dropout
 from assay.models.core.answering import network_answerer
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Model, Report, mean_f1
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import Phase, Stepping, Trainee, Training, device_for, seed_all, seed_of, train
+from assay.models.core.training import (
+    Phase,
+    Stepping,
+    Trainee,
+    Training,
+    device_for,
+    device_of,
+    seed_all,
+    seed_of,
+    train,
+)
 from assay.runs.folder import WEIGHTS
 
 CHUNK = 1024
@@ -159,6 +170,8 @@ def why_not_together(model: NeuralModel) -> str | None:
     """Return why seeds of a model cannot be trained side by side, or None if they can."""
     if any(isinstance(part, NORMS) for part in model.modules()):
         return "its network keeps running means of each batch"
+    if device_of(model.config.device).type == "cpu" and any(isinstance(part, Dropout) for part in model.modules()):
+        return "on a CPU its dropout is drawn for one network at a time"
     if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
         return "each seed is shown the concepts of other examples"
     return None
