@@ -9,7 +9,7 @@ from assay.concepts import digits
 from assay.families.digits.task import MNMath
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
-from assay.models.circuit import DiagramLayer, RuleLayer
+from assay.models.rule.circuit import DiagramLayer, RuleLayer
 from benchmarks.timing import Result, rate
 
 BATCH = 64

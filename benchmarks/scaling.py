@@ -217,14 +217,15 @@ def _driver(folder: Path) -> dict[str, Any]:
 
 
 def _training(folder: Path) -> dict[str, float]:
+    import torch
+
     from assay.config import Settings
-    from assay.models.threads import one_thread
     from assay.studies.records import records_of, write_records
     from assay.studies.study import study_from
     from assay.studies.tables import tables_of
     from assay.studies.work import RECORDS, folder_of, perform
 
-    one_thread()
+    torch.set_num_threads(1)
     study = study_from(Settings(STUDY), folder / "study")
     began = time.process_time()
     perform(study.datasets[0], study.output)
@@ -247,7 +248,9 @@ def _training(folder: Path) -> dict[str, float]:
     tables_of(replace(study, runs=many), records)
     driver = (time.process_time() - began) / COPIES
     before = os.times().children_user + os.times().children_system
-    subprocess.run([sys.executable, "-c", "import ray, torch, assay.models.runs, assay.diagnosis.runs"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", "import ray, torch, assay.models.core.runs, assay.diagnosis.runs"], check=True
+    )
     start = os.times().children_user + os.times().children_system - before
     return {"run": run, "run_bytes": size, "run_start": start, "run_driver": driver, "data": data}
 

@@ -20,8 +20,8 @@ from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import certain
-from assay.models.symbolic.synthesis.language import Language
-from assay.models.symbolic.synthesis.leaves import Block, leaves_of, packed
+from assay.models.symbolic.synthesis.language import ProgramLanguage
+from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of, packed
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from benchmarks.timing import Result, rate
@@ -61,7 +61,7 @@ def _heap_search(task: Task, codes: Codes) -> int:
     """Join leaves in pairs, the cheapest first, until one holds where the label does."""
     space = task.knowledge.space
     target = int(packed(task.knowledge.labels_of(codes).T == 1)[0, 0])
-    blocks: list[Block] = leaves_of(Language.of(space), space, codes, 4)
+    blocks: list[LeafBlock] = leaves_of(ProgramLanguage.of(space), space, codes, 4)
     leaves = sorted((int(c), int(w)) for b in blocks for c, w in zip(b.costs, b.words[:, 0], strict=True))
     heap = [(2 * leaves[0][0], 0, 0)]
     while heap:

@@ -9,7 +9,7 @@ from assay.data.recipe import Recipe
 from assay.errors import MissingExtra
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
-from assay.models.backbones import build_backbone
+from assay.models.backbones.build import build_backbone
 from assay.tasks import TASKS
 from assay.testing import check_metric, check_model, check_task, require
 from tests.quick import COUSINS, tasks

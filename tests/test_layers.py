@@ -13,8 +13,8 @@ from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
-    "arrays", "errors", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
-    "families", "predictions", "runs", "metrics", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
+    "arrays", "errors", "files", "markdown", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
+    "families", "predictions", "metrics", "runs", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from assay import Dataset, Recipe, make, score
 from assay.config import Settings
-from assay.diagnosis.runs import evidence_of
-from assay.models.runs import Order, train_run
-from assay.runs import RunFolder
+from assay.models.core.runs import Order, train_run
+from assay.runs.evidence import evidence_of
+from assay.runs.folder import RunFolder
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)

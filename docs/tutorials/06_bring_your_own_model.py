@@ -8,7 +8,7 @@ from torch import nn
 
 from assay import Dataset, Recipe, diagnose, gather, make
 from assay.config import Settings
-from assay.models.wrapped import Wrapped
+from assay.models.external.wrapped import Wrapped
 
 
 class Mine(nn.Module):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,8 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
-from assay.data.dataset import SplitData
-from assay.data.shard import write_atomically
 from assay.errors import DataError, suggestion
+from assay.files import write_atomically
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 
@@ -218,17 +217,3 @@ def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: 
         "labels_by_rule": labels_by_rule,
     }
     return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": told})
-
-
-class Model(Protocol):
-    """What every model can do. `do` sets concepts by name: a code for each example, or probabilities of its values."""
-
-    name: str
-    has_concepts: bool
-    can_intervene: bool
-
-    def fit(self, train: SplitData, valid: SplitData) -> None:
-        """Learn from one split, choosing by another."""
-
-    def predict(self, data: SplitData, do: Mapping[str, Codes] | None = None) -> Predictions:
-        """Answer for every example of a split."""

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 
 
 @pytest.fixture

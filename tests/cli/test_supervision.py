@@ -95,7 +95,7 @@ BAD = [
     ("align RUN DATA -o NEW", "nothing to align: give zero, positive, negative or bounds"),
     ("align RUN DATA -o NEW --set zero=[z]", "no weight 'z'"),
     ("align RUN DATA -o NEW --set zero=a", "--set: zero"),
-    ("align RULE DATA -o NEW --set zero=[a]", "model 'dpl' of this run has no linear front end to align"),
+    ("align RULE DATA -o NEW --set zero=[a]", "model 'dpl' of this run has no linear label head to align"),
     ("align nowhere DATA -o NEW --set zero=[a]", "'nowhere' holds no finished run"),
 ]
 

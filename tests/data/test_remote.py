@@ -130,8 +130,8 @@ def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
 
 
 def test_a_run_remembers_the_address(recipe, tmp_path, cache):
-    from assay.models.runs import Order, train_run
-    from assay.runs import RunFolder
+    from assay.models.core.runs import Order, train_run
+    from assay.runs.folder import RunFolder
 
     address = f"file://{tmp_path}/x"
     make(recipe, address)

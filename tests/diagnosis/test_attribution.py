@@ -13,7 +13,7 @@ from assay.config import Settings
 from assay.diagnosis.attribution import CAUSES, attribute
 from assay.diagnosis.interventions.answering import FrontEnd, rule_front
 from assay.logic.knowledge import Knowledge
-from assay.models.runs import Order, train_run
+from assay.models.core.runs import Order, train_run
 from assay.predictions import Answer
 from assay.testing.predictors import oracle
 from tests.pixels import pixels

@@ -16,7 +16,7 @@ from assay.diagnosis.runs import diagnose_run
 from assay.errors import DataError
 from assay.families.handwriting.digits import digit_source
 from assay.predictions import Predictions
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from tests.conftest import write
 from tests.data.test_pairs import digits
 from tests.predictors import predictions

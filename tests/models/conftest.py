@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.data.dataset import Dataset
-from assay.models.precision import bfloat16_fault
+from assay.models.core.precision import bfloat16_fault
 from tests.pixels import pixels, trained
 
 

@@ -16,9 +16,9 @@ from assay.logic.prolog.lift import formula_of
 from assay.models import MODELS
 from assay.models.alpha_ilp.learner import AlphaIlp
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.reason import Bodies, Rules, clause_values
-from assay.models.alpha_ilp.refine import Beam, Limits, Pool, grounded
-from assay.models.alpha_ilp.valuation import Ground
+from assay.models.alpha_ilp.reason import GroundBodies, Rules, clause_values
+from assay.models.alpha_ilp.refine import Beam, ClausePool, SearchLimits, grounded
+from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.alpha_ilp.weigh import Descent, Weighed, weigh
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp.bias import Bias, Language
@@ -60,10 +60,10 @@ def tensors(spreads):
 
 def searched(space, codes, target, way="noisy", spreads=None, **limits):
     modes = Modes(Bias(space, Language(objects=2, counts=2)))
-    ground = Ground(space, modes.literals)
+    ground = GroundAtoms(space, modes.literals)
     values = ground.values(tensors(spreads or certain(codes, space)))
     held = {"beam": 8, "depth": 3, "rounds": 1, "clauses": 200, "ends": FOREVER, "way": way, **limits}
-    return Beam(modes, ground, values, torch.from_numpy(np.asarray(target)), Limits(**held)).run(), modes
+    return Beam(modes, ground, values, torch.from_numpy(np.asarray(target)), SearchLimits(**held)).run(), modes
 
 
 # -- modes -------------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_modes_come_from_the_space():
 def test_literals_that_never_hold_together_are_known():
     modes = Modes(Bias(balls(), Language(objects=2)))
     number = {literal.name: place for place, literal in enumerate(modes.literals)}
-    clashing = Ground(balls(), modes.literals).clashing
+    clashing = GroundAtoms(balls(), modes.literals).clashing
     assert clashing[number["colour_red"], number["colour_blue"]]
     assert not clashing[number["colour_red"], number["size_1"]]
     assert modes.idle[number["colour_red"], number["colour_not_blue"]]
@@ -93,7 +93,7 @@ def test_literals_that_never_hold_together_are_known():
 def test_the_value_of_an_atom_is_its_probability():
     space = balls(2)
     literals = Bias(space, Language(objects=2, counts=2)).literals
-    ground = Ground(space, literals)
+    ground = GroundAtoms(space, literals)
     rng = np.random.default_rng(1)
     spreads = [rng.dirichlet(np.ones(size), 4) for size in space.sizes]
     worlds = space.all_codes()
@@ -109,7 +109,7 @@ def test_the_value_of_an_atom_is_its_probability():
 
 def test_all_attributes_are_witnesses_that_an_object_is_there():
     space = balls(2, absent=True)
-    ground = Ground(space, ())
+    ground = GroundAtoms(space, ())
     sure = [np.array([[0.9, 0.05, 0.05, 0.0]]), np.array([[0.3, 0.3, 0.4]])]  # its size is said to be absent, perhaps
     gone = [np.array([[0.0, 0.05, 0.05, 0.9]]), np.array([[0.1, 0.1, 0.8]])]
     value = ground.values(tensors([*sure, *gone]))[ground.there("balls"), 0]
@@ -126,8 +126,10 @@ def test_clauses_are_as_true_as_their_formulas_where_concepts_are_certain(absent
     fresh = random_worlds(space, 80, rng)
     for clause in pool.clauses:
         used = tuple(dict.fromkeys(one.literal for one in clause.body))
-        ground = Ground(space, used)
-        held = clause_values(ground.values(tensors(certain(fresh, space))), Bodies.of([grounded(clause, ground)]), way)
+        ground = GroundAtoms(space, used)
+        held = clause_values(
+            ground.values(tensors(certain(fresh, space))), GroundBodies.of([grounded(clause, ground)]), way
+        )
         assert ((held[0].numpy() > 0.5) == evaluate(clause.formula(), space, fresh).astype(bool)).all(), clause
         assert (torch.minimum(held[0], 1 - held[0]) < 0.01).all()
 
@@ -139,14 +141,14 @@ def test_clauses_are_as_true_as_their_formulas_where_concepts_are_certain(absent
 def test_an_answer_does_not_depend_on_the_other_examples(way):
     rng = torch.Generator().manual_seed(0)
     values = torch.rand(9, 6, generator=rng, dtype=torch.float64)
-    bodies = Bodies.of([np.array([[2, 3], [4, 5]]), np.array([[6, 7], [7, 8], [2, 8]])])
+    bodies = GroundBodies.of([np.array([[2, 3], [4, 5]]), np.array([[6, 7], [7, 8], [2, 8]])])
     together = clause_values(values, bodies, way)
     apart = torch.cat([clause_values(values[:, [place]], bodies, way) for place in range(6)], dim=1)
     assert torch.equal(together, apart) and together.min() >= 0 and together.max() <= 1
 
 
 def test_a_soft_or_is_what_it_says():
-    bodies = Bodies.of([np.array([[0], [1]])])
+    bodies = GroundBodies.of([np.array([[0], [1]])])
     values = torch.tensor([[0.5, 0.9], [0.5, 0.1]], dtype=torch.float64)
     np.testing.assert_allclose(clause_values(values, bodies, "noisy")[0], [0.75, 0.91])
     np.testing.assert_allclose(clause_values(values, bodies, "max")[0], [0.5, 0.9], atol=1e-9)
@@ -156,8 +158,8 @@ def test_gradients_reach_the_concepts():
     space = balls(2)
     bias = Bias(space, Language(objects=2))
     body = (Placed(bias.by_name["colour_red"], (0,)), Placed(bias.by_name["same_size"], (0, 1)))
-    ground = Ground(space, [one.literal for one in body])
-    bodies = Bodies.of([grounded(Clause(("balls", "balls"), body), ground)])
+    ground = GroundAtoms(space, [one.literal for one in body])
+    bodies = GroundBodies.of([grounded(Clause(("balls", "balls"), body), ground)])
     rules = Rules(torch.zeros(1, 1, dtype=torch.float64))
     rng = np.random.default_rng(3)
     concepts = [torch.from_numpy(rng.dirichlet(np.ones(n), 2)).requires_grad_() for n in space.sizes]
@@ -216,7 +218,7 @@ def test_weights_find_the_clauses_that_explain_and_rules_may_be_none():
     clauses = tuple(Clause((), (Placed(bias.by_name[f"{name}_true"], ()),)) for name in "abc")
     held = torch.from_numpy(np.random.default_rng(6).integers(0, 2, (3, 60))).double()
     target = torch.maximum(held[0], held[2])
-    pool = Pool(clauses, held.float(), torch.zeros(3, 3), 3, True)
+    pool = ClausePool(clauses, held.float(), torch.zeros(3, 3), 3, True)
     pool.scores[0, 0] = pool.scores[2, 1] = 0.1  # a slight lead; the third rule is not needed
     found, loss, steps = weigh(pool, target.float(), Descent(3, 400, 0.05, FOREVER))
     assert set(found.strongest(0.3)) == {clauses[0], clauses[2]} and loss < 0.05 and steps <= 400

@@ -9,7 +9,7 @@ import yaml
 
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed
-from assay.models.neural import NeuralModel
+from assay.models.core.neural import NeuralModel
 from assay.studies.demo import demo_study
 from assay.studies.records import read_records
 from assay.studies.run import run_study

@@ -12,7 +12,7 @@ from assay.data.make import make
 from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.models.runs import load_model
+from assay.models.core.runs import load_model
 from assay.viewer.edit import asked, edited
 from assay.viewer.folders import Held, Shelf
 from assay.viewer.pictures import film

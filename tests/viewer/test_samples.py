@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.metrics.evidence import gather_from
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from assay.viewer.compare import compared
 from assay.viewer.samples import PAGE, Query, matching, page_of, sample_of
 from assay.viewer.state import State, facts

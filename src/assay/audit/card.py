@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from assay.audit.audit import Audit
-from assay.data.card import cell
 from assay.data.manifest import to_json
-from assay.data.shard import write_atomically
+from assay.files import write_atomically
+from assay.markdown import cell
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
 SIGNS = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}

@@ -1,4 +1,4 @@
-"""`assay align`: the front end of a run fitted anew under constraints on its weights."""
+"""`assay align`: the label head of a run fitted anew under constraints on its weights."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,24 +21,24 @@ SHOWN = 20
 
 
 def align(
-    run: Annotated[Path, typer.Argument(help="A folder that 'assay train' wrote, of a model with a linear front end.")],
+    run: Annotated[Path, typer.Argument(help="A run's folder, of a model with a linear label head.")],
     data: DataArgument,
     output: OutOption,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Fit a linear front end anew with weights that are zero, positive, negative or bounded, and write the new run.
+    """Fit a linear label head anew with weights that are zero, positive, negative or bounded, and write the new run.
 
     Tells the accuracy, and what setting the true concepts brings, as trained, fitted anew, and fitted as asked.
     """
     from assay.data.dataset import Dataset
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = Dataset.open(data)
     from assay.config import checked
-    from assay.models.alignment import Alignment, align_run
+    from assay.models.concept.alignment import Alignment, align_run
 
     asked = checked(Alignment, settings_from(settings, config))
     found = align_run(run, dataset, asked, output)
@@ -48,7 +48,7 @@ def align(
         return
     numbers = [(row.training, row.test, row.intervened) for row in found.rows]
     shown = [[row.front_end, *(f"{n:.3f}" for n in held)] for row, held in zip(found.rows, numbers, strict=True)]
-    head = ["front end", "training", "test", "test, true concepts set", "gain"]
+    head = ["label head", "training", "test", "test, true concepts set", "gain"]
     print_table(head, [[*cells, f"{row.gain:+.3f}"] for cells, row in zip(shown, found.rows, strict=True)])
     weights = [[name, *(f"{w:+.2f}" for w in held)] for name, held in list(found.weights.items())[:SHOWN]]
     print_table(["weight", *(row.front_end for row in found.rows)], weights)

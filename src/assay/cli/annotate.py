@@ -68,7 +68,7 @@ def machine_of(asked: "Annotation", dataset: "Dataset") -> "Machine | None":
     import numpy as np
 
     from assay.data.scores import read_scores
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     if asked.machine is None:
         return None

@@ -42,7 +42,7 @@ err = Console(stderr=True, emoji=False)
 def dataset_for(run: Path, data: Path | None) -> "Dataset":
     """Open the dataset that was named, or else the one that a run was trained on."""
     from assay.data.dataset import Dataset
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     if data is None and run.is_file():
         raise ConfigError(f"{str(run)!r} is a predictions file; name the dataset folder after it")

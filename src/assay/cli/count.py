@@ -55,7 +55,7 @@ def count(
 def _other_forms(found: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
     """Count with another engine and write the clauses, if asked to."""
     from assay.counting.backends import count_with, encoded
-    from assay.data.shard import write_atomically
+    from assay.files import write_atomically
 
     made: dict[str, str | int] = {}
     if (check or write) and found.readings is None:

@@ -11,7 +11,7 @@ from assay.cli.console import print_text, progress_bar, say
 def demo(output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")] = Path("demo")) -> None:
     """Make a dataset, train three models on it, and report which of them has learned a shortcut."""
     from assay.diagnosis.runs import diagnose_run
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
     from assay.studies.demo import demo_study
     from assay.studies.run import run_study
 

@@ -20,7 +20,7 @@ def diagnose(
     """
     from assay.diagnosis.findings import MEANINGS
     from assay.diagnosis.runs import diagnose_run
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     found = diagnose_run(RunFolder(run), dataset_for(run, data))
     if as_json:

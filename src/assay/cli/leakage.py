@@ -29,7 +29,7 @@ def leakage(
     from assay.diagnosis.leakage import leakage as measure
     from assay.errors import DataError
     from assay.metrics.evidence import gather_from
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     dataset = Dataset.open(data)
     said = RunFolder(run).all_predictions(dataset.knowledge)
@@ -78,8 +78,8 @@ def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[
     if run.is_file():
         return None, "a predictions file is no model"
     from assay.errors import ConfigError, DataError
-    from assay.models.bypass import bypass
-    from assay.models.runs import load_model
+    from assay.models.core.runs import load_model
+    from assay.models.probes.bypass import bypass
 
     try:
         model = load_model(run)  # a network needs torch, a program does not

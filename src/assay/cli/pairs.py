@@ -31,7 +31,7 @@ def pairs(
     from assay.data.dataset import Dataset
     from assay.data.pairs import intervened, pairs_of
     from assay.data.rebuild import task_of
-    from assay.data.shard import write_atomically
+    from assay.files import write_atomically
 
     dataset = Dataset.open(data)
     task = task_of(dataset, settings_from(settings, None))

@@ -15,11 +15,11 @@ def predict(
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = dataset_for(run, data)
-    from assay.models.runs import predict_run
+    from assay.models.core.runs import predict_run
 
     path = predict_run(run, dataset, split)
     if as_json:

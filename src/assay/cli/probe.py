@@ -21,7 +21,7 @@ from assay.cli.console import (
 from assay.errors import UnknownName, suggestion
 
 if TYPE_CHECKING:
-    from assay.models.probing import Probed
+    from assay.models.probes.probing import Probed
 
 METHODS = ("linear", "tcav")
 SHOWN = 10
@@ -42,15 +42,15 @@ def probe(
     """Read the concepts off the layers of a trained model, and write predictions that can be scored and diagnosed."""
     from assay.config import checked
     from assay.data.dataset import Dataset
-    from assay.runs import RunFolder
+    from assay.runs.folder import RunFolder
 
     if method not in METHODS:
         raise UnknownName(f"no method named {method!r}{suggestion(method, METHODS)}")
     RunFolder(run).about()
     dataset = Dataset.open(data)
-    from assay.models.probed_runs import effect_rows, probe_run
-    from assay.models.probes import ProbeConfig
-    from assay.models.probing import Ask, table
+    from assay.models.probes.linear import ProbeConfig
+    from assay.models.probes.probing import Ask, table
+    from assay.models.probes.runs import effect_rows, probe_run
 
     given = checked(ProbeConfig, settings_from(settings, config))
     ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, given, seed)

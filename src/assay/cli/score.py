@@ -15,10 +15,11 @@ def score(
     as_json: JsonFlag = False,
 ) -> None:
     """Score predictions, from a run or from any other program."""
-    from assay.diagnosis.runs import evidence_of, provenance
+    from assay.diagnosis.runs import provenance
     from assay.metrics import METRICS
     from assay.metrics.score import score as measure
-    from assay.runs import RunFolder
+    from assay.runs.evidence import evidence_of
+    from assay.runs.folder import RunFolder
 
     names = metric or list(METRICS)
     dataset = dataset_for(predictions, data)

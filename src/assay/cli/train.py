@@ -43,7 +43,7 @@ def train(
     given = settings_from(settings, config)
     if epochs is not None:
         given = given.merged(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
-    from assay.models.runs import Order, train_run, train_together
+    from assay.models.core.runs import Order, train_run, train_together
 
     with progress_bar() as bar:
         order = Order(model, given, seed)

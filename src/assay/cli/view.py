@@ -13,7 +13,7 @@ from assay.errors import MissingExtra
 if TYPE_CHECKING:
     from assay.arrays import Codes
     from assay.data.dataset import SplitData
-    from assay.models.trained import Trained
+    from assay.models.core.model import Model
     from assay.predictions import Predictions
 
 
@@ -64,7 +64,7 @@ def ask(run: Path, data: "SplitData", do: "Mapping[str, Codes] | None") -> "Pred
 
 
 @lru_cache(maxsize=8)
-def _model(run: Path) -> "Trained":
-    from assay.models.runs import load_model
+def _model(run: Path) -> "Model":
+    from assay.models.core.runs import load_model
 
     return load_model(run)

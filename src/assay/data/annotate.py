@@ -27,9 +27,10 @@ from assay.data.manifest import NAME, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import chosen_rows
 from assay.data.scores import Scores, said, varied
-from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_atomically
+from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record
 from assay.data.supervision import Annotator, Given, refuse_strangers
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
+from assay.files import write_atomically
 from assay.logic.formula import TRUE
 from assay.logic.ground import grounded
 from assay.logic.knowledge import Knowledge

@@ -10,8 +10,8 @@ from typing import Any
 
 from assay.data.manifest import NAME, read_manifest, to_json
 from assay.data.remote import RemotePath
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 
 AT_ONCE = 8
 SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")

@@ -144,11 +144,6 @@ def _front(manifest: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(head, sort_keys=False))
 
 
-def cell(text: str) -> str:
-    """Return a text in which no sign is taken for a table or for HTML."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-
-
 def _table(head: list[str], rows: list[list[str]]) -> str:
     cells = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells)

@@ -26,8 +26,9 @@ from assay.data.croissant import croissant
 from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder, RemotePath, folder_at
-from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_atomically
+from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.files import write_atomically
 from assay.processes import deaf
 
 Progress = Callable[[int], None]

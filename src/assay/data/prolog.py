@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.data.dataset import Dataset, SplitData
-from assay.data.shard import write_atomically
+from assay.files import write_atomically
 from assay.logic.formula import Oracle
 from assay.logic.knowledge import Knowledge, Label
 from assay.logic.prolog.bias import Bias, aleph_text, examples_text, helpers_text, popper_bias

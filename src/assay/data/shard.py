@@ -3,9 +3,7 @@
 import hashlib
 import io
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +16,9 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
 from assay.data.recipe import Recipe
-from assay.data.remote import Folder, RemotePath
-from assay.errors import DataError, KnowledgeError
+from assay.data.remote import Folder
+from assay.errors import KnowledgeError
+from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Picture, Thing
 from assay.render.png import png
@@ -183,25 +182,6 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     shown = {column: kinds[column] for column in columns}
     tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
     return {"index": value("int64"), **shown, **concepts, **labels, **tags, "style": value("string")}
-
-
-def write_atomically(path: Folder, data: bytes) -> None:
-    """Write a file so that it is either wholly there or not at all."""
-    if isinstance(path, RemotePath):
-        path.write(data)
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise DataError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 
 def record(folder: Folder, job: ShardJob) -> ShardRecord:

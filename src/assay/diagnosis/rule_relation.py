@@ -22,7 +22,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import Const, Formula, Not
 from assay.logic.knowledge import Knowledge, Label
 from assay.logic.parse import parse
-from assay.runs import PROGRAM, RunFolder
+from assay.runs.folder import PROGRAM, RunFolder
 from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]

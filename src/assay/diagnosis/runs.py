@@ -14,15 +14,9 @@ from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.rule_relation import learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
-from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics.evidence import gather_from
 from assay.predictions import read_predictions
-from assay.runs import RunFolder
-
-
-def evidence_of(run: RunFolder, dataset: Dataset) -> dict[str, Evidence]:
-    """Return the evidence of a run on every split that it has predictions for, test first."""
-    found = run.all_predictions(dataset.knowledge)
-    return {split: gather_from(dataset, predictions) for split, predictions in found.items()}
+from assay.runs.folder import RunFolder
 
 
 def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:

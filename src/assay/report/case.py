@@ -17,7 +17,7 @@ from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
 from assay.report.curves import Curve, coverage_of
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from assay.worlds.split import HARD
 
 EXAMPLES = 12

@@ -15,10 +15,10 @@ from assay.arrays import Array
 from assay.data.columns import LABEL, numbers, to_column
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
-from assay.data.shard import write_atomically
 from assay.diagnosis.automation import coverage_curve
 from assay.diagnosis.interventions.intervene import Study
 from assay.diagnosis.runs import provenance
+from assay.files import write_atomically
 from assay.metrics.calibration import BINS, expected_calibration_error
 from assay.report.curves import thinned
 from assay.report.plot import COLOURS, Chart, Line

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.data.card import cell
+from assay.markdown import cell
 
 LATEX = {
     "\\": r"\textbackslash{}",

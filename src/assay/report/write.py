@@ -9,12 +9,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from assay.data.card import cell
 from assay.data.manifest import to_json, versions
-from assay.data.shard import write_atomically
 from assay.diagnosis.concepts import STATES, ConceptState
 from assay.diagnosis.findings import MEANINGS
 from assay.diagnosis.reading import Reading
+from assay.files import write_atomically
+from assay.markdown import cell
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of

@@ -13,7 +13,7 @@ from assay.config import Config, Settings, checked
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError, suggestion
 from assay.metrics.evidence import gather_from
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ class Probing(Config):
 
 def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return how well concepts can be read off each layer: `concept_f1_conv1`, ..., and off the best, `concept_f1`."""
-    from assay.models.probed_runs import probe_run
-    from assay.models.probes import ProbeConfig
-    from assay.models.probing import Ask
+    from assay.models.probes.linear import ProbeConfig
+    from assay.models.probes.probing import Ask
+    from assay.models.probes.runs import probe_run
 
     asked = checked(Probing, settings)
     ask = Ask(
@@ -125,7 +125,7 @@ def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     from assay.data.pairs import intervened
     from assay.data.rebuild import task_of
     from assay.metrics.evidence import gather
-    from assay.models.runs import load_model
+    from assay.models.core.runs import load_model
 
     asked = checked(Changing, settings)
     pairs = intervened(dataset, asked.split, task_of(dataset), asked.do)
@@ -139,14 +139,14 @@ def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
 
 
 class Aligning(Config):
-    """Constraints on the weights of the front end, as `assay align` takes them."""
+    """Constraints on the weights of the label head, as `assay align` takes them."""
 
     weights: dict[str, Any]
 
 
 def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
-    """Return accuracy and what setting concepts brings, of each front end: `gain_as_trained`, `gain_aligned`, ..."""
-    from assay.models.alignment import Alignment, align_run
+    """Return accuracy and what setting concepts brings, of each label head: `gain_as_trained`, `gain_aligned`, ..."""
+    from assay.models.concept.alignment import Alignment, align_run
 
     asked = checked(Alignment, Settings(checked(Aligning, settings).weights))
     with tempfile.TemporaryDirectory() as scratch:

@@ -11,7 +11,8 @@ from assay.diagnosis.interventions.manipulation import Answering
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import read_predictions
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RUN, RunFolder
+from assay.runs.writing import check_dataset
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -29,14 +30,12 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     if folder.is_file():
         return _by_file(folder, dataset, split)
     about = RunFolder(folder).about()
-    if about["data"]["fingerprint"] != dataset.fingerprint:
-        raise DataError(f"{str(folder)!r} was trained on other data than {str(dataset.folder)!r}")
-    from assay.models.answering import answerer
-    from assay.models.runs import load_model
+    check_dataset(RunFolder(folder), dataset)
+    from assay.models.core.runs import load_model
 
     model = load_model(folder)
     known = {key: about[key] for key in ("model", "seed", "config")}
-    return lambda data: answerer(model, data), known
+    return model.intervene, known
 
 
 def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:

@@ -36,7 +36,7 @@ class LocalWorkers:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
             if step.settings.values.get("precision", "float32") != "float32" and not finished(step, output):
-                from assay.models.training import Training, device_for
+                from assay.models.core.training import Training, device_for
 
                 try:
                     device_for(checked(Training, step.settings.only({"device", "precision"})))
@@ -103,7 +103,7 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
 
 def _prepare() -> None:
     """Let a worker end with its parent, and reckon in one thread."""
-    from assay.models.threads import one_thread
+    from assay.models.core.training import one_thread
 
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
     one_thread()

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.data.shard import write_atomically
 from assay.errors import DataError
+from assay.files import write_atomically
 from assay.studies.study import PERCEPTION, RunStep
 from assay.studies.work import RECORDS, folder_of
 

@@ -20,9 +20,9 @@ from assay.data.dataset import Dataset
 from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
-from assay.data.shard import write_atomically
 from assay.errors import AssayError, ConfigError, DataError
-from assay.runs import RUN, RunFolder
+from assay.files import write_atomically
+from assay.runs.folder import RUN, RunFolder
 from assay.studies.analyses import analysed
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
@@ -132,7 +132,7 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, tell: Callable[[int, int], None]) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
-    from assay.models.runs import Order, train_run
+    from assay.models.core.runs import Order, train_run
 
     if not (folder / RUN).exists():
         fold = None if step.fold is None else Fold(step.fold, step.folds)

@@ -18,7 +18,7 @@ from assay.testing.checks import Check, CheckFailed, need, try_laws
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[Check]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
     from assay.models import MODELS
-    from assay.models.runs import Order, load_model, train_run
+    from assay.models.core.runs import Order, load_model, train_run
 
     quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}
     known = MODELS[name].Config.model_fields

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.shard import write_atomically
 from assay.errors import AssayError, ConfigError
+from assay.files import write_atomically
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
 from assay.viewer.compare import compared

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from assay.data.dataset import Dataset
 from assay.data.manifest import NAME, read_manifest
 from assay.errors import AssayError, DataError, UnknownName, suggestion
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RUN, RunFolder
 
 SEARCH_DEPTH = 3
 SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

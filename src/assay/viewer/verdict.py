@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.diagnosis.findings import MEANINGS
 from assay.diagnosis.runs import diagnose_run
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from assay.viewer.state import State
 
 

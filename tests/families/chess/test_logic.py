@@ -13,10 +13,10 @@ from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.tally import chance_of, holding, truth_diagram, uniform
-from assay.models.semantic import TruthLayer
+from assay.models.concept.semantic import TruthLayer
 from assay.seeds import rng_for
 from tests.logic.test_decode import best_of, spreads
-from tests.models.test_semantic import both, logits
+from tests.models.concept.test_semantic import both, logits
 
 CHESS = Board().knowledge()
 RULES = {constraint.name: constraint.formula for constraint in CHESS.constraints}

@@ -12,12 +12,12 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError
+from assay.models.core.runs import Order, train_run
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Client, Reply
 from assay.models.incontext.endpoint import Endpoint, EndpointError
 from assay.models.incontext.ledger import BudgetSpent, Ledger, Prices
-from assay.models.incontext.pace import Clock, Pace, Patience, retry_after
-from assay.models.runs import Order, train_run
+from assay.models.incontext.pace import Pace, Patience, Timer, retry_after
 from tests import endpoint as protocol
 from tests.cli.conftest import assay
 from tests.endpoint import Fault
@@ -31,7 +31,7 @@ class Time:
 
     def __init__(self):
         self.now, self.slept = 100.0, []
-        self.clock = Clock(lambda: self.now, self.sleep)
+        self.clock = Timer(lambda: self.now, self.sleep)
 
     def sleep(self, seconds):
         self.slept.append(seconds)

@@ -12,8 +12,8 @@ import pytest
 from assay.config import Settings
 from assay.diagnosis.runs import diagnose_run
 from assay.errors import AssayError, ConfigError
-from assay.models.runs import Order, load_model, predict_run, train_run
-from assay.runs import RunFolder
+from assay.models.core.runs import Order, load_model, predict_run, train_run
+from assay.runs.folder import RunFolder
 from tests.endpoint import Fault, pictures, rule, texts
 from tests.models.incontext.conftest import TRUE_RULE
 

@@ -16,11 +16,10 @@ from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
-from assay.models.answering import answerer
-from assay.models.runs import Order, load_model, load_network, train_run
+from assay.models.core.runs import Order, load_model, load_network, train_run
 from assay.models.symbolic.answers import LabelRule
 from assay.predictions import Answer
-from assay.runs import RunFolder
+from assay.runs.folder import RunFolder
 from assay.testing.predictors import oracle
 
 SYMBOLIC = [name for name in MODELS if not MODELS[name].is_network and name not in ("aleph", "popper")]  # not installed
@@ -187,7 +186,7 @@ def test_concepts_can_be_set_and_the_labels_follow(name, data, tmp_path):
         test, {"a": np.zeros(len(test), int), "b": np.zeros(len(test), int), "c": np.ones(len(test), int)}
     )
     assert len(set(every.labels["y"].codes.tolist())) == 1
-    held = answerer(model, test)
+    held = model.intervene(test)
     told = held.answer(slice(None), {2: np.eye(2)[np.ones(len(test), int)]})
     np.testing.assert_allclose(
         told.labels[0], model.predict(test, {"c": np.ones(len(test), int)}).labels["y"].probabilities
@@ -210,7 +209,7 @@ def test_what_looks_into_layers_refuses_what_has_none(data, tmp_path):
 
 
 def test_symbolic_models_need_no_torch():
-    modules = ["synthesis.learner", "baselines", "rule_list", "formulas"]
-    code = f"import sys, assay.models.runs, {', '.join('assay.models.symbolic.' + m for m in modules)}; print('torch' in sys.modules)"
+    modules = ["synthesis.learner", "tree", "linear", "mlp", "rules", "formulas"]
+    code = f"import sys, assay.models.core.runs, {', '.join('assay.models.symbolic.' + m for m in modules)}; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"

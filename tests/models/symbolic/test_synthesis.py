@@ -13,10 +13,10 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import certain
-from assay.models.symbolic.synthesis.language import Costs, Language
+from assay.models.symbolic.synthesis.language import Costs, ProgramLanguage
 from assay.models.symbolic.synthesis.learner import Synthesis
 from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of, packed
-from assay.models.symbolic.synthesis.search import Budget, Search
+from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget
 from assay.tasks import TASKS
 
 
@@ -79,10 +79,10 @@ def test_no_cheaper_program_explains_the_examples(seed):
     if target.all() or not target.any():
         target[0] = not target[0]
     costs = Costs()
-    language = Language.of(space, costs)
+    language = ProgramLanguage.of(space, costs)
     blocks = leaves_of(language, space, codes, 2)
     prices = {"not": costs.negation, "and": costs.conj, "or": costs.disj, "xor": costs.xor}
-    found = Search(blocks, target, costs, Budget(60)).run()
+    found = ProgramSearch(blocks, target, costs, SearchBudget(60)).run()
     expected = cheapest_by_hand(blocks, target, {k: round(v * UNITS) for k, v in prices.items()}, 26 * UNITS)
     if expected is None:  # the same is seen with both labels, or it is dearer than was tried by hand
         assert found.best.errors or found.best.bits >= 26

@@ -15,9 +15,9 @@ import numpy as np
 from PIL import Image
 
 from assay.data.dataset import Dataset, SplitData, decode
-from assay.data.shard import write_atomically
 from assay.errors import DataError
 from assay.families.chess.positions import SQUARES, VALUES, fens
+from assay.files import write_atomically
 from assay.render.picture import Thing
 from assay.worlds.world import World
 

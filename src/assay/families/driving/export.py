@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
-from assay.data.shard import write_atomically
 from assay.errors import DataError
 from assay.families.driving.frames import PARTS
 from assay.families.driving.rules import ACTIONS, CONCEPTS
+from assay.files import write_atomically
 
 
 def write_bdd(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:

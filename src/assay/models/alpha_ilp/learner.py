@@ -15,9 +15,9 @@ from assay.logic.formula import Formula
 from assay.logic.knowledge import Label
 from assay.logic.prolog.vocabulary import plain_name
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.reason import Bodies, SoftOr, clause_values, program_value
-from assay.models.alpha_ilp.refine import Beam, Limits, grounded
-from assay.models.alpha_ilp.valuation import Ground
+from assay.models.alpha_ilp.reason import GroundBodies, SoftOr, clause_values, program_value
+from assay.models.alpha_ilp.refine import Beam, SearchLimits, grounded
+from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.alpha_ilp.weigh import MARGIN, Descent, Weighed, warm_up, weigh
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import Examples, LabelExamples, likeliest
@@ -106,7 +106,7 @@ class AlphaIlp(FormulaModel):
         counts = np.bincount(targets, minlength=len(label.values))
         order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
         wanted = [label.values.index(True)] if label.kind == "bool" else order
-        ground = Ground(self.space, self.modes.literals)
+        ground = GroundAtoms(self.space, self.modes.literals)
         values = ground.values(self._tensors([spread[rows] for spread in examples.spreads], torch.float32))
         made: dict[int, Weighed] = {}
         notes: dict[str, Any] = {}
@@ -127,14 +127,16 @@ class AlphaIlp(FormulaModel):
             spreads = certain(likeliest(spreads), self.space)
         return [torch.from_numpy(np.asarray(spread)).to(kind) for spread in spreads]
 
-    def _weighed(self, ground: Ground, values: Tensor, target: Tensor, ends: float) -> tuple[Weighed, dict[str, Any]]:
+    def _weighed(
+        self, ground: GroundAtoms, values: Tensor, target: Tensor, ends: float
+    ) -> tuple[Weighed, dict[str, Any]]:
         """Search clauses for one value of a label and weigh them; and notes of how that went."""
         began = time.monotonic()
         if not len(target) or bool(target.all()) or not bool(target.any()):
             always = bool(len(target)) and bool(target.all())
             return Weighed((Clause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
         held = self.config
-        limits = Limits(
+        limits = SearchLimits(
             held.beam, held.depth, held.rules, held.most_clauses, began + SEARCH * (ends - began), held.soft_or
         )
         pool = Beam(self.modes, ground, values, target, limits).run()
@@ -198,8 +200,8 @@ class AlphaIlp(FormulaModel):
     def _value(self, found: Weighed, concepts: list[Array]) -> Array:
         """Return how true one value of a label is."""
         used = tuple(dict.fromkeys(one.literal for clause in found.clauses for one in clause.body))
-        ground = Ground(self.space, used)
-        bodies = Bodies.of([grounded(clause, ground) for clause in found.clauses])
+        ground = GroundAtoms(self.space, used)
+        bodies = GroundBodies.of([grounded(clause, ground) for clause in found.clauses])
         weights = torch.from_numpy(found.weights)
         made = []
         with torch.no_grad():

@@ -25,7 +25,7 @@ CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Bodies:
+class GroundBodies:
     """Ground bodies of several clauses: atom numbers (rows x longest body, filled up with true), and whose rows."""
 
     atoms: Tensor
@@ -33,7 +33,7 @@ class Bodies:
     clauses: int
 
     @classmethod
-    def of(cls, rows: Sequence[Array]) -> "Bodies":
+    def of(cls, rows: Sequence[Array]) -> "GroundBodies":
         """Return the bodies of clauses, each given as an array of choices x atoms."""
         longest = max((one.shape[1] for one in rows), default=0)
         ends = np.cumsum([0, *(len(one) for one in rows)])
@@ -44,7 +44,7 @@ class Bodies:
         return cls(torch.from_numpy(atoms), torch.from_numpy(clause), len(rows))
 
 
-def clause_values(values: Tensor, bodies: Bodies, way: SoftOr = "noisy") -> Tensor:
+def clause_values(values: Tensor, bodies: GroundBodies, way: SoftOr = "noisy") -> Tensor:
     """Return how much each clause holds (clauses x examples), given the values of atoms (atoms x examples)."""
     held = values.new_ones(len(bodies.atoms), values.shape[1])
     for column in bodies.atoms.unbind(dim=1):

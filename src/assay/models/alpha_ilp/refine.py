@@ -17,8 +17,8 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.models.alpha_ilp.modes import Mode, Modes
-from assay.models.alpha_ilp.reason import CELLS, Bodies, SoftOr, clause_values
-from assay.models.alpha_ilp.valuation import FALSE, TRUE, Ground
+from assay.models.alpha_ilp.reason import CELLS, GroundBodies, SoftOr, clause_values
+from assay.models.alpha_ilp.valuation import FALSE, TRUE, GroundAtoms
 from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
 
 LENGTH_COST = 0.01
@@ -31,7 +31,7 @@ Form = tuple[tuple[int, Places], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class ClauseNode:
     """A clause in search: groups of its objects, body as numbers of literals with places, and its ground body."""
 
     groups: tuple[str, ...]
@@ -42,10 +42,10 @@ class Node:
     """The atoms of its body for each choice."""
 
 
-ROOT = Node((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE, dtype=np.int64))
+ROOT = ClauseNode((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE, dtype=np.int64))
 
 
-def widened(node: Node, groups: tuple[str, ...], ground: Ground) -> Node:
+def widened(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
     """Return a clause that speaks of more objects, which are there."""
     slots, atoms = node.slots, node.atoms
     for group in groups:
@@ -55,10 +55,10 @@ def widened(node: Node, groups: tuple[str, ...], ground: Ground) -> Node:
         atoms = np.repeat(atoms, size, axis=0)
         if (there != TRUE).any():
             atoms = np.concatenate([atoms, np.tile(there, before)[:, None]], axis=1)
-    return Node((*node.groups, *groups), node.body, slots, atoms)
+    return ClauseNode((*node.groups, *groups), node.body, slots, atoms)
 
 
-def extended(node: Node, number: int, places: Places, ground: Ground) -> Node:
+def extended(node: ClauseNode, number: int, places: Places, ground: GroundAtoms) -> ClauseNode:
     """Return a clause with one more literal, without the choices of objects for which it can never hold."""
     column = ground.atoms(number, node.slots[:, list(places)])
     column = np.where((node.atoms == column[:, None]).any(axis=1), TRUE, column)  # said twice is said once
@@ -67,10 +67,10 @@ def extended(node: Node, number: int, places: Places, ground: Ground) -> Node:
         if len(places) == 1 and ground.clashing[number, other]:
             held &= node.slots[:, places[0]] != node.slots[:, there[0]]
     atoms = node.atoms if (column[held] == TRUE).all() else np.concatenate([node.atoms, column[:, None]], axis=1)
-    return Node(node.groups, (*node.body, (number, places)), node.slots[held], atoms[held])
+    return ClauseNode(node.groups, (*node.body, (number, places)), node.slots[held], atoms[held])
 
 
-def grounded(clause: Clause, ground: Ground) -> Array:
+def grounded(clause: Clause, ground: GroundAtoms) -> Array:
     """Return the ground body of a clause: choices of objects x atoms."""
     numbers = {literal: number for number, literal in enumerate(ground.literals)}
     node = widened(ROOT, clause.groups, ground)
@@ -80,7 +80,7 @@ def grounded(clause: Clause, ground: Ground) -> Array:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """How wide, how deep and how long to search."""
 
     beam: int
@@ -93,7 +93,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ClausePool:
     """The clauses found, how much each holds in each example (clauses x examples), and its score in each round."""
 
     clauses: tuple[Clause, ...]
@@ -107,16 +107,16 @@ class Pool:
 class Beam:
     """A search for clauses that tell positive examples from negative ones."""
 
-    def __init__(self, modes: Modes, ground: Ground, values: Tensor, target: Tensor, limits: Limits) -> None:
+    def __init__(self, modes: Modes, ground: GroundAtoms, values: Tensor, target: Tensor, limits: SearchLimits) -> None:
         self.modes, self.ground, self.values, self.limits = modes, ground, values, limits
         self.target = target.to(values)
         self.tried, self.complete = 0, True
         self._symmetric = [literal.symmetric for literal in modes.literals]
         self._ways: dict[tuple[str, ...], list[tuple[Mode, Places, tuple[str, ...]]]] = {}
 
-    def run(self) -> Pool:
+    def run(self) -> ClausePool:
         """Search once for each rule, and return what was found."""
-        found: dict[tuple[tuple[str, ...], Form], tuple[Node, Tensor]] = {}
+        found: dict[tuple[tuple[str, ...], Form], tuple[ClauseNode, Tensor]] = {}
         left, worth = self.target.clone(), []
         for _ in range(self.limits.rounds):
             weights = self._weights(left)
@@ -132,16 +132,16 @@ class Beam:
         held = torch.stack([held for _, held in found.values()]) if found else self.values.new_zeros(0, len(left))
         cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
         scores = held @ torch.stack(worth, dim=1) - cost[:, None]
-        return Pool(tuple(self._clause(node) for node in nodes), held, scores, self.tried, self.complete)
+        return ClausePool(tuple(self._clause(node) for node in nodes), held, scores, self.tried, self.complete)
 
     def _weights(self, left: Tensor) -> Tensor:
         """Return what it is worth to hold in each example: positive ones together 1, negative ones together -1."""
         against = 1 - self.target
         return left / left.sum().clamp_min(1e-9) - against / against.sum().clamp_min(1e-9)
 
-    def _round(self, weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+    def _round(self, weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         """Return the best clauses of one search, the best first."""
-        kept: list[tuple[float, Node, Tensor]] = []
+        kept: list[tuple[float, ClauseNode, Tensor]] = []
         beam = [ROOT]
         seen: set[tuple[tuple[str, ...], Form]] = set()
         said: set[bytes] = set()
@@ -167,10 +167,10 @@ class Beam:
         self.complete = False
         return True
 
-    def _refined(self, beam: Sequence[Node], seen: set[tuple[tuple[str, ...], Form]]) -> Iterator[Node]:
+    def _refined(self, beam: Sequence[ClauseNode], seen: set[tuple[tuple[str, ...], Form]]) -> Iterator[ClauseNode]:
         """Give all clauses that have one literal more than one of the beam, each once."""
         for node in beam:
-            wider: dict[tuple[str, ...], Node] = {(): node}
+            wider: dict[tuple[str, ...], ClauseNode] = {(): node}
             for mode, places, new in self._enter(node.groups):
                 if self._idle(node, mode, places):
                     continue
@@ -197,7 +197,7 @@ class Beam:
             self._ways[groups] = made
         return self._ways[groups]
 
-    def _idle(self, node: Node, mode: Mode, places: Places) -> bool:
+    def _idle(self, node: ClauseNode, mode: Mode, places: Places) -> bool:
         """Return whether a literal has been used often enough, or says nothing new of its object."""
         same = [there for number, there in node.body if number == mode.number]
         if len(same) >= mode.recall or places in same:
@@ -221,11 +221,11 @@ class Beam:
         same = len({term.attribute for term in literal.terms}) == 1
         return len(set(places)) < len(places) and same and literal.way in ("==", "<=", ">=", "all_equal")
 
-    def _scored(self, nodes: Iterator[Node], weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+    def _scored(self, nodes: Iterator[ClauseNode], weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         """Return clauses with scores and values, the best first; those that are not reached in time are left out."""
-        made: list[tuple[float, Node, Tensor]] = []
+        made: list[tuple[float, ClauseNode, Tensor]] = []
         most = max(1, CELLS // max(1, self.values.shape[1]))
-        waiting: list[Node] = []
+        waiting: list[ClauseNode] = []
         rows = 0
         for node in nodes:
             waiting.append(node)
@@ -240,17 +240,17 @@ class Beam:
         made.sort(key=lambda one: -one[0])
         return made
 
-    def _valued(self, nodes: list[Node], weights: Tensor) -> list[tuple[float, Node, Tensor]]:
+    def _valued(self, nodes: list[ClauseNode], weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         if not nodes:
             return []
         self.tried += len(nodes)
-        held = clause_values(self.values, Bodies.of([node.atoms for node in nodes]), self.limits.way)
+        held = clause_values(self.values, GroundBodies.of([node.atoms for node in nodes]), self.limits.way)
         cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
         scores = held @ weights - cost
         few = torch.argsort(scores, descending=True, stable=True)[: 4 * self.limits.beam].tolist()
         return [(float(scores[place]), nodes[place], held[place].clone()) for place in few]
 
-    def _clause(self, node: Node) -> Clause:
+    def _clause(self, node: ClauseNode) -> Clause:
         return Clause(node.groups, tuple(Placed(self.modes.literals[n], places) for n, places in node.body))
 
 

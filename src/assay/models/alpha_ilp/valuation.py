@@ -23,7 +23,7 @@ LEAST = 1e-6
 Kinds = tuple[tuple[Term, ...], tuple[str, ...]]
 
 
-class Ground:
+class GroundAtoms:
     """The ground atoms of some literals, by number: false, true, an atom for each object, then those of literals."""
 
     def __init__(self, space: ConceptSpace, literals: Sequence[Literal]) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.models.alpha_ilp.reason import Rules, SoftOr
-from assay.models.alpha_ilp.refine import Pool
+from assay.models.alpha_ilp.refine import ClausePool
 from assay.models.symbolic.ilp.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, Placed
 
@@ -83,7 +83,7 @@ def warm_up() -> None:
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 
 
-def weigh(pool: Pool, target: Tensor, how: Descent) -> tuple[Weighed, float, int]:
+def weigh(pool: ClausePool, target: Tensor, how: Descent) -> tuple[Weighed, float, int]:
     """Return the clauses with their weights, the loss, and how many steps were made."""
     held = torch.cat([torch.zeros(1, len(target)), pool.values])  # the first clause is never true: a rule that is none
     lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(held)
@@ -104,7 +104,7 @@ def weigh(pool: Pool, target: Tensor, how: Descent) -> tuple[Weighed, float, int
     return found, float(loss.detach()), steps
 
 
-def _start(pool: Pool, rules: int) -> Tensor:
+def _start(pool: ClausePool, rules: int) -> Tensor:
     """Return the logits to begin with: each rule prefers what its round of the search did, the others begin as none."""
     rounds = pool.scores.shape[1]
     scores = F.pad(pool.scores.T, (1, 0, 0, rules - rounds))

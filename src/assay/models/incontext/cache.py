@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.manifest import to_json
-from assay.data.shard import write_atomically
 from assay.errors import ConfigError
+from assay.files import write_atomically
 from assay.models.incontext.client import Reply
 
 FORMAT = 1

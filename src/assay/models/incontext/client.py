@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.models.incontext.endpoint import PATH, Endpoint, EndpointError
-from assay.models.incontext.pace import Clock, Pace, Patience, retry_after
+from assay.models.incontext.pace import Pace, Patience, Timer, retry_after
 
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 """What an endpoint says when it may answer later."""
@@ -55,7 +55,7 @@ class Client:
         self.pace = pace
         self.patience = patience
         self.timeout = timeout
-        self.clock: Clock = pace.clock
+        self.clock: Timer = pace.clock
         self._reached = False
         around = [urllib.request.ProxyHandler({})] if endpoint.local else []
         self._opener = urllib.request.build_opener(_NoRedirect, *around)

@@ -14,7 +14,7 @@ from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError
 from assay.logic.knowledge import Label
-from assay.models.epoch import Epoch, Report
+from assay.models.core.model import Epoch, Report
 from assay.models.incontext import messages
 from assay.models.incontext.messages import Part, filled, picture_part, text_part
 from assay.models.incontext.rules import HEAD, read_class, read_rule
@@ -240,9 +240,9 @@ class InContext(FormulaModel):
         self.ledger.take(state["exchanges"])
 
     @classmethod
-    def opened(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
         """Return the model of a run; it can be asked about any split."""
-        model = super().opened(folder, about, device)
+        model = super().load(folder, about, device)
         model._asks_any = True
         return model
 

@@ -15,7 +15,7 @@ LONGEST_PAUSE = 60.0
 
 
 @dataclass(frozen=True)
-class Clock:
+class Timer:
     """Time as it is, or as a test has it."""
 
     now: Callable[[], float] = time.monotonic
@@ -25,10 +25,10 @@ class Clock:
 class Pace:
     """Holds requests back so that no minute has more of them, or of their tokens, than allowed."""
 
-    def __init__(self, requests: int | None, tokens: int | None, clock: Clock | None = None) -> None:
+    def __init__(self, requests: int | None, tokens: int | None, clock: Timer | None = None) -> None:
         self.requests = requests
         self.tokens = tokens
-        self.clock = clock or Clock()
+        self.clock = clock or Timer()
         self._sent: deque[tuple[float, int]] = deque()
         self._lock = threading.Lock()
 

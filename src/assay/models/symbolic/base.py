@@ -18,29 +18,24 @@ found: a learner must read its label names and values only (`label.name`, `label
 
 import json
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from assay.arrays import Array
-from assay.concepts import ConceptSpace
 from assay.config import Config, Settings, checked
 from assay.data.dataset import SplitData
-from assay.data.manifest import to_json, versions
-from assay.data.shard import write_atomically
-from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.quality import macro_f1
-from assay.models.epoch import Epoch, Report
-from assay.models.symbolic.examples import Examples, is_spread, likeliest
+from assay.data.manifest import to_json
+from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Told
+from assay.errors import DataError
+from assay.files import write_atomically
+from assay.models.core.model import Epoch, Model, Report, mean_f1
+from assay.models.symbolic.examples import Examples, likeliest
 from assay.models.symbolic.perception import Unperceived, certain, moved, perception_of
-from assay.predictions import Answer, Predictions
-from assay.render.picture import Layout
-from assay.runs import PROGRAM, WEIGHTS
+from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
 
@@ -55,30 +50,18 @@ class SymbolicConfig(Config):
     """How concepts are used: the likeliest value of each, or all of them as likely as they are, where that can be."""
 
 
-class SymbolicModel(ABC):
+class SymbolicModel(Model):
     """A learner on concepts: true ones, or those that perception says."""
 
-    name: ClassVar[str]
-    has_concepts: ClassVar[bool] = True
-    can_intervene: ClassVar[bool] = True
-    is_network: ClassVar[bool] = False
+    has_concepts = True
+    can_intervene = True
+    is_network = False
     Config: ClassVar[type[SymbolicConfig]] = SymbolicConfig
+    config: SymbolicConfig
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
-        backbones: Mapping[str, str] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.config = self.settled(settings or Settings(), backbones or {})
-        self.knowledge = knowledge
-        self.layout = layout
-        self.seed = seed
-        self.history: list[Epoch] = []
+    def prepare(self) -> None:
+        """Find who tells the concepts; one that is not there is told now, before anything is written."""
         self.perception = perception_of(self.config.perception)
-        """Who tells the concepts; one that is not there is told now, before anything is written."""
         self.begin()
 
     @classmethod
@@ -91,11 +74,7 @@ class SymbolicModel(ABC):
 
     # -- what a learner gives --------------------------------------------------------------------------------------
 
-    @classmethod  # noqa: B027
-    def ready(cls, config: Any) -> None:
-        """Refuse if what these settings need is not installed; asked by who plans, before anything is run."""
-
-    def begin(self) -> None:  # noqa: B027
+    def begin(self) -> None:
         """Make ready to learn: what is held, and what can be refused already, once all settings are known."""
 
     @abstractmethod
@@ -106,30 +85,21 @@ class SymbolicModel(ABC):
     def labels_given(self, concepts: list[Array]) -> list[Array]:
         """Return the probabilities of each label that follow from those of each concept (rows x values)."""
 
-    def in_words(self) -> list[str]:
-        """Return what was learned in words, a line each."""
-        return []
-
     def state(self) -> dict[str, Any]:
         """Return what was learned as plain data."""
         return {}
 
-    def set_state(self, state: Mapping[str, Any]) -> None:  # noqa: B027
+    def set_state(self, state: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what was learned as arrays."""
         return {}
 
-    def set_arrays(self, arrays: Mapping[str, Array]) -> None:  # noqa: B027
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
         """Take what `arrays` gave."""
 
     # -- what is done for all --------------------------------------------------------------------------------------
-
-    @property
-    def space(self) -> ConceptSpace:
-        """The concepts."""
-        return self.knowledge.space
 
     def rng(self, *purpose: object) -> np.random.Generator:
         """Return where randomness comes from."""
@@ -154,27 +124,19 @@ class SymbolicModel(ABC):
     def _f1(self, data: SplitData) -> float:
         """Return the macro F1 of the labels, averaged."""
         said = self.predict(data)
-        found = []
-        for place, label in enumerate(self.knowledge.labels):
-            known = data.labels[:, place] >= 0
-            codes = said.labels[label.name].codes
-            found.append(macro_f1(data.labels[known, place], codes[known], len(label.values)))
-        return float(np.mean(found))
+        codes = [said.labels[label.name].codes for label in self.knowledge.labels]
+        return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
 
-    def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
-        """Answer for every example of a split; `do` sets concepts to codes, or to probabilities (examples x values)."""
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+        """Return the labels that follow from what perception says, with some concepts set."""
         spreads = self.perception.spreads(data)
-        for name, given in (do or {}).items():
-            spreads[self.space.place(name)] = self._given(name, given, len(data))
-        labels = self.labels_from_concepts(spreads)
-        return Predictions(
-            data.fingerprint,
-            data.name,
-            data.index,
-            {label.name: Answer.of(p) for label, p in zip(self.knowledge.labels, labels, strict=True)},
-            {concept.name: Answer.of(p) for concept, p in zip(self.space.concepts, spreads, strict=True)},
-            self.about(),
-        )
+        for place, given in do.items():
+            spreads[place] = np.eye(self.space.sizes[place])[given] if given.ndim == 1 else given
+        return Told(self.labels_from_concepts(spreads), spreads)
+
+    def answerer(self, data: SplitData) -> Answerer:
+        """Return the way from concepts to labels, with what perception says of the pictures."""
+        return FrontEnd(self.name, self.perception.spreads(data), self.labels_from_concepts)
 
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities that follow from concept probabilities, in the reading that is set."""
@@ -182,32 +144,9 @@ class SymbolicModel(ABC):
             concepts = certain(likeliest(concepts), self.space)
         return self.labels_given(concepts)
 
-    def _given(self, name: str, given: Array, rows: int) -> Array:
-        """Return what a concept is set to as probabilities: from a code for each example, or from probabilities."""
-        column, concept = np.asarray(given), self.space.concept(name)
-        size = len(concept.values)
-        if column.shape == (rows,) and np.isin(column, np.arange(size)).all():
-            return np.eye(size)[column.astype(np.int64)]
-        if column.shape == (rows, size) and is_spread(column):
-            return column.astype(np.float64)
-        raise ConfigError(
-            f"do: {name!r} needs {rows} codes from 0 to {size - 1}, one for each example, "
-            f"or {rows} x {size} probabilities"
-        )
-
     def about(self) -> dict[str, Any]:
         """Return who the model is, and who told it the concepts, for the record."""
-        return {
-            "model": self.name,
-            "seed": self.seed,
-            "config": self.config.model_dump(mode="json"),
-            "versions": versions(),
-            "perception": self.perception.about(),
-        }
-
-    def history_as_dicts(self) -> list[dict[str, Any]]:
-        """Return the training history as plain data."""
-        return [asdict(epoch) for epoch in self.history]
+        return {**super().about(), "perception": self.perception.about()}
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write what was learned: plain data as JSON, arrays as safetensors."""
@@ -223,20 +162,20 @@ class SymbolicModel(ABC):
         return {"perception": seen, "parameters": int(sum(array.size for array in arrays.values()))}
 
     @classmethod
-    def opened(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
-        """Return the trained model of a run."""
-        knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
-        config = {**about["config"], "perception": moved(about.get("perception"), folder)}
-        model = cls(knowledge, layout, Settings(config), seed=about["seed"])
+    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a run, with perception where it is now."""
+        return {**about["config"], "perception": moved(about.get("perception"), folder)}
+
+    def restore(self, folder: Path, device: str) -> None:
+        """Read what was learned."""
         try:
-            model.set_state(json.loads((folder / PROGRAM).read_text(encoding="utf-8")))
+            self.set_state(json.loads((folder / PROGRAM).read_text(encoding="utf-8")))
             if (folder / WEIGHTS).exists():
                 from safetensors.numpy import load
 
-                model.set_arrays(load((folder / WEIGHTS).read_bytes()))
+                self.set_arrays(load((folder / WEIGHTS).read_bytes()))
         except Exception as error:  # whatever a damaged file may cause in a learner's own reading of it
             raise DataError(f"what {str(folder)!r} has learned cannot be read: {_first_line(error)}") from None
-        return model
 
 
 def _first_line(error: Exception) -> str:

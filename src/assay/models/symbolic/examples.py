@@ -55,10 +55,3 @@ class LabelExamples:
 def likeliest(spreads: Sequence[Array]) -> Codes:
     """Return the code of the likeliest value of each concept."""
     return np.stack([spread.argmax(axis=1) for spread in spreads], axis=1)
-
-
-def is_spread(given: Array) -> bool:
-    """Return whether every row holds probabilities that add up to 1."""
-    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
-        return False
-    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())

@@ -13,7 +13,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.runs import RUN, RunFolder
+from assay.runs.folder import RUN, RunFolder
 
 
 class Unperceived(DataError):
@@ -31,7 +31,7 @@ class Perception(Protocol):
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueConcepts:
     """The true concepts; in training those that an annotator gave, where the data has such."""
 
     def spreads(self, data: SplitData) -> list[Array]:
@@ -51,7 +51,7 @@ class Detector:
 
     @cached_property
     def _model(self) -> Any:
-        from assay.models.runs import load_model
+        from assay.models.core.runs import load_model
 
         model = load_model(self.folder)
         if not model.has_concepts:
@@ -74,7 +74,7 @@ class Detector:
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenPredictions:
     """Predictions of any make: a file, or a folder with a file for each split."""
 
     path: Path
@@ -105,11 +105,11 @@ class Told:
 def perception_of(path: str | None) -> Perception:
     """Return who tells the concepts: a run or predictions at a path, or the truth."""
     if path is None:
-        return Truth()
+        return TrueConcepts()
     place = Path(path)
     if not place.exists():
         raise DataError(f"perception: no run or predictions file {path!r}")
-    return Detector(place) if (place / RUN).exists() else Told(place)
+    return Detector(place) if (place / RUN).exists() else GivenPredictions(place)
 
 
 def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:

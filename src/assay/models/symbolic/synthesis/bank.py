@@ -8,14 +8,14 @@ import numpy as np
 from assay.arrays import Array
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.models.symbolic.synthesis.leaves import Block
+from assay.models.symbolic.synthesis.leaves import LeafBlock
 
 LEAF, NOT, AND, OR, XOR = range(5)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class Batch:
+class ProgramBatch:
     """Programs of one form that are to be taken in: bits, the operation, and what it is applied to.
 
     For leaves, `left` is the number of the block and `right` the row in it.
@@ -26,9 +26,9 @@ class Batch:
     left: Array
     right: Array
 
-    def take(self, rows: Array) -> "Batch":
+    def take(self, rows: Array) -> "ProgramBatch":
         """Return some of the programs."""
-        return Batch(self.words[rows], self.operation, self.left[rows], self.right[rows])
+        return ProgramBatch(self.words[rows], self.operation, self.left[rows], self.right[rows])
 
 
 def keys_of(words: Array) -> Array:
@@ -45,7 +45,7 @@ def keys_of(words: Array) -> Array:
 class Bank:
     """Programs in order of cost, each the first that was found to hold in its examples."""
 
-    def __init__(self, blocks: Sequence[Block], width: int) -> None:
+    def __init__(self, blocks: Sequence[LeafBlock], width: int) -> None:
         self.blocks = blocks
         self.words = np.zeros((0, width), dtype=np.uint64)
         self.costs = np.zeros(0, dtype=np.int64)
@@ -56,7 +56,7 @@ class Bank:
     def __len__(self) -> int:
         return len(self.costs)
 
-    def add_level(self, cost: int, batches: Sequence[Batch]) -> slice:
+    def add_level(self, cost: int, batches: Sequence[ProgramBatch]) -> slice:
         """Take in programs of one cost, but for those that hold in the examples of another; return where they are."""
         start, new = len(self), list[Array]()
         for batch in batches:

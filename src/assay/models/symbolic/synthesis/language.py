@@ -75,7 +75,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Terms:
+class NumberTerms:
     """Ints that can be compared with each other, and what each costs beside its name."""
 
     formulas: tuple[Formula, ...]
@@ -83,15 +83,15 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Language:
+class ProgramLanguage:
     """All predicates and Ints over a space."""
 
     families: tuple[Family, ...]
-    terms: tuple[Terms, ...]
+    terms: tuple[NumberTerms, ...]
     costs: Costs = field(default_factory=Costs)
 
     @classmethod
-    def of(cls, space: ConceptSpace, costs: Costs | None = None) -> "Language":
+    def of(cls, space: ConceptSpace, costs: Costs | None = None) -> "ProgramLanguage":
         """Return the language over a space of concepts."""
         costs = costs or Costs()
         loose = _loose(space)
@@ -192,18 +192,18 @@ def _count(group: str, body: Formula) -> Formula:
     return f.Quantified("count", ("x",), group, body)
 
 
-def _terms(space: ConceptSpace, loose: Sequence[Concept], costs: Costs) -> Iterator[Terms]:
+def _terms(space: ConceptSpace, loose: Sequence[Concept], costs: Costs) -> Iterator[NumberTerms]:
     """Give the Ints that can be compared: counts and their sum, numbers, and how many slots have a property."""
     counts: list[Formula] = [Var(c.name) for c in loose if c.counts]
     if len(counts) > 1:
-        yield Terms(tuple(counts), tuple(0.0 for _ in counts))
+        yield NumberTerms(tuple(counts), tuple(0.0 for _ in counts))
     plain: list[Formula] = [Var(c.name) for c in loose if c.kind == "int" and not c.counts and not c.optional]
     if len(plain) > 1:
-        yield Terms(tuple(plain), tuple(0.0 for _ in plain))
+        yield NumberTerms(tuple(plain), tuple(0.0 for _ in plain))
     for group, slots in space.groups.items():
         held = _properties(space, group) if len(slots) > 1 else []
         if 1 < len(held) <= FEW * 4:
-            yield Terms(tuple(_count(group, body) for _, body in held), tuple(0.0 for _ in held))
+            yield NumberTerms(tuple(_count(group, body) for _, body in held), tuple(0.0 for _ in held))
 
 
 def truths(formulas: Sequence[Formula], space: ConceptSpace, codes: Codes) -> Array:

@@ -16,9 +16,9 @@ from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.synthesis.language import NUMBERS, Language
+from assay.models.symbolic.synthesis.language import NUMBERS, ProgramLanguage
 from assay.models.symbolic.synthesis.leaves import MOST_SUBSETS, leaves_of
-from assay.models.symbolic.synthesis.search import Budget, Found, Search
+from assay.models.symbolic.synthesis.search import Found, ProgramSearch, SearchBudget
 
 FIRST = 256
 MORE = 64
@@ -87,10 +87,10 @@ class Synthesis(FormulaModel):
         return np.sort(self.rng("examples").permutation(size)[:FIRST])
 
     def _search(self, examples: LabelExamples, rows: Array, target: Array, seconds: float) -> Found:
-        language = Language.of(examples.space)
+        language = ProgramLanguage.of(examples.space)
         blocks = leaves_of(language, examples.space, examples.codes[rows], self.config.largest_group)
-        budget = Budget(seconds, self.config.programs, self.config.error_bits)
-        return Search(blocks, target[rows], language.costs, budget).run()
+        budget = SearchBudget(seconds, self.config.programs, self.config.error_bits)
+        return ProgramSearch(blocks, target[rows], language.costs, budget).run()
 
 
 def _notes(found: Found) -> dict[str, Any]:

@@ -14,7 +14,15 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.models.symbolic.synthesis.language import Costs, Family, Language, Terms, numbers, symbol_pairs, truths
+from assay.models.symbolic.synthesis.language import (
+    Costs,
+    Family,
+    NumberTerms,
+    ProgramLanguage,
+    numbers,
+    symbol_pairs,
+    truths,
+)
 
 UNITS = 8
 """Costs are counted in eighths of a bit, so that programs of equal cost form a level."""
@@ -26,7 +34,7 @@ Make = Callable[[int], Formula]
 
 
 @dataclass(frozen=True)
-class Block:
+class LeafBlock:
     """Leaves of one form, the cheapest first: their bits (a row each), their costs in units, and how one is written."""
 
     words: Array
@@ -34,7 +42,7 @@ class Block:
     make: Make
 
     @classmethod
-    def of(cls, holds: Array, bits: Array, make: Make) -> "Block":
+    def of(cls, holds: Array, bits: Array, make: Make) -> "LeafBlock":
         """Return the block of leaves that hold in these examples (leaves x examples) and cost so many bits."""
         costs = np.maximum(1, np.round(bits * UNITS)).astype(np.int64)
         order = np.argsort(costs, kind="stable")
@@ -63,9 +71,9 @@ def units(bits: float) -> int:
     return max(1, round(bits * UNITS))
 
 
-def leaves_of(language: Language, space: ConceptSpace, codes: Codes, largest: int) -> list[Block]:
+def leaves_of(language: ProgramLanguage, space: ConceptSpace, codes: Codes, largest: int) -> list[LeafBlock]:
     """Return all leaves over these examples; groups have up to `largest` objects."""
-    blocks: list[Block] = []
+    blocks: list[LeafBlock] = []
     for family in language.families:
         blocks += _of_family(family, language.costs, truths(family.objects, space, codes), largest)
     for terms in language.terms:
@@ -73,7 +81,7 @@ def leaves_of(language: Language, space: ConceptSpace, codes: Codes, largest: in
     same = symbol_pairs(space)
     if same:
         bits = np.full(len(same), language.costs.eq + language.costs.two_ints + log2(len(same) + 1))
-        blocks.append(Block.of(truths(same, space, codes), bits, lambda row: same[row]))
+        blocks.append(LeafBlock.of(truths(same, space, codes), bits, lambda row: same[row]))
     return blocks
 
 
@@ -83,10 +91,10 @@ def names(seen: Array, costs: Costs) -> Array:
     return np.asarray(-np.log2(share / share.sum()))
 
 
-def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iterator[Block]:
+def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iterator[LeafBlock]:
     many = len(family.objects)
     naming = names(truth, costs) + (1 if many == 1 else 0)
-    yield Block.of(truth, family.cost + naming, lambda row: family.objects[row])
+    yield LeafBlock.of(truth, family.cost + naming, lambda row: family.objects[row])
     for size in range(2, min(largest, many) + 1) if family.grouped else ():
         if comb(many, size) > MOST_SUBSETS:
             return
@@ -95,7 +103,7 @@ def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iter
         unordered = naming[chosen].sum(axis=1) - log2(factorial(size))
         shared = family.cost + unordered + costs.several + costs.another * (size - 1)
         for extra, holds, join in _joins(held, size, costs):
-            yield Block.of(holds, shared + extra, _writer(family, chosen, join))
+            yield LeafBlock.of(holds, shared + extra, _writer(family, chosen, join))
 
 
 Join = Callable[..., Formula]
@@ -127,7 +135,7 @@ def _writer(family: Family, chosen: Array, join: Join) -> Make:
     return lambda row: join(*(family.objects[place] for place in chosen[row].tolist()))
 
 
-def _of_terms(terms: Terms, costs: Costs, values: Array) -> Iterator[Block]:
+def _of_terms(terms: NumberTerms, costs: Costs, values: Array) -> Iterator[LeafBlock]:
     """Give the comparisons of two Ints."""
     many = len(terms.formulas)
     naming = names(values != 0, costs) + np.array(terms.costs)
@@ -136,10 +144,12 @@ def _of_terms(terms: Terms, costs: Costs, values: Array) -> Iterator[Block]:
     for operator, pairs, cost in (">", ordered, costs.gt), ("==", unordered, costs.eq - 1):
         left, right = values[pairs[:, 0]], values[pairs[:, 1]]
         holds = left > right if operator == ">" else left == right
-        yield Block.of(holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _comparison(terms, pairs, operator))
+        yield LeafBlock.of(
+            holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _comparison(terms, pairs, operator)
+        )
 
 
-def _comparison(terms: Terms, pairs: Array, operator: str) -> Make:
+def _comparison(terms: NumberTerms, pairs: Array, operator: str) -> Make:
     return lambda row: f.Compare(
         ">" if operator == ">" else "==", terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]]
     )

@@ -15,9 +15,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.formula import Const, Formula
-from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, Batch, joined, keys_of, negated
+from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, joined, keys_of, negated
 from assay.models.symbolic.synthesis.language import Costs
-from assay.models.symbolic.synthesis.leaves import UNITS, Block, packed, units
+from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, packed, units
 
 ROWS = 1 << 20
 """How many programs are joined at a time."""
@@ -29,7 +29,7 @@ WEIGHTS = {AND: (1.0, 0.25), OR: (0.25, 1.0), XOR: (1.0, 1.0)}
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """When to stop: after so many seconds, or with so many programs in the bank."""
 
     seconds: float = 300.0
@@ -39,7 +39,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ProgramCandidate:
     """A program with its cost in bits and how many examples it has wrong."""
 
     formula: Formula
@@ -51,8 +51,8 @@ class Candidate:
 class Found:
     """What a search gave: the best program, dearer ones that explain the examples as well, and what was done."""
 
-    best: Candidate
-    rivals: tuple[Candidate, ...]
+    best: ProgramCandidate
+    rivals: tuple[ProgramCandidate, ...]
     programs: int
     seconds: float
     complete: bool
@@ -89,10 +89,10 @@ class _Target:
         self.below = np.concatenate([self.below, numbers[below]])
 
 
-class Search:
+class ProgramSearch:
     """One search: leaves, a target, costs and a budget."""
 
-    def __init__(self, blocks: list[Block], target: Array, costs: Costs, budget: Budget) -> None:
+    def __init__(self, blocks: list[LeafBlock], target: Array, costs: Costs, budget: SearchBudget) -> None:
         self.budget, self.size = budget, len(target)
         self.target = packed(target[None, :])[0]
         self.all = packed(np.ones((1, len(target)), dtype=bool))[0]
@@ -130,21 +130,21 @@ class Search:
         """Return whether time or room is used up."""
         return len(self.bank) >= self.budget.programs or time.perf_counter() - self.start > self.budget.seconds
 
-    def _of_cost(self, cost: int) -> Iterator[Batch]:
+    def _of_cost(self, cost: int) -> Iterator[ProgramBatch]:
         """Give all programs of one cost: leaves, then what can be made of cheaper ones."""
         for number, block in enumerate(self.bank.blocks):
             rows = block.of_cost(cost)
             if rows.stop > rows.start:
                 places = np.arange(rows.start, rows.stop)
-                yield Batch(block.words[rows], LEAF, np.full(len(places), number), places)
+                yield ProgramBatch(block.words[rows], LEAF, np.full(len(places), number), places)
         body = self.bank.levels.get(cost - self.prices[NOT])
         if body is not None and body.stop > body.start:
             bodies = np.arange(body.start, body.stop)
-            yield Batch(self.all & ~self.bank.words[body], NOT, bodies, bodies)
+            yield ProgramBatch(self.all & ~self.bank.words[body], NOT, bodies, bodies)
         for operation in (AND, OR, XOR):
             yield from self._pairs(cost - self.prices[operation], operation)
 
-    def _pairs(self, cost: int, operation: int) -> Iterator[Batch]:
+    def _pairs(self, cost: int, operation: int) -> Iterator[ProgramBatch]:
         """Give all programs that join two whose costs add up to this."""
         for one, level in list(self.bank.levels.items()):
             other = self.bank.levels.get(cost - one)
@@ -158,7 +158,7 @@ class Search:
                 a, b = np.repeat(left, len(right)), np.tile(right, len(left))
                 if level == other:
                     a, b = a[a < b], b[a < b]
-                yield Batch(_applied(operation, self.bank.words[a], self.bank.words[b]), operation, a, b)
+                yield ProgramBatch(_applied(operation, self.bank.words[a], self.bank.words[b]), operation, a, b)
 
     # -- closing against the target --------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Search:
 
     def _result(self, complete: bool) -> Found:
         ranked = sorted(self.known.found)
-        made = [Candidate(self._formula(*one[2:]), one[0] / UNITS) for one in ranked[: RIVALS + 1]]
+        made = [ProgramCandidate(self._formula(*one[2:]), one[0] / UNITS) for one in ranked[: RIVALS + 1]]
         if not made:
             made = [self._nearest()]
         seconds = time.perf_counter() - self.start
@@ -204,7 +204,7 @@ class Search:
         formula = self.bank.made(operation, left, right)
         return negated(formula) if turned else formula
 
-    def _nearest(self) -> Candidate:
+    def _nearest(self) -> ProgramCandidate:
         """Return the program that is the shortest account of the examples: its cost and that of what it has wrong.
 
         Leaves and programs of the bank are tried by themselves, and in pairs those that miss little of what matters.
@@ -229,11 +229,11 @@ class Search:
                 if whole[hit] < best[0]:
                     best = (int(whole[hit]), operation, int(near[hit]), int(near[place]), int(errors[hit]))
         if never * wrong <= best[0]:
-            return Candidate(Const(False), 0.0, never)
+            return ProgramCandidate(Const(False), 0.0, never)
         whole_cost, operation, left, right, errors_made = best
         parts = self._of_pool(left), self._of_pool(right)
         formula = parts[0] if operation < 0 else joined(operation, *parts)
-        return Candidate(formula, (whole_cost - errors_made * wrong) / UNITS, errors_made)
+        return ProgramCandidate(formula, (whole_cost - errors_made * wrong) / UNITS, errors_made)
 
     def _of_pool(self, number: int) -> Formula:
         """Return a program of the bank, or of the leaves that follow it."""

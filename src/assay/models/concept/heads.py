@@ -1,0 +1,75 @@
+"""Label heads: from concept probabilities to the logits of each label, learned or given."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge
+from assay.models.rule.circuit import RuleLayer
+
+HeadKind = Literal["linear", "mlp", "rule", "and"]
+HIDDEN = 64
+SMALLEST = 1e-12
+
+
+def label_head(kind: HeadKind, knowledge: Knowledge) -> nn.Module:
+    """Return the head of this kind; its input are the probabilities of all concepts, side by side."""
+    if kind == "rule":
+        return RuleHead(knowledge)
+    if kind == "and":
+        return AndHead(knowledge)
+    inputs, outputs = sum(knowledge.space.sizes), sum(len(label.values) for label in knowledge.labels)
+    hidden = [nn.Linear(inputs, HIDDEN), nn.ReLU()] if kind == "mlp" else []
+    return nn.Sequential(*hidden, nn.Linear(HIDDEN if hidden else inputs, outputs))
+
+
+class GivenHead(nn.Module):
+    """A head that is given, not learned: exact label probabilities of independent concepts, as logs."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__()
+        self.sizes = list(knowledge.space.sizes)
+
+    @abstractmethod
+    def labels(self, concepts: Sequence[Tensor]) -> list[Tensor]:
+        """Return the probabilities of each label."""
+
+    def forward(self, concepts: Tensor) -> Tensor:
+        """Return the log probabilities of all labels, side by side."""
+        found = torch.cat(self.labels(torch.split(concepts, self.sizes, dim=1)), dim=1)
+        return found.clamp(min=SMALLEST).log()
+
+
+class RuleHead(GivenHead):
+    """The rule itself, by its decision diagram."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__(knowledge)
+        self.rule = RuleLayer(knowledge)
+
+    def labels(self, concepts: Sequence[Tensor]) -> list[Tensor]:
+        """Return what the rule gives."""
+        return self.rule.marginals(self.rule(concepts))
+
+
+class AndHead(GivenHead):
+    """Every label is true where all concepts are."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__(knowledge)
+        kinds = {one.name: (one.kind, len(one.values)) for one in knowledge.space.concepts}
+        kinds |= {one.name: (one.kind, len(one.values)) for one in knowledge.labels}
+        for name, kind in kinds.items():
+            if kind != ("bool", 2):
+                raise ConfigError(f"head 'and' needs truth values only, and {name!r} has others; try 'rule'")
+        self.true = [concept.code(True) for concept in knowledge.space.concepts]
+        self.count = len(knowledge.labels)
+
+    def labels(self, concepts: Sequence[Tensor]) -> list[Tensor]:
+        """Return the product of the probabilities of being true."""
+        true = torch.stack([one[:, code] for one, code in zip(concepts, self.true, strict=True)], dim=1).prod(dim=1)
+        return [torch.stack([1 - true, true], dim=1)] * self.count

@@ -1,0 +1,155 @@
+"""Training with constraints: a concept bottleneck that is told which worlds there can be.
+
+The semantic loss is -log P(all constraints hold) under the predicted concepts, exact by the decision diagram of the
+constraints. Where one diagram cannot hold them all, they are put into as few groups as can be, and the sum over groups
+is an approximation: it takes groups for independent of one another. The penalty is the expected number of constraints
+broken, which is exact however many there are, as expectations add up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from assay.errors import ConfigError, suggestion
+from assay.logic.circuit import Diagram, letters
+from assay.logic.limits import BUDGET, Limits, dead_ends
+from assay.models.concept.cbm import CBM, CBMConfig
+from assay.models.core.losses import concept_loss, label_loss, supervision_mask
+from assay.models.core.neural import NeuralConfig
+from assay.models.core.tensors import Batch
+from assay.models.core.training import Phase
+
+SMALLEST = 1e-30
+
+
+class TruthLayer(nn.Module):
+    """The log probability that a formula holds: one sweep over the ways through its diagram that can still end true."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        super().__init__()
+        self.order = diagram.order
+        lost = dead_ends(diagram)
+        self.possible = not bool(lost[0][0])
+        self.widths = [len(nodes) for nodes in lost[1:]]
+        self.letters: list[int] = []
+        for number, layer in enumerate(diagram.layers):
+            codes, of_code = letters(layer)
+            table = layer[:, codes]
+            self.letters.append(len(codes))
+            sources, read = np.nonzero(~lost[number + 1][table] & ~lost[number][:, None])
+            for name, found in (("of_code", of_code), ("source", sources), ("letter", read)):
+                self._keep(f"{name}_{number}", found)
+            self._keep(f"target_{number}", table[sources, read])
+
+    def _keep(self, name: str, values: Any) -> None:
+        self.register_buffer(name, torch.from_numpy(np.asarray(values, dtype=np.int64)), persistent=False)
+
+    def forward(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return log P for each example; `concepts[i]` is batch x values of concept `i`."""
+        concepts = [one if one.dtype == torch.float64 else one.float() for one in concepts]
+        mass = torch.ones_like(concepts[0][:, :1])
+        total = torch.zeros_like(mass[:, 0])
+        for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
+            own = {name: getattr(self, f"{name}_{number}") for name in ("of_code", "source", "letter", "target")}
+            read = mass.new_zeros(len(mass), self.letters[number]).index_add(1, own["of_code"], concepts[place])
+            shares = mass[:, own["source"]] * read[:, own["letter"]]
+            mass = shares.new_zeros(len(mass), width).index_add(1, own["target"], shares)
+            scale = mass.sum(dim=1).clamp(min=SMALLEST)  # kept apart, so that however small it is it stays a number
+            total, mass = total + scale.log(), mass / scale[:, None]
+        return total
+
+
+class SemanticConfig(CBMConfig):
+    """Settings of training with constraints."""
+
+    semantic_weight: float = Field(0.1, ge=0)
+    """The weight of -log P(all constraints hold)."""
+    violation_weight: float = Field(0.0, ge=0)
+    """The weight of the expected number of constraints broken."""
+    constraints: list[str] | None = None
+    """Only these constraints; by default all."""
+    most_nodes: int = Field(BUDGET, ge=1)
+    """How large the decision diagram of a group of constraints may be."""
+
+
+class ConstraintLoss(nn.Module):
+    """The semantic loss and the penalty of a knowledge's constraints."""
+
+    def __init__(self, limits: Limits, config: SemanticConfig) -> None:
+        super().__init__()
+        known = config.constraints is None or all(name in limits.names for name in config.constraints)
+        if not known:
+            strange = next(name for name in config.constraints or [] if name not in limits.names)
+            raise ConfigError(f"no constraint named {strange!r}{suggestion(strange, limits.names)}")
+        self.semantic_weight, self.violation_weight = config.semantic_weight, config.violation_weight
+        chosen = limits if config.constraints is None else limits.only(config.constraints)
+        groups = chosen.of_groups() if self.semantic_weight else []
+        own = [chosen.diagram([name]) for name in chosen.names] if self.violation_weight else []
+        self.groups = nn.ModuleList(TruthLayer(diagram) for diagram in groups)
+        self.rules = nn.ModuleList(TruthLayer(diagram) for diagram in own if diagram is not None)
+        self.about = {
+            "exact": len(groups) <= 1 and not chosen.left_out,
+            "groups": [list(group) for group in chosen.groups] if self.semantic_weight else [],
+            "left_out": list(chosen.left_out),
+        }
+
+    def forward(self, concepts: Sequence[Tensor]) -> Tensor:
+        """Return the weighted losses, averaged over the batch."""
+        total = concepts[0].new_zeros(())
+        for group in self.groups:
+            total = total - self.semantic_weight * group(concepts).mean()
+        for rule in self.rules:
+            total = total + self.violation_weight * (1 - rule(concepts).exp()).mean()
+        return total
+
+
+class Semantic(CBM):
+    """A bottleneck whose concepts are also taught to keep the constraints; without constraints it is a bottleneck."""
+
+    name = "semantic"
+    Config: ClassVar[type[NeuralConfig]] = SemanticConfig
+    config: SemanticConfig
+
+    def phases(self, data: Batch) -> list[Phase]:
+        """Return the phases of the chosen mode, with the constraints wherever concepts are learned."""
+        mask = supervision_mask(self.config, self.space, data, self.seed)
+        self.keeping = ConstraintLoss(Limits(self.knowledge, self.config.most_nodes), self.config).to(
+            data.images.device
+        )
+        usual = super().phases(data)
+
+        def concepts(batch: Batch) -> Tensor:
+            logits = self.encoder(batch.pictures)
+            kept: Tensor = self.keeping([one.softmax(dim=1) for one in logits])
+            return concept_loss(logits, batch.concepts, mask[batch.rows]) + kept
+
+        def joint(batch: Batch) -> Tensor:
+            logits = self.encoder(batch.pictures)
+            spread = [one.softmax(dim=1) for one in logits]
+            shown = self.config.concept_weight * concept_loss(logits, batch.concepts, mask[batch.rows])
+            kept: Tensor = self.keeping(spread)
+            return label_loss(self.labels_from(spread), batch.labels) + shown + kept
+
+        losses = {"joint": joint, "concepts": concepts}
+        return [replace(phase, loss=losses.get(phase.name, phase.loss)) for phase in usual]
+
+    def validation_f1(self, held: Batch, what: str) -> float:
+        """Return the usual score times the share of answers that keep every constraint, so that the epoch kept is one
+        that has learned both.
+        """
+        found = super().validation_f1(held, what)
+        if not self.knowledge.constraints:
+            return found
+        spoken = self.probabilities(held.images, {}).concepts or []
+        codes = torch.stack([one.argmax(dim=1) for one in spoken], dim=1).cpu().numpy()
+        return found * float(1 - self.knowledge.violations(codes).any(axis=1).mean())
+
+    def about(self) -> dict[str, Any]:
+        """Return who the model is, and how its constraints were taught."""
+        taught = self.keeping.about if hasattr(self, "keeping") else {}
+        return {**super().about(), **({"constraints": taught} if taught else {})}

@@ -1,0 +1,185 @@
+"""What every model is, a network or a learner on concepts: settings, fit, predict, intervene, save, load. No torch."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace
+from assay.config import Config as AnyConfig
+from assay.config import Settings, checked
+from assay.data.dataset import SplitData
+from assay.data.manifest import versions
+from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge
+from assay.metrics.quality import macro_f1
+from assay.predictions import Answer, Predictions
+from assay.render.picture import Layout
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one epoch gave."""
+
+    phase: str
+    number: int
+    loss: float
+    score: float
+    best: bool
+
+
+Report = Callable[[Epoch, int], None]
+"""Called after each epoch with what it gave and how many there are at most."""
+
+
+class Model(ABC):
+    """A model that learns, predicts, takes interventions, and keeps what it learned in a run's folder."""
+
+    name: ClassVar[str]
+    has_concepts: ClassVar[bool]
+    can_intervene: ClassVar[bool]
+    is_network: ClassVar[bool]
+    """Whether it is a torch module, so that layers can be looked into."""
+    Config: ClassVar[type[AnyConfig]]
+    config: AnyConfig
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        layout: Layout,
+        settings: Settings | None = None,
+        backbones: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.config = self.settled(settings or Settings(), backbones or {})
+        self.knowledge = knowledge
+        self.layout = layout
+        self.seed = seed
+        self.history: list[Epoch] = []
+        self.prepare()
+
+    # -- what each kind of model gives ---------------------------------------------------------------------------------
+
+    @classmethod  # noqa: B027
+    def ready(cls, config: Any) -> None:
+        """Refuse if what these settings need is not installed; a study checks this before anything is run."""
+
+    @classmethod
+    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
+        """Return all settings; `backbones` are those that the task suggests, by role."""
+        return checked(cls.Config, settings)
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make what is to be trained, once all settings are known."""
+
+    @abstractmethod
+    def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
+        """Learn from one split, choosing by another."""
+
+    @abstractmethod
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+        """Return the probabilities for a split, with the concepts in `do` (by place) set to codes or probabilities."""
+
+    @abstractmethod
+    def answerer(self, data: SplitData) -> Answerer:
+        """Return the model with the pictures of a split, to be asked with concepts set."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Write what was learned into a run's folder, and return what else is to be recorded of it."""
+
+    @abstractmethod
+    def restore(self, folder: Path, device: str) -> None:
+        """Read what `save` wrote."""
+
+    @classmethod
+    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that a run in this folder was trained with."""
+        return dict(about["config"])
+
+    def in_words(self) -> list[str]:
+        """Return what was learned in words, a line each; none for what has no words."""
+        return []
+
+    # -- what is the same for all --------------------------------------------------------------------------------------
+
+    @property
+    def space(self) -> ConceptSpace:
+        """The concepts."""
+        return self.knowledge.space
+
+    def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
+        """Answer for every example of a split; `do` sets concepts to codes, or to probabilities (examples x values).
+
+        Rows whose probabilities are those that the model itself gives change nothing, whatever the model.
+        """
+        if do and not self.can_intervene:
+            raise ConfigError(f"model {self.name!r} has no concepts that can be set")
+        given = {self.space.place(name): self._given(name, column, len(data)) for name, column in (do or {}).items()}
+        said = self.answers(data, given)
+        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, said.labels, strict=True)}
+        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, said.concepts, strict=False)}
+        return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
+
+    def _given(self, name: str, given: Array, rows: int) -> Array:
+        """Return what a concept is set to: a code for each example, or a probability for each example and value."""
+        column, size = np.asarray(given), len(self.space.concept(name).values)
+        if column.shape == (rows,) and np.isin(column, np.arange(size)).all():
+            return column.astype(np.int64)
+        if column.shape == (rows, size) and _are_probabilities(column):
+            return column.astype(np.float64)
+        raise ConfigError(
+            f"do: {name!r} needs {rows} codes from 0 to {size - 1}, one for each example, "
+            f"or {rows} x {size} probabilities"
+        )
+
+    def intervene(self, data: SplitData) -> Answerer:
+        """Return the model with the pictures of a split, for interventions on its concepts."""
+        if not (self.can_intervene and self.has_concepts):
+            raise ConfigError(f"model {self.name!r} has no concepts that can be set")
+        return self.answerer(data)
+
+    def about(self) -> dict[str, Any]:
+        """Return who the model is, for the record."""
+        config = self.config.model_dump(mode="json")
+        return {"model": self.name, "seed": self.seed, "config": config, "versions": versions()}
+
+    def history_as_dicts(self) -> list[dict[str, Any]]:
+        """Return the training history as plain data."""
+        return [asdict(epoch) for epoch in self.history]
+
+    @classmethod
+    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+        """Return the trained model of a run's folder, of which `about` tells."""
+        knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
+        model = cls(knowledge, layout, Settings(cls.saved_settings(folder, about)), seed=about["seed"])
+        model.restore(folder, device)
+        return model
+
+
+def _are_probabilities(given: Array) -> bool:
+    """Return whether every row holds probabilities that add up to 1."""
+    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
+        return False
+    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())
+
+
+def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> float:
+    """Return the macro F1 where the truth is known (not -1), averaged over columns; 0 where nothing is.
+
+    >>> mean_f1(np.array([[0, -1], [1, -1]]), [np.array([0, 1]), np.array([0, 0])], [2, 2])
+    1.0
+    """
+    found = []
+    for column, codes, size in zip(truth.T, predicted, sizes, strict=True):
+        known = column >= 0
+        if known.any():
+            found.append(macro_f1(column[known], codes[known], size))
+    return float(np.mean(found)) if found else 0.0

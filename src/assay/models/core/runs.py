@@ -1,0 +1,145 @@
+"""Runs of models: train and save, predict for a split, load."""
+
+import platform
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.config import Settings
+from assay.data.dataset import Dataset, SplitData
+from assay.data.folds import Fold
+from assay.data.manifest import to_json
+from assay.errors import AssayError, ConfigError
+from assay.files import write_atomically
+from assay.models import MODELS
+from assay.models.core.model import Model, Report
+from assay.models.symbolic.perception import Unperceived
+from assay.runs.folder import RunFolder
+from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
+
+if TYPE_CHECKING:
+    from assay.models.core.neural import NeuralModel
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train: a model by name, its settings and its seed."""
+
+    model: str
+    settings: Settings
+    seed: int = 0
+    fold: Fold | None = None
+    """The part of the training examples that is held out."""
+
+
+def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
+    """Train a model, save it, and write its predictions for every split but the training one."""
+    make: type[Model] = MODELS[order.model]
+    hints = dataset.manifest["backbones"]
+    model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
+    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
+    run = RunFolder(folder)
+    run.claim()
+    try:
+        if order.fold is None:
+            model.fit(training, valid, report)
+        else:
+            inside, held_out = order.fold.parted(training)
+            model.fit(inside, valid, report)
+            model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
+        finish_run(model, dataset, run)
+    except AssayError:
+        run.release()
+        raise
+    return model
+
+
+def train_together(
+    order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
+) -> list[Path]:
+    """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
+    make: type[Model] = MODELS[order.model]
+    hints = dataset.manifest["backbones"]
+    models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
+    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
+    runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
+    for run in runs:
+        run.claim()
+    try:
+        _fit_all(models, training, valid, report)
+        for model, run in zip(models, runs, strict=True):
+            finish_run(model, dataset, run)
+    except AssayError:
+        for run in [*runs, RunFolder(folder)]:
+            run.release()
+        raise
+    return [run.folder for run in runs]
+
+
+def _fit_all(models: Sequence[Model], training: SplitData, valid: SplitData, report: Report) -> None:
+    """Fit models that differ in their seed only, networks side by side where that can be."""
+    networks = [network for model in models if (network := network_of(model)) is not None]
+    if networks:
+        from assay.models.core.neural import fit_together, why_not_together
+
+        if why_not_together(networks[0]) is None:
+            fit_together(networks, training, valid, report)
+            return
+    for model in models:
+        model.fit(training, valid, report)
+
+
+def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
+    """Write the predictions of a trained model, and then that the run is finished."""
+    for name in dataset.split_names:
+        if not name.startswith("train"):
+            with suppress(Unperceived):  # a detector of another make answers for the splits that it was asked about
+                _predict(model, dataset, name, run)
+    _save(model, dataset, run, write_pairs(model.predict, dataset, run))
+
+
+def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
+    """Write the predictions of a run for a split of its dataset and return the file."""
+    run = RunFolder(folder)
+    check_dataset(run, dataset)
+    return _predict(load_model(folder), dataset, split, run)
+
+
+def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path:
+    path = run.predictions(split)
+    model.predict(dataset[split]).write(path, dataset.knowledge)
+    return path
+
+
+def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
+    learned = model.save(run.folder)
+    write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
+    rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
+    write_record(run, dataset, {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()})
+
+
+def load_model(folder: Path, device: str = "cpu") -> Model:
+    """Return the trained model of a run."""
+    about = RunFolder(folder).about()
+    make: type[Model] = MODELS[about["model"]]
+    return make.load(folder, about, device)
+
+
+def load_network(folder: Path, device: str = "cpu") -> "NeuralModel":
+    """Return the trained network of a run, refusing a model of another kind."""
+    model = load_model(folder, device)
+    network = network_of(model)
+    if network is None:
+        raise ConfigError(f"{str(folder)!r} holds {model.name!r}, which is no network: it has no layers to look into")
+    return network
+
+
+def network_of(model: Model) -> "NeuralModel | None":
+    """Return the model if it is a network."""
+    if not model.is_network:
+        return None
+    from assay.models.core.neural import NeuralModel
+
+    return model if isinstance(model, NeuralModel) else None

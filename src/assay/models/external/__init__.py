@@ -1,0 +1,1 @@
+"""Models of other makes: any torch module, and PyTorch-Concepts."""

@@ -1,0 +1,1 @@
+"""What a trained model holds inside: linear probes, TCAV, and ways past the concepts."""

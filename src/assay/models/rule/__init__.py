@@ -1,0 +1,1 @@
+"""Models that learn concepts through the rule of the task."""

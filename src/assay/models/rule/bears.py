@@ -1,0 +1,104 @@
+"""An ensemble that knows of shortcuts (after BEARS): members that explain the labels by concepts as unlike as can be.
+
+A reading that the labels leave open is one that some members take and others do not; their average is then unsure of
+just those concepts, while the labels stay certain. Members are trained one after the other, each away from the average
+of those before it.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from assay.models.core.encoder import ConceptEncoder
+from assay.models.core.losses import SMALLEST, supervision_mask
+from assay.models.core.neural import NeuralConfig, Outputs, intervened, is_set, spread_of
+from assay.models.core.tensors import Batch
+from assay.models.core.training import Phase
+from assay.models.rule.dpl import DPL
+from assay.models.rule.rule_learner import RuleLearnerConfig
+
+
+class BearsConfig(RuleLearnerConfig):
+    """Settings of the ensemble."""
+
+    members: int = Field(5, ge=2)
+    diversity: float = Field(0.1, ge=0)
+    """The weight of being unlike the members before."""
+
+
+class Bears(DPL):
+    """Several encoders behind one rule, each explaining the labels in its own way."""
+
+    name = "bears"
+    Config: ClassVar[type[NeuralConfig]] = BearsConfig
+    config: BearsConfig  # type: ignore[assignment]
+
+    def build(self, backbone: str) -> None:
+        """Make the members and the rule; `encoder` is the first of them."""
+        super().build(backbone)
+        more = [ConceptEncoder(self.space, self.layout, backbone, self.config.share) for _ in range(self.members - 1)]
+        self.others = nn.ModuleList(more)
+        self.learned = self.members
+
+    @property
+    def members(self) -> int:
+        """How many members there are."""
+        return self.config.members
+
+    def encoders(self) -> list[nn.Module]:
+        """Return the members that are learned, or being learned."""
+        return [self.encoder, *self.others][: self.learned]
+
+    def phases(self, data: Batch) -> list[Phase]:
+        """Return a phase for each member."""
+        mask = supervision_mask(self.config, self.space, data, self.seed)
+        taught = self.labels_taught(data)
+        return [self._phase(number, mask, taught) for number in range(self.members)]
+
+    def _phase(self, number: int, mask: Tensor, taught: Tensor) -> Phase:
+        member = [self.encoder, *self.others][number]
+
+        def begin(epoch: int, epochs: int) -> None:
+            self.learned = number + 1
+
+        def loss(batch: Batch) -> Tensor:
+            logits = member(batch.pictures)
+            concepts = [one.softmax(dim=1) for one in logits]
+            total = self.rule_loss(logits, taught[batch.rows])
+            total = total + self.against_shortcuts(logits, concepts, batch, mask[batch.rows])
+            return total - self.config.diversity * self._unlike(concepts, batch, number) if number else total
+
+        return Phase(f"member {number + 1}", list(member.parameters()), loss, begin=begin)
+
+    def _unlike(self, concepts: list[Tensor], batch: Batch, number: int) -> Tensor:
+        """Return how unlike the average of those before it a member's concepts are, for each at most log 2."""
+        with torch.no_grad():
+            before = [one(batch.pictures) for one in [self.encoder, *self.others][:number]]
+            averages = [torch.stack([x.softmax(1) for x in same]).mean(0) for same in zip(*before, strict=True)]
+        found = []
+        for own, average in zip(concepts, averages, strict=True):
+            middle = (own + average) / 2
+            found.append((_relative(own, middle) + _relative(average, middle)) / 2)
+        return torch.stack(found).mean()
+
+    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return the average of what the members say of concepts and labels."""
+        said = [[x.softmax(1) for x in one(pictures)] for one in self.encoders()]
+        own = [torch.stack(same).mean(0) for same in zip(*said, strict=True)]
+        for place, given in do.items():  # every member is told, where it is something else than they say together
+            rows = is_set(own[place], given)[:, None]
+            for one in said:
+                one[place] = torch.where(rows, spread_of(given, own[place]), one[place])
+        averaged = intervened(own, do)
+        labels = [self.rule.marginals(self.rule(concepts)) for concepts in said]
+        told = [torch.stack(same).mean(0) for same in zip(*labels, strict=True)]
+        return Outputs(told[: len(self.knowledge.labels)], averaged)
+
+
+def _relative(one: Tensor, other: Tensor) -> Tensor:
+    """Return the mean Kullback-Leibler divergence of one distribution from another."""
+    logs = one.clamp(min=SMALLEST).log() - other.clamp(min=SMALLEST).log()
+    return (one * logs).sum(dim=1).mean()

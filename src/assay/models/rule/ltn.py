@@ -1,0 +1,92 @@
+"""The fuzzy model: concepts from the picture, learned by making the rule as true as it can be (LTN).
+
+For each example, "the rule gives this label" has a fuzzy truth. The loss is 1 less "for all examples", a p-mean of what
+each lacks, whose p rises during training, so that first the bulk counts and then the exceptions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from assay.models.core.neural import NeuralConfig, Outputs, intervened
+from assay.models.rule.fuzzy_logic import (
+    Exists,
+    FuzzyRule,
+    FuzzyValues,
+    Implication,
+    Semantics,
+    Tnorm,
+    p_mean_error,
+)
+from assay.models.rule.rule_learner import RuleLearner, RuleLearnerConfig
+
+
+class LTNConfig(RuleLearnerConfig):
+    """Settings of the fuzzy model."""
+
+    conjunction: Tnorm = "product"
+    disjunction: Tnorm = "product"
+    implication: Implication = "product"
+    exists: Exists = "p-mean"
+    """How "some values fit" is read: LTN's p-mean, or the disjunction of all cases."""
+    p: float = Field(2.0, ge=1)
+    """The p of the quantifiers; the larger, the more the worst example and the best case count."""
+    last_p: float | None = Field(None, ge=1)
+    """The p of the last epoch, which the p of the first rises to; by default it stays."""
+
+
+class LTN(RuleLearner):
+    """Concepts that are learned through the rule, read as fuzzy logic."""
+
+    name = "ltn"
+    Config: ClassVar[type[NeuralConfig]] = LTNConfig
+    config: LTNConfig
+
+    def build(self, backbone: str) -> None:
+        """Make the encoder, and the fuzzy reading of each label."""
+        super().build(backbone)
+        self.semantics = Semantics(
+            self.config.conjunction, self.config.disjunction, self.config.implication, self.config.exists, self.config.p
+        )
+        self.readings = [self._reading(place) for place in range(len(self.taught.labels))]
+
+    def _reading(self, place: int) -> FuzzyRule | FuzzyValues:
+        """Return a rule for a label that is true or false, and for others the cases of each value."""
+        label = self.taught.labels[place]
+        if label.kind == "bool":
+            return FuzzyRule(label.formula, self.space)
+        return FuzzyValues(label.formula, self.space, label.values)
+
+    def begin(self, epoch: int, epochs: int) -> None:
+        """Set the p of this epoch."""
+        last = self.config.last_p or self.config.p
+        share = (epoch - 1) / max(1, epochs - 1)
+        self.semantics = replace(self.semantics, p=self.config.p + share * (last - self.config.p))
+
+    def truths(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return for each label how true each of its values is."""
+        found = []
+        for reading in self.readings:
+            truth = reading(concepts, self.semantics)
+            found.append(torch.stack([1 - truth, truth], dim=1) if isinstance(reading, FuzzyRule) else truth)
+        return found
+
+    def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
+        """Return 1 less the truth of "the rule gives every example its labels"."""
+        concepts = [one.softmax(dim=1) for one in logits]
+        truths = [one.gather(1, labels[:, [i]])[:, 0] for i, one in enumerate(self.truths(concepts))]
+        return 1 - p_mean_error(torch.cat(truths), self.semantics.p)
+
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return the labels' truths, made to add up to 1."""
+        truths = [one.clamp(min=1e-9) for one in self.truths(concepts)[: len(self.knowledge.labels)]]
+        return [one / one.sum(dim=1, keepdim=True) for one in truths]
+
+    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return concept probabilities, with those in `do` certain, and the labels that follow."""
+        concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
+        return Outputs(self.labels_from_concepts(concepts), concepts)

@@ -1,0 +1,124 @@
+"""What models that learn concepts through the rule share: the encoder, and ways to keep them from shortcuts.
+
+Every way can be combined with every other: showing some concepts, keeping the average concepts diverse, drawing the
+picture again from the concepts, and giving further labels that the same concepts must explain.
+"""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.models.core.encoder import ConceptEncoder
+from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
+from assay.models.core.neural import NeuralConfig, NeuralModel
+from assay.models.core.tensors import Batch
+from assay.models.core.training import Phase
+
+STYLE = 16
+HIDDEN = 256
+
+
+class RuleLearnerConfig(NeuralConfig, Supervision):
+    """Settings that all of them have; by default they are shown no concepts, only labels."""
+
+    concept_weight: float = Field(0.0, ge=0)
+    """The weight of concept supervision."""
+    entropy_weight: float = Field(0.0, ge=0)
+    """The weight of the entropy of the average concepts, which works against collapse."""
+    reconstruction_weight: float = Field(0.0, ge=0)
+    """The weight of drawing the picture again from the concepts and a small code of its style."""
+    further_labels: dict[str, str] = {}
+    """Multi-task learning: further labels by name, as formulas over the concepts; only training is shown them."""
+    share: bool = True
+    """Read concepts of one encoder group with one network."""
+
+
+class PictureDecoder(nn.Module):
+    """Draws a picture from concept probabilities and a code of its style, which it reads off the picture itself."""
+
+    def __init__(self, pixels: int, concepts: int) -> None:
+        super().__init__()
+        self.style = nn.Sequential(nn.Flatten(), nn.Linear(pixels, STYLE), nn.Tanh())
+        self.draw = nn.Sequential(nn.Linear(concepts + STYLE, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, pixels))
+
+    def forward(self, pictures: Tensor, concepts: list[Tensor]) -> Tensor:
+        """Return how badly the pictures are drawn again: the mean binary cross-entropy of the pixels."""
+        code = torch.cat([*concepts, self.style(pictures)], dim=1)
+        return F.binary_cross_entropy_with_logits(self.draw(code), pictures.flatten(1))
+
+
+class RuleLearner(NeuralModel):
+    """A model that is taught labels and finds concepts which explain them by the rule."""
+
+    role = "concept"
+    has_concepts = True
+    can_intervene = True
+    Config: ClassVar[type[NeuralConfig]] = RuleLearnerConfig
+    config: RuleLearnerConfig
+    default_backbone = "conv-stride"
+
+    def build(self, backbone: str) -> None:
+        """Make the encoder, the knowledge that is taught, and the decoder if there is one."""
+        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
+        self.taught = self._taught()
+        if self.config.reconstruction_weight:
+            pixels = self.layout.channels * self.layout.height * self.layout.width
+            self.decoder = PictureDecoder(pixels, sum(self.space.sizes))
+
+    def _taught(self) -> Knowledge:
+        """Return the knowledge with the further labels."""
+        own = {label.name: label.formula for label in self.knowledge.labels}
+        more = {name: parse(text, self.space.names) for name, text in self.config.further_labels.items()}
+        if not more:
+            return self.knowledge
+        return Knowledge.of(self.space, {**own, **more}, self.knowledge.constraints)
+
+    def labels_taught(self, data: Batch) -> Tensor:
+        """Return the labels of all examples: those of the data, and the further ones that the rule gives."""
+        if self.taught is self.knowledge:
+            return data.labels
+        if bool((data.concepts < 0).any()):
+            raise ConfigError("further_labels follow from concepts, and some of those are missing in the data")
+        codes = self.taught.labels_of(data.concepts.cpu().numpy())[:, len(self.knowledge.labels) :]
+        more = torch.from_numpy(np.ascontiguousarray(codes)).to(data.labels.device)
+        return torch.cat([data.labels, more], dim=1)
+
+    @abstractmethod
+    def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
+        """Return how badly concepts of these logits explain the labels."""
+
+    def phases(self, data: Batch) -> list[Phase]:
+        """Return one phase: the rule, and what else is weighted in."""
+        mask = supervision_mask(self.config, self.space, data, self.seed)
+        taught = self.labels_taught(data)
+
+        def loss(batch: Batch) -> Tensor:
+            logits = self.encoder(batch.pictures)
+            concepts = [one.softmax(dim=1) for one in logits]
+            total = self.rule_loss(logits, taught[batch.rows])
+            return total + self.against_shortcuts(logits, concepts, batch, mask[batch.rows])
+
+        return [Phase("rule", list(self.parameters()), loss, begin=self.begin)]
+
+    def against_shortcuts(self, logits: list[Tensor], concepts: list[Tensor], batch: Batch, mask: Tensor) -> Tensor:
+        """Return the weighted losses that work against shortcuts."""
+        config, total = self.config, logits[0].new_zeros(())
+        groups = [[self.space.place(name) for name in group.concepts] for group in self.space.encoders]
+        if config.entropy_weight:
+            total = total + config.entropy_weight * entropy_loss(concepts, groups)
+        if config.concept_weight:
+            total = total + config.concept_weight * concept_loss(logits, batch.concepts, mask)
+        if config.reconstruction_weight:
+            total = total + config.reconstruction_weight * self.decoder(batch.pictures, concepts)
+        return total
+
+    def begin(self, epoch: int, epochs: int) -> None:
+        """Do what is to be done before an epoch."""

@@ -1,0 +1,109 @@
+"""What the baselines on concepts share (`tree`, `linear`, `mlp`).
+
+scikit-learn learns them; what it has learned is kept as arrays and answered from here, so that no file holds code.
+"""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.errors import ConfigError
+from assay.models.symbolic.base import SymbolicConfig, SymbolicModel
+from assay.models.symbolic.examples import Examples
+from assay.models.symbolic.features import Encoding, columns
+
+
+class BaselineConfig(SymbolicConfig):
+    """What the baselines share."""
+
+    encoding: Encoding = "numbers"
+    """Concepts as columns: `numbers` (counts as they are), `values` (a column for each value), or `both`."""
+    scaled: bool = True
+    """Shift and scale columns to mean 0 and deviation 1, where that matters to the learner."""
+
+
+class Baseline(SymbolicModel):
+    """One estimator for each label, kept as arrays named `LABEL.PART`."""
+
+    Config: ClassVar[type[SymbolicConfig]] = BaselineConfig
+    config: BaselineConfig
+    parts: dict[str, dict[str, Array]]
+
+    @abstractmethod
+    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+        """Return what an estimator learns, as arrays."""
+
+    @abstractmethod
+    def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
+        """Return the probabilities of the classes that were learned, a column each."""
+
+    def learn(self, examples: Examples) -> None:
+        """Learn label by label."""
+        self.parts = {}
+        for label in self.knowledge.labels:
+            held = examples.of_label(label)
+            if not len(held):
+                raise ConfigError(f"model {self.name!r}: no example has the label {label.name!r}")
+            inputs = columns(self.space, held.spreads, self.config.encoding)
+            scale = _scale(inputs) if self.config.scaled else _no_scale(inputs)
+            classes = np.unique(held.targets)
+            parts = {**scale, "classes": classes}
+            if len(classes) > 1:
+                seed = int(self.rng(label.name).integers(2**31))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that the most steps were taken is no fault of the data
+                    parts |= self.fitted(_scaled(inputs, scale), held.targets, seed)
+            self.parts[label.name] = parts
+
+    def labels_given(self, concepts: list[Array]) -> list[Array]:
+        """Return what each estimator says; a value that was never seen has probability 0."""
+        inputs = columns(self.space, concepts, self.config.encoding)
+        return [self._spread(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
+
+    def _spread(self, parts: Mapping[str, Array], inputs: Array, size: int) -> Array:
+        classes = parts["classes"]
+        spread = np.zeros((len(inputs), size))
+        one = len(classes) == 1
+        spread[:, classes] = 1.0 if one else self.scores(parts, _scaled(inputs, parts))
+        return np.asarray(spread / spread.sum(axis=1, keepdims=True))
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays of all labels."""
+        return {f"{label}.{part}": array for label, parts in self.parts.items() for part, array in parts.items()}
+
+    def set_arrays(self, arrays: Mapping[str, Array]) -> None:
+        """Take the arrays of all labels."""
+        self.parts = {name: {} for name in self.knowledge.label_names}
+        for key, array in arrays.items():
+            label, _, part = key.partition(".")
+            self.parts[label][part] = array
+
+
+def _scale(inputs: Array) -> dict[str, Array]:
+    deviation = inputs.std(axis=0)
+    return {"mean": inputs.mean(axis=0), "deviation": np.where(deviation > 0, deviation, 1.0)}
+
+
+def _no_scale(inputs: Array) -> dict[str, Array]:
+    return {"mean": np.zeros(inputs.shape[1]), "deviation": np.ones(inputs.shape[1])}
+
+
+def _scaled(inputs: Array, parts: Mapping[str, Array]) -> Array:
+    return np.asarray((inputs - parts["mean"]) / parts["deviation"])
+
+
+def layers_said(parts: Mapping[str, Array], inputs: Array) -> Array:
+    """Return the probabilities that layers of weights and biases give, with ReLU between them."""
+    layers = sum(1 for name in parts if name.startswith("weight"))
+    for place in range(layers):
+        inputs = inputs @ parts[f"weight{place}"] + parts[f"bias{place}"]
+        if place < layers - 1:
+            inputs = np.maximum(inputs, 0)
+    if inputs.shape[1] == 1:
+        inputs = np.concatenate([-inputs / 2, inputs / 2], axis=1)
+    powers = np.exp(inputs - inputs.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

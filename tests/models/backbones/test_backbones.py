@@ -1,0 +1,147 @@
+"""Backbones have the layers of the paper, fit themselves to the picture, and say when they cannot."""
+
+import pytest
+import torch
+from torch import nn
+
+from assay.errors import ConfigError, MissingExtra, UnknownName
+from assay.models import BACKBONES
+from assay.models.backbones.build import Named, build_backbone, frozen_backbone
+from assay.models.backbones.small import Dropout
+
+CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
+TABLES = [
+    # the backbone, its picture, and of the paper's table: the features before the last layer, layers, parameters
+    ("conv-stride", (1, 28, 56), 2688, [CONV, DROP, CONV, DROP, CONV], 164_576),  # Tables 12 and 13
+    ("conv-pool", (1, 28, 56), 64, [CONV, POOL, CONV, POOL, LINEAR, LINEAR], 414_592),  # Table 14
+    ("conv-pool-6", (3, 387, 469), 64, [*[CONV, POOL] * 6, LINEAR, LINEAR], 4_333_664),  # Table 9
+    ("mlp-embedding-small", (1, 512, 1), 64, [LINEAR, LINEAR], 73_920),  # Table 11
+    ("mlp-embedding", (1, 1024, 1), 64, [LINEAR, LINEAR], 278_848),  # Table 15
+    ("mlp-wide", (3, 28, 28), 128, [LINEAR, LINEAR], 635_264),  # Tables 16 and 18
+    ("conv-pool-5", (3, 64, 192), 64, [*[CONV, POOL] * 5, LINEAR, LINEAR], 1_998_816),  # Table 17
+    ("mlp-embedding", (1, 1536, 1), 64, [LINEAR, LINEAR], 409_920),  # Table 19
+    ("conv-pool-3", (1, 28, 112), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 1_637_312),  # Table 20
+    ("conv-wide", (1, 28, 28), 128, [CONV, POOL, CONV, POOL, LINEAR], 420_352),  # Table 21
+    ("conv-pool-3", (1, 28, 224), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 3_242_944),  # Table 22
+]
+
+
+def layers(network):
+    kinds = [type(part).__name__ for part in network.modules() if not list(part.children())]
+    return [kind for kind in kinds if kind not in ("ReLU", "Flatten")]
+
+
+@pytest.mark.parametrize(("name", "shape", "features", "kinds", "parameters"), TABLES)
+def test_layers_are_those_of_the_paper(name, shape, features, kinds, parameters):
+    made = build_backbone(name, shape)
+    assert (made.features, layers(made.network)) == (features, kinds)
+    assert sum(p.numel() for p in made.network.parameters()) == parameters
+    rectified = sum(isinstance(part, nn.ReLU) for part in made.network.modules())
+    assert rectified == sum(kind in (CONV, LINEAR) for kind in kinds)
+
+
+def test_convolutions_have_the_strides_of_the_paper():
+    def shapes(name):
+        found = [part for part in build_backbone(name, (1, 28, 28)).network.modules() if isinstance(part, nn.Conv2d)]
+        return [(c.out_channels, c.kernel_size[0], c.stride[0], c.padding[0]) for c in found]
+
+    assert shapes("conv-stride") == [(32, 4, 2, 1), (64, 4, 2, 1), (128, 4, 2, 1)]
+    assert shapes("conv-pool") == [(16, 3, 1, 1), (32, 3, 1, 1)]
+    assert shapes("conv-pool-3") == [(16, 3, 1, 1), (32, 3, 1, 1), (64, 3, 1, 1)]
+    assert shapes("conv-wide") == [(32, 3, 1, 1), (64, 3, 1, 1)]
+
+
+def built(name, shape):
+    try:
+        return build_backbone(name, shape)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(BACKBONES) if name != "pretrained"])
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 40), (3, 0, 0)])
+def test_any_picture_large_enough_is_read(name, shape):
+    smallest = BACKBONES[name].smallest
+    shape = (shape[0], max(shape[1], smallest), max(shape[2], smallest))
+    made = built(name, shape)
+    assert made.network.training
+    assert made.network(torch.rand(2, *shape)).shape == (2, made.features)
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(BACKBONES) if BACKBONES[name].smallest > 1])
+def test_a_picture_too_small_is_refused(name):
+    least = BACKBONES[name].smallest
+    for width, height in ((3, 1), (least, least - 1), (least - 1, least)):
+        said = f"backbone '{name}' cannot read pictures of {width} x {height} pixels; try 'mlp' (it needs {least} x {least})"
+        with pytest.raises(ConfigError) as caught:
+            build_backbone(name, (1, height, width))
+        assert str(caught.value) == said
+    assert build_backbone("mlp", (1, 1, 3)).features == 64
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("conv-pool@weights.safetensors", "^backbone 'conv-pool' cannot begin from weights; ask for it without"),
+        ("pretrained", "^backbone 'pretrained' needs weights: backbone=pretrained@FOLDER$"),
+        ("resnet-18@", "^backbone 'resnet-18': after '@' comes a file or folder of weights$"),
+        ("frozen:conv-pol", "no backbone named 'conv-pol'; did you mean 'conv-pool'"),
+    ],
+)
+def test_what_is_asked_for_wrongly_is_told(text, message):
+    with pytest.raises((ConfigError, UnknownName), match=message):
+        build_backbone(text, (1, 28, 28))
+
+
+def test_a_text_says_which_network_weights_and_whether_it_is_trained():
+    assert Named.of("mlp") == Named("mlp")
+    assert Named.of("vit@a/b@c") == Named("vit", "a/b@c")
+    assert Named.of("frozen:vit@x") == Named("vit", "x", frozen=True)
+
+
+def test_a_frozen_backbone_has_layers_on_top_that_are_trained():
+    made = build_backbone("frozen:conv-pool", (1, 28, 28))
+    assert (made.features, layers(made.network)[-2:]) == (64, [LINEAR, LINEAR])
+    assert sum(p.numel() for p in made.network.parameters()) == 64 * 256 + 256 + 256 * 64 + 64
+    found = made.network(torch.rand(3, 1, 28, 28))
+    found.sum().backward()
+    assert all(p.grad is not None for p in made.network.parameters())
+
+
+def test_a_frozen_backbone_is_the_same_for_every_seed_and_takes_no_numbers_from_it():
+    pictures = torch.rand(4, 1, 28, 28)
+    found, after = [], []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        found.append(frozen_backbone("frozen:conv-pool", (1, 28, 28)).network(pictures))
+        after.append(torch.rand(1))
+    torch.manual_seed(1)
+    assert torch.equal(*found) and torch.equal(after[1], torch.rand(1)) and not torch.equal(*after)
+
+
+def test_an_unknown_backbone_is_refused():
+    with pytest.raises(UnknownName, match="no backbone named 'conv-pol'; did you mean 'conv-pool'"):
+        build_backbone("conv-pol", (1, 28, 28))
+
+
+@pytest.mark.parametrize("shape", [(100_003,), (100, 32, 14, 3)])
+def test_dropout_keeps_half_and_the_mean(shape):
+    torch.manual_seed(0)
+    ones = torch.ones(shape, requires_grad=True)
+    found = Dropout()(ones)
+    assert set(found.unique().tolist()) == {0.0, 2.0}
+    assert abs(float(found.detach().mean()) - 1) < 0.02  # six standard deviations
+    assert (torch.autograd.grad(found.sum(), ones)[0] == found).all()
+    assert not torch.equal(found, Dropout()(ones))
+
+
+def test_dropout_does_nothing_in_use():
+    features = torch.rand(5, 7)
+    assert torch.equal(Dropout().eval()(features), features)
+
+
+def test_dropout_drops_each_place_alike():
+    torch.manual_seed(0)
+    kept = torch.stack([Dropout()(torch.ones(64)) for _ in range(4000)]).bool().float()
+    assert (kept.mean(dim=0) - 0.5).abs().max() < 0.05
+    assert torch.corrcoef(kept.T).fill_diagonal_(0).abs().max() < 0.1

@@ -1,0 +1,165 @@
+"""TCAV finds a direction that was planted, finds nothing in a random concept, and its p-values mean what they say."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from assay.models.probes.activations import Sensitivity, Subject, activations, sensitivity
+from assay.models.probes.tcav import concept_codes, concept_directions, effects, shuffles, targets
+
+MOST = 10_000
+RIDGE = 0.01
+
+
+@pytest.fixture(scope="module")
+def subject():
+    torch.manual_seed(0)
+    return Subject.of(nn.Sequential(nn.Flatten(), nn.Linear(16, 12), nn.Tanh(), nn.Linear(12, 3)))
+
+
+@pytest.fixture(scope="module")
+def images():
+    return torch.randint(0, 256, (150, 1, 4, 4), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def found_at(subject, layer, images, codes, sizes=(2,), repetitions=199, seed=0):
+    rows = activations(subject, layer, images, MOST)
+    directions = concept_directions(rows, codes, sizes, RIDGE)
+    felt = sensitivity(subject, layer, images, MOST, directions.span.directions)
+    return effects(rows, codes, directions, felt, RIDGE, shuffles(len(rows), repetitions, seed))
+
+
+def random_codes(images, seed, size=2):
+    return torch.from_numpy(np.random.default_rng(seed).integers(0, size, (len(images), 1)))
+
+
+def planted(subject, images, class_=0):
+    """Return a concept that is present where the layer lies far along the gradient of a class's log-odds."""
+    rows = activations(subject, "1", images, MOST)
+    felt = sensitivity(subject, "1", images, MOST)
+    direction = felt.gradients[0][felt.classes[0] == class_].mean(dim=0)
+    along = rows @ direction
+    return (along > along.median()).long()[:, None]
+
+
+def test_a_planted_direction_is_found(subject, images):
+    class_ = int(sensitivity(subject, "1", images, MOST).classes[0].mode().values)
+    found = [e for e in found_at(subject, "1", images, planted(subject, images, class_)) if e.class_ == class_]
+    absent, present = found
+    assert (present.value, present.score, absent.score) == (1, 1.0, 0.0)
+    assert present.derivative > 0 and present.derivative == pytest.approx(-absent.derivative)
+    assert present.p == present.p_family == 1 / 200
+
+
+def test_a_random_concept_is_rejected(subject, images):
+    found = [found_at(subject, "1", images, random_codes(images, seed)) for seed in range(20)]
+    assert np.mean([effect.p <= 0.05 for each in found for effect in each]) < 0.2
+    assert sum(min(effect.p_family for effect in each) <= 0.05 for each in found) <= 4
+
+
+def distance_from_uniform(values):
+    """Return the largest distance of the distribution of p-values from the uniform one (Kolmogorov-Smirnov)."""
+    values, count = np.sort(values), len(values)
+    return max((np.arange(1, count + 1) / count - values).max(), (values - np.arange(count) / count).max())
+
+
+@pytest.mark.parametrize("layer", ["1", "3"])  # where the answer is curved, and where it is nearly linear
+def test_p_values_are_uniform_under_the_null(layer, subject, images):
+    repetitions = 600
+    rows = activations(subject, layer, images, MOST)
+    span = concept_directions(rows, random_codes(images, 0), [2], RIDGE).span
+    felt = sensitivity(subject, layer, images, MOST, span.directions)
+    single, family = [], []
+    for seed in range(repetitions):
+        codes = random_codes(images, seed)
+        directions = concept_directions(rows, codes, [2], RIDGE)
+        found = effects(rows, codes, directions, felt, RIDGE, shuffles(len(rows), 99, seed))
+        single.append(found[-1].p)
+        family.append(min(effect.p_family for effect in found))
+    limit = 1.63 / repetitions**0.5 + 0.01  # passed by 1 in 100 by chance; p-values come in steps of 0.01
+    assert distance_from_uniform(np.array(single)) < limit
+    assert distance_from_uniform(np.array(family)) < limit
+
+
+def test_the_distance_notices_p_values_that_are_not_uniform():
+    even = (np.arange(600) + 0.5) / 600
+    assert distance_from_uniform(even) < 0.01 < 0.08 < distance_from_uniform(even**1.5)
+    assert distance_from_uniform(even**0.5) > 0.08
+
+
+def test_a_score_of_signs_alone_could_not_tell_at_a_linear_layer(subject, images):
+    """Why derivatives are compared and not scores: at a linear layer random concepts score 0 or 1 as well."""
+    linear = Subject.of(nn.Sequential(nn.Flatten(), nn.Linear(16, 12), nn.Linear(12, 2)))
+    found = found_at(linear, "1", images, random_codes(images, 3))
+    assert {effect.score for effect in found} <= {0.0, 1.0} and min(effect.p for effect in found) > 0.01
+
+
+def test_scores_and_derivatives_by_hand():
+    rows = torch.tensor([[1.0, 0], [-1, 0], [0, 1], [0, -1]]).repeat(5, 1)
+    codes = (rows[:, 0] > 0).long()[:, None]
+    directions = concept_directions(rows, codes, [2], 1e-9)
+    one = torch.tensor([[1.0, 0]]) @ directions.span.basis  # the direction of the concept, in the span
+    assert torch.allclose(directions.columns[:, 1].float().abs(), one[0].abs(), atol=1e-5)
+    slopes = torch.tensor([[2.0, 9], [4, -9], [-3, 0], [5, 5]])
+    felt = Sensitivity([torch.tensor([0, 0, 0, 1])], [directions.span.directions(slopes)])
+    found = {(e.value, e.class_): e for e in effects(rows, codes, directions, felt, 1e-9, shuffles(20, 19, 0))}
+    scale = float(directions.span.scale)
+    assert (found[1, 0].score, found[1, 0].examples) == (pytest.approx(2 / 3), 3)
+    assert found[1, 0].derivative == pytest.approx(1 * scale, abs=1e-4)
+    assert (found[1, 1].score, found[0, 1].score) == (1, 0)
+    assert found[1, 1].derivative == pytest.approx(5 * scale, abs=1e-4)
+
+
+def test_concepts_are_read_off_what_moves_the_answer():
+    rows = torch.eye(3).repeat(10, 1)
+    codes = torch.arange(3).repeat(10)[:, None]
+    directions = concept_directions(rows, codes, [3], RIDGE)
+    slopes = torch.cat([torch.eye(3), torch.zeros(1, 3)])
+    assert concept_codes(directions, [directions.span.directions(slopes)])[:, 0].tolist() == [0, 1, 2, -1]
+    both = [directions.span.directions(part) for part in (2 * torch.eye(3), torch.eye(3)[[1, 2, 0]])]
+    assert concept_codes(directions, both)[:, 0].tolist() == [0, 1, 2]  # of two labels, the sum
+
+
+def test_the_same_seed_shuffles_alike():
+    assert (shuffles(30, 20, 4) == shuffles(30, 20, 4)).all() and (shuffles(30, 20, 4) != shuffles(30, 20, 5)).any()
+    assert all(sorted(order) == list(range(30)) for order in shuffles(30, 20, 4).tolist())
+
+
+def test_targets_are_centred_columns():
+    found = targets(torch.tensor([[0, 1], [1, 1], [1, 0]]), [2, 2])
+    assert torch.allclose(found.sum(dim=0), torch.zeros(4, dtype=torch.double)) and found.shape == (3, 4)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_are_those_of_captum(subject, images, tmp_path):
+    captum = pytest.importorskip("captum.concept")
+    from captum.concept._utils.data_iterator import dataset_to_dataloader
+
+    class Odds(nn.Module):
+        """The log-odds of each class, which captum asks for by its number."""
+
+        def __init__(self):
+            super().__init__()
+            self.inside = subject.module
+
+        def forward(self, pictures):
+            scores = self.inside(pictures)
+            others = [scores[:, [j for j in range(3) if j != k]].logsumexp(dim=1) for k in range(3)]
+            return scores - torch.stack(others, dim=1)
+
+    pictures, codes = images.float() / 255, planted(subject, images)
+    loaders = [dataset_to_dataloader(list(pictures[codes[:, 0] == value]), batch_size=64) for value in (0, 1)]
+    concepts = [captum.Concept(id=i, name=f"c{i}", data_iter=loader) for i, loader in enumerate(loaders)]
+    reference = captum.TCAV(Odds(), layers=["inside.1"], save_path=str(tmp_path))
+    class_ = int(sensitivity(subject, "1", images, MOST).classes[0].mode().values)
+    felt = sensitivity(subject, "1", images, MOST)
+    own = pictures[felt.classes[0] == class_]
+    told = reference.interpret(own, [concepts], target=class_)["0-1"]["inside.1"]
+    vector = reference.cavs["0-1"]["inside.1"].stats["weights"][1]
+    slopes = felt.gradients[0][felt.classes[0] == class_] @ vector.float()
+    assert float(told["sign_count"][1]) == pytest.approx(float((slopes > 0).double().mean()))
+    scaled = float((slopes * (slopes > 0)).mean())
+    assert float(told["magnitude"][1]) == pytest.approx(scaled, rel=1e-4)
+    ours = next(e for e in found_at(subject, "1", images, codes) if (e.value, e.class_) == (1, class_))
+    assert ours.score == pytest.approx(float(told["sign_count"][1]), abs=0.05)
