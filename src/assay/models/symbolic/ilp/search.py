@@ -15,7 +15,7 @@ from math import lgamma, log, log2
 import numpy as np
 
 from assay.arrays import Array
-from assay.models.symbolic.ilp.bias import Bias
+from assay.logic.prolog.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
 from assay.models.symbolic.ilp.coverage import Batch, Coverage, children, ones
 
