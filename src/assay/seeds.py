@@ -13,6 +13,7 @@ from assay.arrays import Array
 
 SMALL_DECK = 1024
 ROUNDS = 6
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 def digest(*parts: object) -> bytes:
@@ -52,12 +53,36 @@ class Streams:
         return np.random.Generator(np.random.Philox(key=np.frombuffer(hashed.digest(), dtype=np.uint64)))
 
 
+def fractions(words: Array) -> Array:
+    """Return a number from 0 up to 1 for each 64-bit word."""
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53)
+
+
 def mixed(words: Array) -> Array:
     """Scramble each 64-bit word (the finaliser of splitmix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     result: Array = words ^ (words >> np.uint64(31))
     return result
+
+
+class Draws:
+    """Random words as a function of numbers: rows of them for many numbers at once."""
+
+    def __init__(self, seed: int, *purpose: object) -> None:
+        self.key = int.from_bytes(digest(seed, *purpose)[:8], "little")
+
+    def words(self, numbers: Array, count: int, turn: int = 0) -> Array:
+        """Return a row of 64-bit words for each number; each turn gives other words."""
+        start = np.uint64((self.key + turn * 0xD1B54A32D192ED03) % 2**64)
+        states = mixed(mixed(np.asarray(numbers).astype(np.uint64) * np.uint64(GOLDEN) + start))
+        steps = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+        return mixed(states[:, None] + steps)
+
+
+def below(words: Array, bounds: Array | int) -> Array:
+    """Return a whole number from 0 up to a bound for each word."""
+    return ((words >> np.uint64(32)) * np.asarray(bounds).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -77,7 +102,7 @@ class Deck:
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "purpose", purpose)
-        object.__setattr__(self, "key", int.from_bytes(digest(seed, *purpose)[:8], "little"))
+        object.__setattr__(self, "key", Draws(seed, *purpose).key)
 
     def deal(self, places: Array) -> Array:
         """Return the cards at these places of the endless deal."""
@@ -104,7 +129,7 @@ class Deck:
 
     def _orders(self, rounds: Array) -> Array:
         keys = mixed(rounds.astype(np.uint64) + np.uint64(self.key))
-        cards = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        cards = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(GOLDEN)
         return np.argsort(mixed(keys[:, None] ^ cards[None, :]), axis=1, kind="stable")
 
     def _deal_small(self, rounds: Array, places: Array) -> Array:

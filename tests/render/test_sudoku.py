@@ -8,8 +8,8 @@ from assay.render.board_style import BoardLook, board_style, symbol_draws
 from assay.render.digits import digit_source
 from assay.render.handwriting import STROKES, Writing, stroked
 from assay.render.sudoku import PRINT, BoardPainter, lettering
-from assay.seeds import rng_for
-from assay.worlds.boards import SYMBOLS, Draws, Shape, read, valid_boards, written
+from assay.seeds import Draws, rng_for
+from assay.worlds.boards import SYMBOLS, Shape, read, valid_boards, written
 from assay.worlds.world import CONTENT, Style
 
 

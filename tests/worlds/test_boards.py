@@ -6,9 +6,9 @@ from math import factorial
 import numpy as np
 import pytest
 
-from assay.seeds import rng_for
+from assay.seeds import Draws, below, rng_for
 from assay.worlds.board_source import plan_fits
-from assay.worlds.boards import Draws, Shape, below, read, solved, symmetric, symmetry_words, valid_boards, written
+from assay.worlds.boards import Shape, read, solved, symmetric, symmetry_words, valid_boards, written
 from assay.worlds.corruption import acted, by_actions, by_count, nearest, with_symbols
 
 SHAPES = [Shape(2), Shape(3), Shape(4)]

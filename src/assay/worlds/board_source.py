@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.seeds import Deck, Streams
-from assay.worlds.boards import BLANK, SYMBOLS, Draws, Incomplete, Shape, below, valid_boards, written
+from assay.seeds import Deck, Draws, Streams, below
+from assay.worlds.boards import BLANK, SYMBOLS, Incomplete, Shape, valid_boards, written
 from assay.worlds.corruption import by_actions, by_count, fewest_violated, with_symbols
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split

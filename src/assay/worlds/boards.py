@@ -13,12 +13,11 @@ from typing import Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.seeds import digest, mixed
+from assay.seeds import Draws, below
 
 SYMBOLS = ".123456789ABCDEFG0ahkx"
 """Each code's symbol: the blank, the digits of games up to 16 x 16, and symbols that do not belong."""
 BLANK, FOREIGN = 0, SYMBOLS.index("0")
-GOLDEN = 0x9E3779B97F4A7C15
 KINDS = ("row", "col", "block")
 SETTLED = 1 << 28
 ATTEMPTS = {2: 1, 3: 2, 4: 8}
@@ -97,25 +96,6 @@ def written(boards: Array) -> list[str]:
 def read(text: str) -> Array:
     """Return the codes of one written board."""
     return np.array([SYMBOLS.index(symbol) for symbol in text], dtype=np.int8)
-
-
-class Draws:
-    """Random words as a function of numbers: rows of them for many numbers at once."""
-
-    def __init__(self, seed: int, *purpose: object) -> None:
-        self.key = int.from_bytes(digest(seed, *purpose)[:8], "little")
-
-    def words(self, numbers: Array, count: int, turn: int = 0) -> Array:
-        """Return a row of 64-bit words for each number; each turn gives other words."""
-        start = np.uint64((self.key + turn * 0xD1B54A32D192ED03) % 2**64)
-        states = mixed(mixed(np.asarray(numbers).astype(np.uint64) * np.uint64(GOLDEN) + start))
-        steps = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-        return mixed(states[:, None] + steps)
-
-
-def below(words: Array, bounds: Array | int) -> Array:
-    """Return a whole number from 0 up to a bound for each word."""
-    return ((words >> np.uint64(32)) * np.asarray(bounds).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
 @dataclass(frozen=True)

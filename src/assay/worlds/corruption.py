@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from assay.arrays import Array
-from assay.worlds.boards import BLANK, SYMBOLS, Draws, Incomplete, Shape, below
+from assay.seeds import Draws, below
+from assay.worlds.boards import BLANK, SYMBOLS, Incomplete, Shape
 
 ACTIONS = 6
 WORDS = 8
