@@ -4,9 +4,9 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, and not in every process
 
-.PHONY: help demo test test-slow check format docs bench clean
+.PHONY: help demo test test-slow test-without check format docs bench clean
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Assay needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
@@ -28,6 +28,9 @@ test: .venv/.dev ## Run the tests (under 10 minutes on 2 cores, no network)
 
 test-slow: .venv/.dev ## Run the slow studies too
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-without: .venv/.dev ## Run the tests without one family: make test-without FAMILY=chess (or all)
+	$(BIN)/python tests/delete_family.py $(FAMILY) -- -n 2 --dist worksteal
 
 check: .venv/.dev docs ## Lint, types, layers, docs
 	$(BIN)/ruff format --check src tests benchmarks docs

@@ -9,6 +9,7 @@ from benchmarks import (
     cocologic,
     consistency,
     counting,
+    coverage,
     driving,
     formulas,
     generation,
@@ -22,6 +23,7 @@ from benchmarks import (
     sudoku,
     synthesis,
     trains,
+    verdicts,
     viewer,
 )
 from benchmarks.timing import Result, table
@@ -34,6 +36,7 @@ ALL = {
     "circuits": circuits.run,
     "consistency": consistency.run,
     "counting": counting.run,
+    "coverage": coverage.run,
     "driving": driving.run,
     "cocologic": cocologic.run,
     "interventions": interventions.run,
@@ -47,6 +50,7 @@ ALL = {
     "ilp": ilp.run,
     "trains": trains.run,
     "viewer": viewer.run,
+    "verdicts": verdicts.run,
 }
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from assay.families.chess.games import played
+from assay.families.chess.rules import Board
+from assay.families.chess.task import Chess
 from assay.seeds import rng_for
-from assay.tasks.chess import Chess, ChessFlat
-from assay.tasks.chess_rules import Board
-from assay.worlds.games import played
+from assay.tasks import TASKS
 from benchmarks.timing import Result, rate
 
 BOARDS = 200_000
@@ -16,7 +17,7 @@ RELEASED_PICTURES = 200_000 / (4 * 24 * 3600 * 32)
 
 
 def run() -> list[Result]:
-    return [_rules(), _games(), _pictures(Chess(), 3), _pictures(ChessFlat(width=512), 20)]
+    return [_rules(), _games(), _pictures(Chess(), 3), _pictures(TASKS["chess-flat"](width=512), 20)]
 
 
 def _rules() -> Result:

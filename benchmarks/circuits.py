@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from assay.concepts import digits
+from assay.families.digits.task import MNMath
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
 from assay.models.circuit import DiagramLayer, RuleLayer
-from assay.tasks.digits import MNMath
 from benchmarks.timing import Result, rate
 
 BATCH = 64

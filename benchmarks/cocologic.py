@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.render.photo import drawn_scene, photograph
+from assay.families.coco.drawing.scene import drawn_scene
+from assay.families.coco.scenery import HEIGHT, NAMES, WIDTH
+from assay.families.coco.task import CocoLogic
+from assay.families.photos.fit import photograph
 from assay.tasks import TASKS
-from assay.tasks.cocologic import CocoLogic
-from assay.worlds.scenery import HEIGHT, NAMES, WIDTH
 from assay.worlds.world import CONTENT
 from benchmarks.timing import Result, rate
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from assay.families.chess.positions import COLOURS, VALUES
+from assay.families.chess.rules import Board
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.tally import chance_of, truth_diagram
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
-from assay.worlds.positions import COLOURS, VALUES
 from benchmarks.timing import Result, rate
 
 BOARDS = 20_000

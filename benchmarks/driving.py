@@ -13,9 +13,9 @@ import sympy
 from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.render.driving.scene import HEIGHT, WIDTH
-from assay.tasks.driving import SddOia
-from assay.tasks.driving_rules import CONCEPTS, OBSTACLES
+from assay.families.driving.drawing.scene import HEIGHT, WIDTH
+from assay.families.driving.rules import CONCEPTS, OBSTACLES
+from assay.families.driving.task import SddOia
 from benchmarks.timing import Result, rate
 
 SAMPLER = 619 / 7.7

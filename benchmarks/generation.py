@@ -16,7 +16,7 @@ import sympy
 from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.render.digits import digit_source
+from assay.families.handwriting.digits import digit_source
 from assay.render.png import png
 from assay.seeds import rng_for
 from assay.tasks import TASKS

@@ -14,6 +14,8 @@ import numpy as np
 from tests.logic.prolog import asp, swi
 
 from assay.arrays import Codes
+from assay.families.trains.rules import TEMPLATE
+from assay.families.trains.source import Trains, train_space
 from assay.logic.prolog import Worlds, label, read_program
 from assay.logic.prolog.forms import TermForm
 from assay.logic.prolog.labelling import question_of
@@ -21,8 +23,6 @@ from assay.logic.prolog.limits import Limits
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import Term, Var, key_of
 from assay.seeds import rng_for
-from assay.tasks.trains_rules import TEMPLATE
-from assay.worlds.trains import Trains, train_space
 from benchmarks.timing import Result
 
 TRAINS = 10_000

@@ -14,9 +14,9 @@ from PIL import Image
 from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
+from assay.families.robots.drawing import BLANK, HEIGHT, Pen, arms, head, legs
+from assay.families.robots.task import COLOURS, Robots
 from assay.render.canvas import Canvas
-from assay.render.robots import BLANK, HEIGHT, Pen, arms, head, legs
-from assay.tasks.robots import COLOURS, Robots
 from assay.worlds.world import World
 from benchmarks.timing import Result, rate
 

@@ -15,8 +15,8 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.tasks.sudoku import Sudoku
-from assay.worlds.board_source import BoardSource
+from assay.families.sudoku.source import BoardSource
+from assay.families.sudoku.task import Sudoku
 from benchmarks.timing import Result, rate
 
 STATED = {2: 19_000.0, 3: 14_000.0, 4: 9_000.0}

@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.config import Settings
+from assay.families.coco.settings import RULES
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
@@ -23,7 +24,6 @@ from assay.models.symbolic.synthesis.language import Language
 from assay.models.symbolic.synthesis.leaves import Block, leaves_of, packed
 from assay.tasks import TASKS
 from assay.tasks.base import Task
-from assay.tasks.cocologic_settings import RULES
 from benchmarks.timing import Result, rate
 
 PAPER = {

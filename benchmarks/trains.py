@@ -15,8 +15,8 @@ import numpy as np
 from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.tasks.trains import MichalskiTrains
-from assay.worlds.trains import ATTRIBUTES, michalski
+from assay.families.trains.source import ATTRIBUTES, michalski
+from assay.families.trains.task import MichalskiTrains
 from benchmarks.timing import Result, rate
 
 BATCH = 20_000

@@ -11,11 +11,13 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import recipe_from
+from tests.samples import skip_where_samples_are_missing
 
 Made = Callable[..., Dataset]
 
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
+skip_where_samples_are_missing()
 
 
 def write(folder: Path, task: str, **settings: Any) -> Dataset:

@@ -12,7 +12,7 @@ from assay.models import BACKBONES, MODELS
 from assay.models.backbones import build_backbone
 from assay.tasks import TASKS
 from assay.testing import check_metric, check_model, check_task, require
-from tests.families import COUSINS, tasks
+from tests.quick import COUSINS, tasks
 
 QUICK = {"mnadd-half", "mnadd-evenodd", "kand-logic-and", "kand-logic-pairs", "sudoku", "sudoku-paper"}
 

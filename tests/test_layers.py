@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
     "arrays", "errors", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
-    "predictions", "runs", "metrics", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
+    "families", "predictions", "runs", "metrics", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -50,6 +51,18 @@ def test_imports_point_to_the_left(path):
         if name.startswith("assay."):
             target = name.split(".")[1]
             assert ORDER.index(target) <= place, f"{room(path)} imports {target}, which is to its right"
+
+
+def test_nothing_but_its_registry_line_knows_a_family():
+    folders = sorted(path.name for path in (PACKAGE / "families").iterdir() if (path / "__init__.py").exists())
+    assert folders == sorted([*FAMILIES, *SHARED])
+    for path in FILES:
+        text, own = path.read_text(), path.relative_to(PACKAGE).parts[:2]
+        for family in FAMILIES:
+            if own != ("families", family):
+                assert f"assay.families.{family}" not in text, f"{path} knows the family {family}"
+        if own[0] != "families":
+            assert "assay.families." not in text, f"{path} knows what families share"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,6 +1,7 @@
 """Names to things: every task, model, metric and backbone is found here.
 
-A registry holds where a thing lives, not the thing, so that listing names imports nothing heavy.
+A registry holds where a thing lives, not the thing, so that listing names imports nothing heavy. It can name a module
+that registers more when the registry is first asked, so that things may lie in a higher layer than their registry.
 """
 
 import importlib
@@ -29,17 +30,33 @@ class Entry:
 
 @dataclass
 class Registry:
-    """The things of one kind, by name."""
+    """The things of one kind, by name; importing the module `filled_by` registers more of them."""
 
     kind: str
-    entries: dict[str, Entry] = field(default_factory=dict)
+    filled_by: str | None = None
+    registered: dict[str, Entry] = field(default_factory=dict, repr=False)
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """All entries by name."""
+        self.fill()
+        return self.registered
+
+    def fill(self) -> None:
+        """Import the module that registers more, if there is one; a second time costs nothing."""
+        if self.filled_by is not None:
+            importlib.import_module(self.filled_by)
 
     def add(self, name: str, summary: str, target: Any) -> None:
         """Register `target`, an object or an address `module:attribute`, under `name`."""
-        held = self.entries.get(name)
-        if held is not None and held.target is not target and held.target != target:
-            raise UnknownName(f"{self.kind} {name!r} is registered twice; choose another name")
-        self.entries[name] = Entry(name, summary, target)
+        self.put(Entry(name, summary, target))
+
+    def put(self, entry: Entry) -> None:
+        """Register an entry under its name, which must be free."""
+        held = self.registered.get(entry.name)
+        if held is not None and held.target is not entry.target and held.target != entry.target:
+            raise UnknownName(f"{self.kind} {entry.name!r} is registered twice; choose another name")
+        self.registered[entry.name] = entry
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.entries))

@@ -10,8 +10,10 @@ from assay.audit.imported import open_imported
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
 from assay.seeds import rng_for
-from assay.tasks.logic import MNLogic
+from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares, examined_task, failed, finding, folder_of, made, rewritten, rows
+
+MNLogic = TASKS["mnlogic"]
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from assay.audit.audit import audit
 from assay.audit.examined import examined
 from assay.tasks import TASKS
 from tests.conftest import write
-from tests.families import COUSINS, tasks
+from tests.quick import COUSINS, tasks
 
 SMALL = {"train": 160, "valid": 50, "test": 120, "ood": 40, "hard": 40}
 SLOW = {"chess-flat", "sdd-oia", "trains", "clevr-small", "cocologic"}

@@ -13,6 +13,9 @@ import pytest
 from assay.data.dataset import Dataset
 from assay.errors import DataError
 from tests.cli.test_cli import PIXELS, by_hand
+from tests.samples import needs_task
+
+pytestmark = needs_task("mnlogic", "mnadd")
 
 FILES = {
     "plain.txt": "a file, not a folder",
@@ -26,7 +29,7 @@ FILES = {
     "empty.py": "x = 1\n",
     "broken.py": "x = (\n",
     "raises.py": "1 / 0\n",
-    "two.py": "from assay.tasks.logic import MNLogic\nclass A(MNLogic):\n    name = 'a'\nclass B(MNLogic):\n    name = 'b'\n",
+    "two.py": "from assay.tasks import TASKS\nBase = TASKS['mnlogic']\nclass A(Base):\n    name = 'a'\nclass B(Base):\n    name = 'b'\n",
     "none.parquet": "not Parquet",
 }
 MAKE = [

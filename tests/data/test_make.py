@@ -128,9 +128,9 @@ def test_a_worker_that_dies_fails_the_run_and_the_next_one_goes_on(tmp_path: Pat
     trap, file = tmp_path / "trap", tmp_path / "my_task.py"
     trap.touch()
     file.write_text(
-        "import os\nfrom pathlib import Path\nfrom assay.tasks.logic import MNLogic\n\n"
+        "import os\nfrom pathlib import Path\nfrom assay.tasks import TASKS\n\n"
         f"TRAP = Path({str(trap)!r})\n\n\n"
-        "class Mortal(MNLogic):\n    name = 'mortal'\n\n    def render(self, world):\n"
+        "class Mortal(TASKS['mnlogic']):\n    name = 'mortal'\n\n    def render(self, world):\n"
         "        if TRAP.exists() and world.style and world.style['pool'] == 'valid':\n            os._exit(9)\n"
         "        return super().render(world)\n"
     )

@@ -11,17 +11,18 @@ from assay.data.dataset import Dataset
 from assay.data.pairs import PAIRS, Pairs, pairs_of
 from assay.data.rebuild import task_of
 from assay.errors import AssayError, DataError
+from assay.families.handwriting.digits import digit_source
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
-from assay.render.digits import digit_source
 from assay.render.png import png
 from assay.tasks import TASKS
-from assay.tasks.logic import MNLogic
 from tests.audit.planted import Described, Squares
 from tests.audit.planted import made as registered
 from tests.conftest import write
-from tests.render.test_digits import NAMES, idx
+from tests.families.handwriting.test_digits import NAMES, idx
+
+MNLogic = TASKS["mnlogic"]
 
 SIZES = {"train": 8, "valid": 0, "test": 120, "hard": 0}
 TASKS_MADE = {

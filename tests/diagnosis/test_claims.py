@@ -243,9 +243,9 @@ def silences(text: str, held: Evidence) -> int:
 
 
 def misreadings(text: str, held: Evidence) -> int:
-    """`misread in n of m examples, and the rule still gives the right labels in p %`."""
+    """`misread in n of m examples, and the rule (?:still|then) gives the right labels in p %`."""
     found = re.search(
-        r"uses are misread in ([\d,]+) of ([\d,]+) examples, and the rule still gives the right labels in ([\d.]+) %",
+        r"uses are misread in ([\d,]+) of ([\d,]+) examples, and the rule (?:still|then) gives the right labels in ([\d.]+) %",
         text,
     )
     if found is None:

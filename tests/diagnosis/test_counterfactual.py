@@ -14,8 +14,8 @@ from assay.data.rebuild import task_of
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.runs import diagnose_run
 from assay.errors import DataError
+from assay.families.handwriting.digits import digit_source
 from assay.predictions import Predictions
-from assay.render.digits import digit_source
 from assay.runs import RunFolder
 from tests.conftest import write
 from tests.data.test_pairs import digits

@@ -45,6 +45,27 @@ def test_confidence_that_tells_a_hidden_concept_leaks_softly_only() -> None:
     assert min(found.by_concept.values()) > 0.3
 
 
+def test_confidence_that_tells_the_label_leaks_where_the_rule_uses_all_concepts() -> None:
+    """The probe is 0 there by construction; within each true value the probabilities still tell."""
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
+    codes = HIDDEN[:, :2]
+    labels = knowledge.labels_of(codes)
+    sure = np.where(labels == 1, 0.95, 0.65) + 0.01 * np.random.default_rng(1).random((ROWS, 2))
+    true = np.where(codes == 1, sure, 1 - sure)
+    spreads = tuple(np.stack([1 - column, column], axis=1) for column in true.T)
+    held = Evidence(knowledge, "test", labels, codes, labels, codes, (None,), spreads)
+    found = leakage(held)
+    assert found.soft is not None and found.soft.probe < 0.02
+    assert found.beyond_value["a"] > 0.3 and found.beyond_value["b"] > 0.3
+    honest = 0.9 + 0.05 * np.random.default_rng(2).random((ROWS, 2))
+    fair = np.where(codes == 1, honest, 1 - honest)
+    spreads = tuple(np.stack([1 - column, column], axis=1) for column in fair.T)
+    assert (
+        max(leakage(Evidence(knowledge, "test", labels, codes, labels, codes, (None,), spreads)).beyond_value.values())
+        < 0.02
+    )
+
+
 def test_values_that_tell_the_label_leak_hard_too() -> None:
     wrong = np.where(LABELS == 1, 0.9, 0.1) * np.ones((1, 2))
     found = leakage(evidence(wrong))

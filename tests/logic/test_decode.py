@@ -10,12 +10,7 @@ from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
-
-START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
-MIDDLE = "r3k2r/ppp2ppp/8/8/8/8/PPP2PPP/R3K2R"
-END = "8/5k2/8/3Q4/8/8/2K5/8"
 
 
 def spreads(space, rows, sharpness=0.5, seed=0):
@@ -39,41 +34,6 @@ def test_sudoku_is_decoded_to_the_best_of_its_288_boards(budget):
     assert decoder.limits.exact == (budget == 150_000)
     assert not knowledge.violations(found.codes).any() and found.proven.all()
     assert np.allclose(found.logs, best_of(solutions(), given), atol=1e-9)
-
-
-@pytest.mark.parametrize("budget", [150_000, 25])
-def test_small_boards_are_decoded_to_the_best_of_all_worlds(budget):
-    board = Board(5, 1)
-    rules = [c for c in board.knowledge().constraints if "king" in c.name or "ends" in c.name]
-    knowledge = Knowledge.of(board.space, {"y": "a1 == 'K'"}, [*rules, Constraint("few", board.number("PNBRQ") <= 1)])
-    worlds = board.space.all_codes()
-    worlds = worlds[~knowledge.violations(worlds).any(axis=1)]
-    given = spreads(board.space, 30, 0.3)
-    decoder = Decoder(knowledge, Limits(knowledge, budget))
-    found = decoder(given)
-    assert (len(decoder.limits.groups) > 1) == (budget == 25) and not decoder.limits.left_out
-    assert not knowledge.violations(found.codes).any() and found.proven.all()
-    assert np.allclose(found.logs, best_of(worlds, given), atol=1e-9)
-
-
-@pytest.mark.slow
-def test_a_whole_chess_board():
-    board = Board()
-    knowledge = board.knowledge()
-    rng = rng_for(3, "noisy boards")
-    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=30)]
-    logits = rng.normal(size=(30, 64, 13)) + 4 * np.eye(13)[truth]
-    spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    likely = spread.argmax(axis=2)
-    found = Decoder(knowledge)([spread[:, place] for place in range(64)])
-    assert knowledge.violations(likely).any(axis=1).mean() > 0.2
-    assert found.found.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
-    kept = ~knowledge.violations(likely).any(axis=1)
-    assert (found.codes[kept] == likely[kept]).all() and (found.changed[kept] == 0).all()
-    assert (found.changed[~kept] > 0).all()
-    true_log = np.log(np.take_along_axis(spread, truth[:, :, None], axis=2)[:, :, 0]).sum(axis=1)
-    assert (found.logs[found.proven] >= true_log[found.proven] - 1e-9).all()  # the truth keeps every rule
-    assert (found.codes == truth).all(axis=1).mean() > (likely == truth).all(axis=1).mean()
 
 
 def test_too_few_states_are_told():

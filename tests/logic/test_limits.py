@@ -10,7 +10,6 @@ from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_
 from assay.logic.parse import parse
 from assay.logic.tally import holding, truth_diagram
 from assay.seeds import rng_for
-from assay.tasks.chess_rules import Board
 from tests.boards import solutions, sudoku
 
 ODD = ["count(a, b, c, d) == 2", "a or b or c", "iff(a, d)", "implies(b, c and d)"]
@@ -63,12 +62,6 @@ def test_groups_hold_all_constraints_whatever_the_budget(budget):
         assert diagram.size <= budget and (holding(diagram)[diagram.outcome_of(codes)] == ~flags).all()
     assert limits.exact == (len(limits.groups) == 1 and not limits.left_out)
     assert (budget == 1000) == limits.exact
-
-
-@pytest.mark.slow
-def test_a_chess_board_of_4_x_4_is_one_group():
-    limits = Limits(Board(4, 4).knowledge())
-    assert limits.exact and len(limits.groups[0]) == 15
 
 
 def test_slots_are_whole_without_being_asked():

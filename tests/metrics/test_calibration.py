@@ -8,7 +8,7 @@ import pytest
 from assay.arrays import Array
 from assay.data.dataset import Dataset
 from assay.metrics import METRICS
-from assay.metrics.calibration import expected_calibration_error
+from assay.metrics.calibration import calibration_interval, expected_calibration_error
 from assay.metrics.evidence import gather
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
@@ -64,3 +64,22 @@ def test_over_the_columns_that_have_probabilities(evenodd: Dataset) -> None:
         assert METRICS["concept_ece"](held) == pytest.approx(share if expected is None else expected)
         assert math.isnan(METRICS["label_ece"](held))
     assert math.isnan(METRICS["concept_ece"](labels_only(data)))
+
+
+@pytest.mark.parametrize("examples", [20, 100, 1000])
+def test_chance_alone_begins_at_zero(examples: int) -> None:
+    """Against consistency resampling: answers drawn from the stated confidences, most of which look miscalibrated."""
+    rng = rng_for(0, "calibrated", examples)
+    confidence = rng.uniform(0.5, 1, size=(examples, 1))
+    found = [calibration_interval(confidence, rng.random((examples, 1)) < confidence)[0] for _ in range(300)]
+    assert 0.92 <= np.mean([low == 0 for low in found]) <= 0.99
+
+
+def test_a_gap_that_chance_does_not_make_begins_above_zero() -> None:
+    confidence, right = np.full((400, 3), 0.95), np.arange(400)[:, None] < np.array([280, 300, 290])
+    low, high = calibration_interval(confidence, right)
+    assert low > 0.15 and low < 0.95 - 0.725 < high < 0.3
+
+
+def test_certainty_that_is_right_so_far_may_be_wrong() -> None:
+    assert calibration_interval(np.ones((20, 1)), np.ones((20, 1))) == pytest.approx((0, 0.161), abs=1e-3)

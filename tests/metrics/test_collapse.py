@@ -7,8 +7,15 @@ import pytest
 
 from assay.data.dataset import Dataset
 from assay.metrics import METRICS
-from assay.metrics.collapse import collapse, collapse_by_group, collapse_of_vectors
+from assay.metrics.collapse import (
+    collapse,
+    collapse_by_group,
+    collapse_interval,
+    collapse_of_vectors,
+    joint_collapse_interval,
+)
 from assay.metrics.evidence import gather
+from assay.metrics.interval import from_error
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 
 
@@ -62,3 +69,32 @@ def test_where_the_model_is_silent(evenodd: Dataset) -> None:
     said[:, 0] = -1
     some = gather(data, predictions(data, data.labels, said))
     assert METRICS["collapse"](some) == 0 and math.isnan(METRICS["collapse_joint"](some))
+
+
+def test_a_value_never_said_may_be_said_another_time() -> None:
+    truth = np.arange(400)[:, None] % 4
+    low, high = collapse_interval(truth, np.minimum(truth, 2))
+    assert high == pytest.approx(0.25, abs=1e-6) and 0 < low < 0.05  # 3 of 4 or 4 of 4
+    assert collapse_interval(truth, truth) == pytest.approx((0, 0), abs=1e-6)
+    once = np.where(np.arange(400)[:, None] == 3, 3, np.minimum(truth, 2))
+    low, high = collapse_interval(truth, once)
+    assert low == 0 and 0.2 < high < 0.25
+
+
+def test_silence_is_no_value_in_intervals_either() -> None:
+    truth = np.arange(40)[:, None] % 4
+    silent = np.where(truth == 3, -1, truth)
+    assert collapse_interval(truth, silent)[1] == pytest.approx(
+        collapse_interval(truth, np.minimum(truth, 2))[1], abs=0.01
+    )
+    assert joint_collapse_interval(truth, np.full_like(truth, -1))[1] == 1
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_leaving_out_each_example_in_turn(case: int) -> None:
+    truth, said = (random_codes(30, (3, 3), "leave", case, side) for side in ("true", "said"))
+    said[case:10:3] = -1
+    without = [collapse_of_vectors(np.delete(truth, i, axis=0), np.delete(said, i, axis=0)) for i in range(30)]
+    error = np.sqrt(29 * np.var(without))
+    expected = from_error(collapse_of_vectors(truth, said), error, 30)
+    assert joint_collapse_interval(truth, said) == pytest.approx(expected)

@@ -54,7 +54,8 @@ def test_other_values_get_students_interval() -> None:
     values = np.random.default_rng(0).normal(2, 1, 30)
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert of_mean(values) == pytest.approx((expected.low, expected.high))
-    assert of_mean(np.array([3.0])) == (-math.inf, math.inf)
+    assert of_mean(np.array([3.0])) == (0.0, math.inf) and of_mean(np.array([-3.0])) == (-math.inf, math.inf)
+    assert of_mean(np.array([0.0, 0.0, 9.0]))[0] == 0  # constraints broken: never fewer than none
 
 
 def test_a_standard_error_stands_for_a_number_of_examples() -> None:

@@ -11,7 +11,11 @@ from assay.data.dataset import Dataset
 from assay.errors import UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
-from assay.metrics.score import score
+from assay.metrics.interval import of_mean
+from assay.metrics.metric import Metric
+from assay.metrics.score import FEWEST, score, scored
+from assay.registry import Entry
+from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
@@ -43,18 +47,59 @@ def test_intervals_shrink_like_the_root_of_the_number(name: str) -> None:
     assert (many.high - many.low) / (few.high - few.low) == pytest.approx(1 / 8, abs=0.08)
 
 
-def test_an_interval_covers_as_often_as_it_says() -> None:
-    truth = 1 / 10  # two random digits agree
-    found = [score(random_evidence(SUM, 150, "cover", i), ["concept_accuracy"], 100) for i in range(100)]
-    inside = [each["concept_accuracy"].low <= truth <= each["concept_accuracy"].high for each in found]
-    assert 0.88 <= np.mean(inside) <= 1
+@pytest.mark.parametrize("name", ["label_accuracy", "label_f1", "concept_f1", "balanced_accuracy", "near_accuracy"])
+def test_all_right_is_not_certainty(name: str, evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    few, many = (score(oracle(data).take(np.arange(rows)), [name])[name] for rows in (20, 160))
+    assert few.value == few.high == many.value == many.high == 1
+    assert 0.7 < few.low < 0.86 < 0.95 < many.low < 0.985  # 20 / (20 + 1.96**2) = 0.84 for a share
 
 
-def test_the_same_each_time_and_other_by_another_seed(evenodd: Dataset) -> None:
-    held = shuffled(evenodd.symbols("test"))
-    once, again, other = (score(held, ["label_accuracy", "label_f1"], 50, seed) for seed in (0, 0, 1))
-    assert once == again
-    assert once["label_f1"].value == other["label_f1"].value and once["label_f1"].low != other["label_f1"].low
+def test_one_example_says_next_to_nothing(evenodd: Dataset) -> None:
+    found = score(constant(evenodd.symbols("test")).take(np.array([5])))
+    assert all(each.few for each in found.values())
+    for name in ("label_accuracy", "label_f1", "concept_f1", "balanced_accuracy"):
+        assert found[name].high - found[name].low > 0.7
+
+
+def test_few_examples(evenodd: Dataset) -> None:
+    held = oracle(evenodd.symbols("test"))
+    few, enough = (score(held.take(np.arange(rows)), ["label_f1"])["label_f1"] for rows in (FEWEST - 1, FEWEST))
+    assert few.few and not enough.few
+
+
+SIZE = Metric("size", "a metric without an interval of its own", "higher", overall=lambda e: float(e.labels.mean()))
+SHARE = Metric("odd", "the same within 0 and 1", "higher", overall=lambda e: float((e.labels % 2).mean()))
+
+
+def test_other_metrics_are_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    for metric in (SIZE, SHARE):
+        monkeypatch.setitem(METRICS.entries, metric.name, Entry(metric.name, metric.summary, metric))
+    held = random_evidence(SUM, 400, "resampled")
+    found = score(held, ["size", "odd"])
+    low, high = of_mean(held.labels[:, 0])
+    assert (found["size"].low, found["size"].high) == pytest.approx((low, high), abs=0.1)
+    assert (found["odd"].low, found["odd"].high) == pytest.approx(of_mean(held.labels[:, 0] % 2), abs=0.01)
+    once, again, other = (score(held, ["odd"], 50, seed)["odd"] for seed in (0, 0, 1))
+    assert once == again and once.value == other.value and once.low != other.low
+
+
+def test_intervals_by_formula_are_those_by_resamples() -> None:
+    held = random_evidence(SUM, 2000, "formula")
+    for name in (
+        "label_f1",
+        "concept_f1",
+        "rsbench_concept_f1",
+        "concept_mean_f1",
+        "balanced_accuracy",
+        "near_accuracy",
+    ):
+        rows = rng_for(0, "formula").integers(len(held), size=(150, len(held)))
+        resampled = scored(name, METRICS[name](held), [METRICS[name](held.take(each)) for each in rows], len(held))
+        found = score(held, [name])[name]
+        width = resampled.high - resampled.low
+        assert found.high - found.low == pytest.approx(width, rel=0.25)
+        assert (found.low, found.high) == pytest.approx((resampled.low, resampled.high), abs=0.3 * width)
 
 
 def test_plain_data(evenodd: Dataset) -> None:

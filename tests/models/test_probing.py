@@ -15,7 +15,7 @@ from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.models.activations import Subject
 from assay.models.probed_runs import probe_run
 from assay.models.probes import ProbeConfig
-from assay.models.probing import Ask, probe_layers, table
+from assay.models.probing import METRICS, Ask, probe_layers, table
 from assay.models.runs import load_model
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
@@ -80,7 +80,7 @@ def test_files_tell_all_that_was_found(linear, tcav, data):
         linear[1].best.layer.name,
     )
     assert told["layers"] == json.loads(json.dumps(table(linear[1], ["valid", "test", "hard"])))
-    assert set(told["layers"][0]["test"]) == {"concept_accuracy", "concept_f1", "collapse"} and told["effects"] == {}
+    assert set(told["layers"][0]["test"]) == set(METRICS) and told["effects"] == {}
     with (linear[0] / "probes.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["layer"] for row in rows] == ["input", "body.1", "body.3", "head"]

@@ -10,12 +10,10 @@ from assay.errors import ConfigError
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
-from assay.logic.tally import truth_diagram
 from assay.models import MODELS
 from assay.models.runs import load_model
-from assay.models.semantic import ConstraintLoss, SemanticConfig, TruthLayer
+from assay.models.semantic import ConstraintLoss, SemanticConfig
 from assay.models.tensors import to_batch
-from assay.tasks.chess_rules import Board
 from tests.models.test_models import fitted
 from tests.pixels import QUICK, pixels, trained
 
@@ -68,18 +66,6 @@ def test_groups_that_cannot_be_joined_are_taken_one_by_one_and_told():
     groups = [[int(name[1]) for name in group] for group in loss.about["groups"]]
     parts = [listed(THREE, spread, ~flags[:, group].any(axis=1)).log().mean() for group in groups]
     assert float(loss(spread)) == pytest.approx(-float(sum(parts)))
-
-
-def test_one_king_on_64_squares_is_the_closed_form():
-    knowledge = Board().knowledge()
-    rule = next(c.formula for c in knowledge.constraints if c.name == "white_one_king")
-    layer = TruthLayer(truth_diagram(rule, knowledge.space))
-
-    def closed(spread):
-        king = torch.stack([one[:, 6] for one in spread], dim=1)
-        return ((1 - king).log().sum(dim=1) + (king / (1 - king)).sum(dim=1).log()).mean()
-
-    assert both(lambda spread: layer(spread).mean(), closed, logits(knowledge.space.sizes)) < 1e-9
 
 
 def test_what_is_impossible_has_no_gradient_that_is_no_number():

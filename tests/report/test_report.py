@@ -128,8 +128,12 @@ def test_all_three_say_the_verdict_and_its_reasons(report):
     page, markdown = Page(report.read_text()).text, (report.parent / "report.md").read_text()
     assert [case["diagnosis"]["verdict"] for case in record["cases"]] == ["sound", "sound", "opaque"]
     for case in record["cases"]:
-        for reason in [case["diagnosis"]["meaning"], *case["diagnosis"]["reasons"]]:
+        texts = [finding["text"] for finding in case["diagnosis"]["findings"]]
+        for reason in [case["diagnosis"]["meaning"], *texts]:
             assert reason in page and reason in markdown
+        assert all(reason in markdown for reason in case["diagnosis"]["reasons"])
+        for state in case["diagnosis"]["concepts"]["test"]:
+            assert f"| {state['concept']} | {state['state']} |" in markdown
     assert "a and b or c" in page and "`y = a and b or c`" in markdown
 
 
@@ -147,7 +151,7 @@ def test_numbers_can_be_traced(report, folder):
 def test_tables_are_well_formed(report, strange):
     for path in (report, strange):
         found = tables((path.parent / "report.md").read_text())
-        assert len(found) == (8 if path == report else 4)  # of all runs two, of each run two
+        assert len(found) == (11 if path == report else 5)  # of all runs two, of each run three
         assert all(len(set(cells)) == 1 and len(cells) > 2 for cells in found)
 
 

@@ -11,6 +11,9 @@ import yaml
 
 from assay.studies.records import read_records
 from tests.pixels import TASK
+from tests.samples import needs_task
+
+pytestmark = needs_task("mnlogic")
 
 PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 32, "hard": 16}}
 STUDY = {

@@ -18,7 +18,7 @@ ASKED = {
 }
 ANALYSES = (
     *("accuracy_", "coverage_", "selective_accuracy_", "net_work_automated_", "after_", "before_", "ctl_", "icl_"),
-    *("probe_", "concept_f1_", "training_", "test_", "gain_"),
+    *("probe_", "concept_f1_", "rsbench_concept_f1_", "training_", "test_", "gain_"),
 )
 
 
@@ -46,10 +46,17 @@ def test_a_ready_study_is_planned_in_both_sizes(name, tmp_path):
         assert entry["model"] in labels, entry
 
 
+@pytest.mark.parametrize("name", sorted(n for n in READY if n.startswith("rsbench")))
+def test_rsbenchs_f1_stands_beside_no_other(name, tmp_path):
+    study = find_study(name, "small", tmp_path)
+    compared = [*study.config.metrics, *(str(entry["metric"]) for entry in study.config.published)]
+    assert not [metric for metric in compared if metric.startswith(("label_f1", "concept_f1"))]
+
+
 def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
     monkeypatch.delenv("ASSAY_POPPER", raising=False)
     monkeypatch.setattr(
-        MODELS, "entries", {name: MODELS.entry(name) for name in MODELS if name not in ("ilp", "aleph")}
+        MODELS, "registered", {name: MODELS.entry(name) for name in MODELS if name not in ("ilp", "aleph")}
     )
     study = find_study("vlol-challenge-4", "small", tmp_path)
     assert {text for text in study.absent if "not there" in text} == {
@@ -61,7 +68,7 @@ def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
         "Popper-GT: the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or ASSAY_POPPER"
         in study.absent
     )
-    monkeypatch.setattr(MODELS, "entries", {})
+    monkeypatch.setattr(MODELS, "registered", {})
     with pytest.raises(
         ConfigError,
         match="study 'vlol-challenge-4' has nothing to run here; left out: model 'blackbox', which is not there",

@@ -16,6 +16,9 @@ from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from
 from assay.studies.work import perform
 from tests.pixels import TASK
+from tests.samples import needs_task
+
+pytestmark = needs_task("mnlogic", "mnadd-evenodd")
 
 PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 32, "test": 48, "hard": 32}}
 QUICK = {"learning_rate": 0.02, "device": "cpu"}

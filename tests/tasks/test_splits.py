@@ -5,12 +5,14 @@ import pytest
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.recipe import recipe_from, split_to_dict
-from assay.tasks.logic import MNLogic
+from assay.tasks import TASKS
 from assay.testing import check_task, require
 from assay.worlds.split import Quota
 from tests.boundaries import counts
 from tests.conftest import Made
 from tests.toys import Coin, Shelf
+
+MNLogic = TASKS["mnlogic"]
 
 
 class Untested(Coin):

@@ -45,12 +45,17 @@ def leakage(
     kinds = [kind for kind in ("soft", "hard") if found[kind] is not None]
     rows = [[name, *(f"{found[kind][key]:.4f}" for kind in kinds), text] for key, name, text in MEASURES]
     print_table([f"{split} ({found['rows']:,})", *kinds, ""], rows)
+    told = sorted(found["beyond_value"].items(), key=lambda pair: -pair[1])[:MOST_NAMED]
+    if told:
+        heads = ["probabilities of", "tell of a label, where the concept is right and its value known"]
+        print_table(heads, [[name, f"{strength:.4f}"] for name, strength in told])
     if passed is not None:
         print_table(["with concepts", "value", ""], [[key, f"{passed[key]:.4f}", text] for key, text in PASSES.items()])
     else:
         say(f"bypass left out: {why}")
 
 
+MOST_NAMED = 10
 MEASURES = (
     ("ctl", "CTL", "concept to label: what a concept tells of it beyond the true one, as a share of H(label)"),
     ("icl", "ICL", "concept to concept, beyond the true ones"),

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from assay.cli.console import (
     say,
     settings_from,
 )
+from assay.cli.sources import with_source_flags
 from assay.config import Config, Settings, checked, from_pairs
 from assay.errors import ConfigError
 
@@ -37,6 +39,7 @@ class Output(Config):
     cluster: str | None = None
 
 
+@with_source_flags
 def make(
     task: Annotated[str, typer.Argument(help="A task's name, or a file my_task.py.")],
     output: Annotated[
@@ -53,10 +56,7 @@ def make(
     cluster: Annotated[str | None, ClusterOption] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
-    digits: Annotated[Path | None, typer.Option("--digits", help="A folder with the idx files of MNIST.")] = None,
-    coco: Annotated[
-        Path | None, typer.Option("--coco", help="A folder with COCO's images and annotations, or an annotation file.")
-    ] = None,
+    sources: Mapping[str, Path | None] = {},
     archive: Annotated[str | None, typer.Option("--archive", help="Also pack it: zip, tar.gz or tar.bz2.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -68,8 +68,7 @@ def make(
     from assay.data.recipe import recipe_from
 
     base = settings_from(settings, config).renamed(RSBENCH)
-    outside = {"digits": digits, "coco": coco}
-    options = {"n": train, "seed": seed, **outside, "output_dir": output, "archive": archive, "workers": workers}
+    options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster
     given = base.merged(_flags(options)).merged(_sizes(split, base))
     own = checked(Output, given.only(Output.model_fields))

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 Exporter = Callable[["Dataset", Sequence[str], Path], dict[str, int]]
 
-EXPORTS = Registry("export")
-EXPORTS.add("clevr", "images and CLEVR scene files, as rsbench's CLE4EVR has them", "assay.data.clevr:write_clevr")
-EXPORTS.add("vlol", "images, depth maps and scene files of trains, as V-LoL has them", "assay.data.vlol:write_vlol")
-EXPORTS.add("bdd-oia", "images and annotations of driving, as BDD-OIA has them", "assay.data.bdd:write_bdd")
-EXPORTS.add("valued", "images, boards, boxes and FEN of chess, as VALUED has them", "assay.data.valued:write_valued")
+EXPORTS = Registry("export", filled_by="assay.families")
 EXPORTS.add(
     "prolog", "the rule and the worlds as Prolog, with files for Aleph and Popper", "assay.data.prolog:write_prolog"
 )

@@ -152,7 +152,10 @@ def _judged(evidence: Evidence, place: int, used: bool, decides: int, fitter: Ma
     own = fitter.own(place)
     values = evidence.knowledge.space.concepts[place].values
     missed = tuple(str(values[code]) for code in clearly_missed(spoken, level))
-    return _state(_own_state(spoken, own, bool(missed), level), about, own, missed)
+    wrong = misread_values(spoken, level)
+    if not wrong and fitter.clearly_misread(place):
+        wrong = [code for code, row in enumerate(spoken) if row.max() > row[code]]
+    return _state(_own_state(spoken, own, wrong, bool(missed), level), about, own, missed)
 
 
 def _state(
@@ -184,10 +187,9 @@ def misread_values(counts: Array, level: float) -> list[int]:
     return found
 
 
-def _own_state(counts: Array, own: ConceptMap, missed: bool, level: float) -> State:
+def _own_state(counts: Array, own: ConceptMap, wrong: list[int], missed: bool, level: float) -> State:
     """Judge by the counts of true values (rows) against answers (columns)."""
     total, right = int(counts.sum()), int(np.trace(counts))
-    wrong = misread_values(counts, level)
     if wrong:
         return _wrong_state(counts, own, wrong)
     if at_most(right, total, 1 - TOLERATED) <= level or missed:

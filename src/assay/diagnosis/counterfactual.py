@@ -11,9 +11,8 @@ from assay.data.pairs import Pairs
 from assay.errors import DataError
 from assay.metrics.evidence import gather
 from assay.metrics.metric import mean
-from assay.metrics.score import RESAMPLES, Score, scored
+from assay.metrics.score import Score, mean_score
 from assay.predictions import Predictions
-from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,4 @@ def _rows(true: Array, counted: Array) -> Array:
 
 
 def _effects(values: Mapping[str, Array]) -> Effects:
-    return Effects(**{name: _score(name, found) for name, found in values.items()})
-
-
-def _score(name: str, found: Array) -> Score:
-    known = found[~np.isnan(found)]
-    if not len(known):
-        return Score(name, float("nan"), float("nan"), float("nan"), 0)
-    rows = rng_for(0, "bootstrap", len(known)).integers(len(known), size=(RESAMPLES, len(known)))
-    return scored(name, float(known.mean()), known[rows].mean(axis=1).tolist(), len(known))
+    return Effects(**{name: mean_score(name, found[~np.isnan(found)]) for name, found in values.items()})

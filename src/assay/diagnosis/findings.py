@@ -96,9 +96,10 @@ def shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | None, f
     always = agreement is not None and agreement >= 1 - TOLERATED
     if not count or not (always or wilson(kept, count)[0] >= KEPT):
         return None, agreement
+    word = "still" if wilson(kept, count)[0] >= KEPT else "then"
     text = (
         f"On {view.name}, concepts that the rule uses are misread in {count:,} of {len(view.evidence):,} examples, and "
-        f"the rule still gives the right labels in {share_of(kept, count)} such examples."
+        f"the rule {word} gives the right labels in {share_of(kept, count)} such examples."
     )
     texts = [text, *tell_concepts(wrong, view.evidence)]
     if agreement is not None:
@@ -157,9 +158,9 @@ def _kept_by_chance(view: SplitView) -> float:
     return kept / max(1, count)
 
 
-def noisy(view: SplitView, kept: bool) -> Finding | None:
-    """Find concepts that the rule uses and that are read wrong; those misread systematically if labels are lost."""
-    wrong = view.in_state(["noisy", "not learned"] if kept else list(WRONG))
+def noisy(view: SplitView, kept: frozenset[str]) -> Finding | None:
+    """Find concepts that the rule uses and that are read wrong, but for those whose misreading keeps the labels."""
+    wrong = [c for c in view.in_state(WRONG) if c.state not in SYSTEMATIC or c.concept not in kept]
     if not wrong:
         return None
     return Finding(

@@ -6,7 +6,8 @@ the Concept Benchmark reports them. `hard` compares the predicted values. `soft`
 for CTL by nearest neighbours; for ICL what the probabilities of one tell of the other's true value.
 
 Both look at one concept at a time, and are biased upwards by chance. The probe is not: it learns on one half and is
-asked about the other how much better the label is told by true and predicted concepts than by the truth and the rule.
+asked about the other how much better the label is told by true and predicted concepts than by the truth and the
+rule. It is 0 where the rule uses every concept; what probabilities tell then is measured in `soft_leakage`.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.diagnosis.information import PRECISION, Blur, entropy, shared, shared_by_neighbours
+from assay.diagnosis.soft_leakage import soft_leaks
 from assay.errors import DataError
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
@@ -50,6 +52,8 @@ class Leakage:
     soft: Measure | None
     by_concept: dict[str, float]
     """The CTL of each concept, by its probabilities if there are such."""
+    beyond_value: dict[str, float]
+    """How much the probabilities of each concept tell of a label where the concept's value is known and right."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -80,7 +84,14 @@ def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> 
         soft = Measure(_mean(each), found.icl(found.soft_pair), found.probe(found.soft_features))
     names = held.knowledge.space.names
     by_concept = {names[p]: round(value, 6) for p, value in zip(places, each, strict=True)}
-    return Leakage(held.split, len(held), len(found.pairs), hard, soft, by_concept)
+    return Leakage(held.split, len(held), len(found.pairs), hard, soft, by_concept, _beyond_value(held))
+
+
+def _beyond_value(evidence: Evidence) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for leak in soft_leaks(evidence):
+        found[leak.concept] = round(max(found.get(leak.concept, 0.0), leak.strength), 6)
+    return found
 
 
 def _mean(values: list[float]) -> float:

@@ -116,6 +116,19 @@ class MapFitter:
         """Return the map of a concept's own values."""
         return self._map(place, "own", (place,), self._said(place))
 
+    def clearly_misread(self, place: int) -> bool:
+        """Return whether the map of a concept's own values explains clearly more answers than reading them right."""
+        rows = self._said(place)
+        follows = self._follows(place, (place,), rows)
+        right = self.evidence.predicted_concepts[rows, place] == self.evidence.concepts[rows, place]
+        return self._gains(follows, right, CLEARLY / 2)
+
+    def _gains(self, follows: Array, before: Array, margin: float) -> bool:
+        """Return whether more answers follow one map than another, clearly and by a margin."""
+        gained, lost = int((follows & ~before).sum()), int((before & ~follows).sum())
+        clearly = at_least(gained, gained + lost, 0.5) <= self.level / len(self.space)
+        return clearly and gained - lost >= margin * max(1, len(follows))
+
     def elsewhere(self, place: int) -> ConceptMap | None:
         """Return a map from other true values, if one explains clearly more of the answers than their own concept."""
         rows = self._said(place)
@@ -128,10 +141,8 @@ class MapFitter:
             fits.append(("world", tuple(range(len(self.space)))))
         for kind, columns in fits:
             follows = self._follows(place, columns, rows)
-            gained, lost = int((follows & ~own).sum()), int((own & ~follows).sum())
-            mostly = wilson(int(follows.sum()), len(follows))[0] >= MOSTLY
-            clearly = gained - lost >= CLEARLY * rows.sum() and mostly and columns != (place,)
-            if clearly and at_least(gained, gained + lost, 0.5) <= self.level / len(self.space):
+            mostly = wilson(int(follows.sum()), len(follows))[0] >= MOSTLY and columns != (place,)
+            if mostly and self._gains(follows, own, CLEARLY):
                 return self._map(place, kind, columns, rows)
         return None
 

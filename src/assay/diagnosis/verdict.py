@@ -156,11 +156,11 @@ def _findings(
 ) -> tuple[tuple[Finding, ...], float | None]:
     """Return what is found on any split, the gravest first, each kind told where it is found first."""
     new = {name: new_worlds(view.evidence, training) for name, view in views.items()}
+    shortcuts = {name: find.shortcut(view, training) for name, view in views.items()}
+    agreement = next((kept for _, kept in shortcuts.values() if kept is not None), None)
+    kept = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
     found: list[Finding] = []
-    agreement = None
     for name, view in views.items():
-        shortcut, kept = find.shortcut(view, training)
-        agreement = kept if agreement is None else agreement
         rule = find.wrong_rule(view)
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
             rule.labels
@@ -168,10 +168,10 @@ def _findings(
         found += [
             finding
             for finding in (
-                shortcut,
+                shortcuts[name][0],
                 rule,
                 find.underfit(view, named) if name == next(iter(views)) else None,
-                find.noisy(view, shortcut is not None),
+                find.noisy(view, kept),
                 find.unidentified(view),
                 find.inconsistent(view),
                 find.bypassing(view) or _soft_leak(view),

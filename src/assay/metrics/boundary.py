@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.metrics.average import accuracy_of, interval_of
 from assay.metrics.evidence import Evidence, Side
-from assay.metrics.metric import overall
+from assay.metrics.metric import Metric, overall
 
 
 def balanced_accuracy(truth: Codes, predicted: Codes) -> float:
@@ -33,37 +34,59 @@ def accuracy_by_region(right: Array, inside: Array) -> Array:
         return np.asarray((right[:, None] & inside).sum(axis=0) / sizes)
 
 
-def _averaged(evidence: Evidence, regions: Callable[[Side], Array]) -> float:
-    """Return the accuracy averaged over the regions of each label, then over labels."""
-    found = []
-    for place, side in enumerate(evidence.sides):
-        right = evidence.labels[:, place] == evidence.predicted_labels[:, place]
-        accuracies = accuracy_by_region(right, regions(side))
-        if not np.isnan(accuracies).all():
-            found.append(float(np.nanmean(accuracies)))
-    return float(np.mean(found)) if found else float("nan")
+def region_metric(name: str, summary: str) -> Callable[[Callable[[Side], Array]], Metric]:
+    """Register a function that gives regions; the metric is the accuracy averaged over them, then over labels."""
+
+    def register(regions: Callable[[Side], Array]) -> Metric:
+        def parts(evidence: Evidence) -> list[tuple[Array, Array]]:
+            right = evidence.labels == evidence.predicted_labels
+            found = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
+            return [(hits, inside) for hits, inside in found if inside.any()]
+
+        def value(evidence: Evidence) -> float:
+            found = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
+            return float(np.mean(found)) if found else float("nan")
+
+        def interval(evidence: Evidence) -> tuple[float, float]:
+            return interval_of([accuracy_of(*part) for part in parts(evidence)])
+
+        metric: Metric = overall(name, summary, interval=interval)(value)
+        return metric
+
+    return register
 
 
-@overall("balanced_accuracy", "accuracy on each value of a label, averaged over values and labels")
+def _balanced_interval(evidence: Evidence) -> tuple[float, float]:
+    parts = []
+    for truth, predicted in zip(evidence.labels.T, evidence.predicted_labels.T, strict=True):
+        parts.append(accuracy_of(truth == predicted, truth[:, None] == np.unique(truth)))
+    return interval_of(parts)
+
+
+@overall(
+    "balanced_accuracy",
+    "accuracy on each value of a label, averaged over values and labels",
+    interval=_balanced_interval,
+)
 def mean_balanced_accuracy(evidence: Evidence) -> float:
     """Return the balanced accuracy of each label, averaged."""
     columns = range(evidence.labels.shape[1])
     return float(np.mean([balanced_accuracy(evidence.labels[:, i], evidence.predicted_labels[:, i]) for i in columns]))
 
 
-@overall("variant_accuracy", "accuracy on each way in which a rule holds, averaged over the ways")
-def variant_accuracy(evidence: Evidence) -> float:
-    """Return the accuracy on the positive variants."""
-    return _averaged(evidence, lambda side: side.in_variants)
+@region_metric("variant_accuracy", "accuracy on each way in which a rule holds, averaged over the ways")
+def variant_accuracy(side: Side) -> Array:
+    """Return the positive variants."""
+    return side.in_variants
 
 
-@overall("near_accuracy", "accuracy on each near-boundary type of a rule, averaged over the types")
-def near_accuracy(evidence: Evidence) -> float:
-    """Return the accuracy on worlds that one change brings across the boundary."""
-    return _averaged(evidence, lambda side: side.in_types)
+@region_metric("near_accuracy", "accuracy on each near-boundary type of a rule, averaged over the types")
+def near_accuracy(side: Side) -> Array:
+    """Return the types of worlds that one change brings across the boundary."""
+    return side.in_types
 
 
-@overall("far_accuracy", "accuracy on worlds far from the boundary of a rule")
-def far_accuracy(evidence: Evidence) -> float:
-    """Return the accuracy on worlds that no single change brings across the boundary."""
-    return _averaged(evidence, lambda side: side.far[:, None])
+@region_metric("far_accuracy", "accuracy on worlds far from the boundary of a rule")
+def far_accuracy(side: Side) -> Array:
+    """Return the worlds that no single change brings across the boundary, as one region."""
+    return side.far[:, None]

@@ -1,12 +1,21 @@
 """Does a model that says 80 % turn out right 80 % of the time?"""
 
+import math
+from statistics import NormalDist
+
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.metrics.evidence import Evidence
+from assay.metrics.interval import wilson
 from assay.metrics.metric import overall
 
 BINS = 10
+Z = NormalDist().inv_cdf(0.975)
+
+
+def _bin(confidence: Array, bins: int) -> Array:
+    return np.asarray(np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1))
 
 
 def expected_calibration_error(truth: Codes, probabilities: Array, bins: int = BINS) -> float:
@@ -17,23 +26,87 @@ def expected_calibration_error(truth: Codes, probabilities: Array, bins: int = B
     """
     confidence = probabilities.max(axis=1)
     right = (probabilities.argmax(axis=1) == truth).astype(float)
-    place = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    gaps = np.bincount(place, weights=right - confidence, minlength=bins)
+    gaps = np.bincount(_bin(confidence, bins), weights=right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(truth))
 
 
-def _over_columns(truth: Codes, spreads: tuple[Array | None, ...]) -> float:
-    found = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(spreads) if p is not None]
+def calibration_interval(confidence: Array, right: Array) -> tuple[float, float]:
+    """Return a 95 % interval of the expected calibration error; rows of confidences and whether they were right.
+
+    The gap of a bin is a sum of chance errors and of what is not calibrated, and the mean size of the first alone is
+    not 0. The interval begins at 0 if answers that are right as often as stated would give such a value; else its
+    middle is the value less what chance adds to it. It ends no lower than a share of errors of which none may be seen.
+
+    >>> calibration_interval(np.full((10, 1), 0.8), np.arange(10)[:, None] < 7)[0]
+    0.0
+    """
+    rows, columns = confidence.shape
+    place = _bin(confidence, BINS) + BINS * np.arange(columns)
+    residual = right - confidence
+    gaps, stated = _sums(residual, place), _sums(confidence * (1 - confidence), place)
+    scale = rows * columns
+    value = float(np.abs(gaps).sum()) / scale
+    usual = np.minimum(math.sqrt(2 / math.pi) * np.sqrt(stated), 2 * stated)  # the mean size of a calibrated gap
+    spread = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
+    low, added = 0.0, _added_by_chance(gaps, np.maximum(stated, _variances(residual, place, gaps)))
+    middle = max(0.0, value - float(added.sum()) / scale)
+    error = math.sqrt(float((np.sign(gaps)[place] * residual).mean(axis=1).var()) / rows)
+    if value > (float(usual.sum()) + Z * float(spread)) / scale:
+        low = max(0.0, middle - Z * error)
+    return low, min(1.0, max(middle + Z * error, wilson(0, rows)[1]))
+
+
+def _sums(values: Array, place: Array) -> Array:
+    """Return the sum of the values in each bin of each column."""
+    return np.bincount(place.ravel(), weights=values.ravel(), minlength=BINS * values.shape[1])
+
+
+def _variances(residual: Array, place: Array, gaps: Array) -> Array:
+    """Return the variance of each gap, from the residuals in its bin; 0 where there is one."""
+    counts = _sums(np.ones_like(residual), place)
+    around = _sums(residual**2, place) - gaps**2 / np.maximum(counts, 1)
+    return np.where(counts > 1, around * counts / np.maximum(counts - 1, 1), 0.0)
+
+
+def _added_by_chance(gaps: Array, variances: Array) -> Array:
+    """Return by how much the mean size of a normal variable exceeds the size of its mean."""
+    from scipy.special import ndtr
+
+    deviations = np.sqrt(variances)
+    ratio = np.abs(gaps) / np.maximum(deviations, 1e-12)
+    return np.asarray(deviations * (math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) - 2 * ratio * ndtr(-ratio)))
+
+
+def _over_columns(truth: Codes, probabilities: tuple[Array | None, ...]) -> float:
+    found = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
     return float(np.mean(found)) if found else float("nan")
 
 
-@overall("label_ece", "expected calibration error of the labels, averaged over labels", better="lower")
+def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[float, float]:
+    columns = [(p.max(axis=1), p.argmax(axis=1) == truth[:, i]) for i, p in enumerate(probabilities) if p is not None]
+    if not columns:
+        return math.nan, math.nan
+    confidence, right = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))
+    return calibration_interval(confidence, right)
+
+
+@overall(
+    "label_ece",
+    "expected calibration error of the labels, averaged over labels",
+    better="lower",
+    interval=lambda evidence: _interval(evidence.labels, evidence.label_probabilities),
+)
 def label_ece(evidence: Evidence) -> float:
     """Return the expected calibration error of each label that has probabilities, averaged."""
     return _over_columns(evidence.labels, evidence.label_probabilities)
 
 
-@overall("concept_ece", "expected calibration error of the concepts, averaged over concepts", better="lower")
+@overall(
+    "concept_ece",
+    "expected calibration error of the concepts, averaged over concepts",
+    better="lower",
+    interval=lambda evidence: _interval(evidence.concepts, evidence.concept_probabilities),
+)
 def concept_ece(evidence: Evidence) -> float:
     """Return the expected calibration error of each concept that has probabilities, averaged."""
     return _over_columns(evidence.concepts, evidence.concept_probabilities)

@@ -12,6 +12,8 @@ import numpy as np
 from assay.arrays import Array
 
 ROUNDING = 1e-9
+ADDED = 2
+"""Examples of 0 or 1 that are added to a variance, since a few values may differ too little by chance."""
 
 
 def wilson(right: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -45,6 +47,8 @@ def of_mean(values: Array, confidence: float = 0.95) -> tuple[float, float]:
     if count and (values.min() < 0 or values.max() > 1):
         return _student(values, confidence)
     value, variance = (float(values.mean()), float(values.var())) if count else (0.0, 0.0)
+    if variance > ROUNDING**2:
+        variance = (count * variance + ADDED * value * (1 - value)) / (count + ADDED)
     return from_error(value, math.sqrt(variance / max(count, 1)), count, confidence)
 
 
@@ -60,14 +64,15 @@ def from_error(value: float, standard_error: float, examples: float, confidence:
 
 
 def _student(values: Array, confidence: float) -> tuple[float, float]:
-    """Return Student's t interval of the mean; without bounds for one example."""
+    """Return Student's t interval of the mean, from 0 on where no value is less; without bounds for one example."""
     from scipy.special import stdtrit
 
     value, count = float(values.mean()), len(values)
+    least = 0.0 if values.min() >= 0 else -math.inf
     if count < 2:
-        return -math.inf, math.inf
+        return least, math.inf
     half = float(stdtrit(count - 1, (1 + confidence) / 2)) * float(values.std(ddof=1)) / math.sqrt(count)
-    return value - half, value + half
+    return max(least, value - half), value + half
 
 
 def at_least(right: int, examples: int, share: float) -> float:

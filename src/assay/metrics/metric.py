@@ -18,7 +18,8 @@ class Metric:
     """A name, which way is better, and a function of evidence.
 
     `values` gives a number for each example (NaN where the metric does not apply) for metrics that are means; `overall`
-    gives one number for all examples together (NaN where it does not apply), for the rest.
+    gives one number for all examples together (NaN where it does not apply), for the rest, and `interval` its 95 %
+    interval where that is known better than from resamples.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Metric:
     better: Literal["higher", "lower"]
     values: Callable[[Evidence], Array] | None = None
     overall: Callable[[Evidence], float] | None = None
+    interval: Callable[[Evidence], tuple[float, float]] | None = None
 
     def __call__(self, evidence: Evidence) -> float:
         """Return the metric over all examples."""
@@ -53,11 +55,16 @@ def per_example(name: str, summary: str, better: Literal["higher", "lower"] = "h
     return register
 
 
-def overall(name: str, summary: str, better: Literal["higher", "lower"] = "higher") -> Callable[..., Metric]:
-    """Register a function that gives one number for all examples."""
+def overall(
+    name: str,
+    summary: str,
+    better: Literal["higher", "lower"] = "higher",
+    interval: Callable[[Evidence], tuple[float, float]] | None = None,
+) -> Callable[..., Metric]:
+    """Register a function that gives one number for all examples, with an interval of its own or one by resamples."""
 
     def register(function: Callable[[Evidence], float]) -> Metric:
-        metric = Metric(name, summary, better, overall=function)
+        metric = Metric(name, summary, better, overall=function, interval=interval)
         METRICS.add(name, summary, metric)
         return metric
 

@@ -1,10 +1,14 @@
 """How right a model is: accuracy and F1 of labels and concepts."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.metrics.average import f1_of, interval_of
 from assay.metrics.evidence import Evidence
-from assay.metrics.metric import overall, per_example
+from assay.metrics.metric import Metric, overall, per_example
 
 
 def confusion(truth: Codes, predicted: Codes, size: int) -> Array:
@@ -37,7 +41,7 @@ def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
 
 
 def macro_f1_of_union(truth: Codes, predicted: Codes, size: int) -> float:
-    """Return the mean F1 over the values that occur or are predicted, as scikit-learn does unless told otherwise."""
+    """Return the mean F1 over the values that occur or are predicted, as rsbench does (scikit-learn's default)."""
     return float(np.nanmean(f1_by_value(truth, predicted, size)))
 
 
@@ -61,28 +65,81 @@ def label_exact(evidence: Evidence) -> Array:
     return right.all(axis=1).astype(float)
 
 
-@overall("label_f1", "macro F1 of the labels, averaged over labels")
-def label_f1(evidence: Evidence) -> float:
-    """Return the macro F1 of each label, averaged."""
-    columns = enumerate(evidence.knowledge.labels)
-    found = [macro_f1(evidence.labels[:, i], evidence.predicted_labels[:, i], len(x.values)) for i, x in columns]
-    return float(np.mean(found))
+@dataclass(frozen=True)
+class Part:
+    """Columns of codes that one F1 pools, and the values over which it is averaged."""
+
+    truth: Codes
+    predicted: Codes
+    size: int
+    values: Array
+
+    @property
+    def f1(self) -> float:
+        """The mean F1 of the values; 0 for one that neither occurs nor is predicted."""
+        by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size)
+        return float(np.nan_to_num(by_value[self.values]).mean())
 
 
-@overall("label_f1_union", "macro F1 of the labels over values that occur or are predicted (scikit-learn's default)")
-def label_f1_union(evidence: Evidence) -> float:
-    """Return the macro F1 of each label over the values that occur or are predicted, averaged."""
+def f1_metric(name: str, summary: str) -> Callable[[Callable[[Evidence], list[Part]]], Metric]:
+    """Register a function that gives the parts over which F1 is averaged."""
+
+    def register(parts: Callable[[Evidence], list[Part]]) -> Metric:
+        def value(evidence: Evidence) -> float:
+            found = [part.f1 for part in parts(evidence)]
+            return float(np.mean(found)) if found else float("nan")
+
+        def interval(evidence: Evidence) -> tuple[float, float]:
+            return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in parts(evidence)])
+
+        metric: Metric = overall(name, summary, interval=interval)(value)
+        return metric
+
+    return register
+
+
+def occurring(truth: Codes, predicted: Codes) -> Array:
+    """Return the values that occur."""
+    return np.unique(truth)
+
+
+def occurring_or_predicted(truth: Codes, predicted: Codes) -> Array:
+    """Return the values that occur or are predicted."""
+    values = np.union1d(truth, predicted)
+    return values[values >= 0]
+
+
+def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
     truth, predicted = evidence.labels, evidence.predicted_labels
-    columns = enumerate(evidence.knowledge.labels)
-    return float(np.mean([macro_f1_of_union(truth[:, i], predicted[:, i], len(x.values)) for i, x in columns]))
+    columns = [(truth[:, [i]], predicted[:, [i]], len(x.values)) for i, x in enumerate(evidence.knowledge.labels)]
+    return [Part(true, said, size, values(true, said)) for true, said, size in columns]
 
 
-@overall("label_mean_f1", "binary F1 of each true-or-false label, averaged over labels")
-def label_mean_f1(evidence: Evidence) -> float:
-    """Return mF1(Y): the F1 of "true" for each true-or-false label, averaged."""
-    places = [i for i, label in enumerate(evidence.knowledge.labels) if label.kind == "bool"]
-    found = [binary_f1(evidence.labels[:, i], evidence.predicted_labels[:, i]) for i in places]
-    return float(np.mean(found)) if found else float("nan")
+def _of_concepts(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
+    sizes, parts = evidence.knowledge.space.sizes, []
+    for columns in evidence.groups.values():
+        truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
+        parts.append(Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
+    return parts
+
+
+@f1_metric("label_f1", "macro F1 of the labels over the values that occur, averaged over labels")
+def label_f1(evidence: Evidence) -> list[Part]:
+    """Return each label with the values that occur."""
+    return _of_labels(evidence, occurring)
+
+
+@f1_metric("rsbench_label_f1", "rsbench's F1(Y): as label_f1, but over the values that occur or are predicted")
+def rsbench_label_f1(evidence: Evidence) -> list[Part]:
+    """Return each label with the values that occur or are predicted."""
+    return _of_labels(evidence, occurring_or_predicted)
+
+
+@f1_metric("label_mean_f1", "binary F1 of each true-or-false label, averaged over labels")
+def label_mean_f1(evidence: Evidence) -> list[Part]:
+    """Return each true-or-false label with the value "true", for mF1(Y)."""
+    parts = zip(_of_labels(evidence, lambda *_: np.array([1])), evidence.knowledge.labels, strict=True)
+    return [part for part, label in parts if label.kind == "bool"]
 
 
 @per_example("concept_accuracy", "share of concepts that are right")
@@ -104,25 +161,28 @@ def concept_exact(evidence: Evidence) -> Array:
     return right.all(axis=1).astype(float)
 
 
-@overall("concept_f1", "macro F1 of the concepts, pooled over those that share an encoder")
-def concept_f1(evidence: Evidence) -> float:
-    """Return the macro F1 of each encoder group, its concepts pooled as in rsbench's F1(C), averaged over groups."""
-    found = []
-    for columns in evidence.groups.values():
-        size = evidence.knowledge.space.sizes[columns[0]]
-        truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
-        found.append(macro_f1(truth.ravel(), predicted.ravel(), size))
-    return float(np.mean(found)) if found else float("nan")
+@f1_metric(
+    "concept_f1", "macro F1 of the concepts over the values that occur, pooled over concepts that share an encoder"
+)
+def concept_f1(evidence: Evidence) -> list[Part]:
+    """Return each encoder group, its concepts pooled, with the values that occur."""
+    return _of_concepts(evidence, occurring)
 
 
-@overall("concept_mean_f1", "F1 of each concept, averaged over concepts")
-def concept_mean_f1(evidence: Evidence) -> float:
-    """Return mF1(C): the F1 of each concept column (of "true" where true or false, else macro), averaged."""
-    found = []
+@f1_metric("rsbench_concept_f1", "rsbench's F1(C): as concept_f1, but over the values that occur or are predicted")
+def rsbench_concept_f1(evidence: Evidence) -> list[Part]:
+    """Return each encoder group, its concepts pooled, with the values that occur or are predicted."""
+    return _of_concepts(evidence, occurring_or_predicted)
+
+
+@f1_metric("concept_mean_f1", "F1 of each concept, averaged over concepts")
+def concept_mean_f1(evidence: Evidence) -> list[Part]:
+    """Return each concept with the value "true" where it is true or false, else with those that occur, for mF1(C)."""
+    parts = []
     for column in evidence.answered:
         concept = evidence.knowledge.space.concepts[column]
-        truth, predicted = evidence.concepts[:, column], evidence.predicted_concepts[:, column]
+        truth, predicted = evidence.concepts[:, [column]], evidence.predicted_concepts[:, [column]]
         truth_value = concept.kind == "bool" and len(concept.values) == 2
-        score = binary_f1(truth, predicted) if truth_value else macro_f1(truth, predicted, len(concept.values))
-        found.append(score)
-    return float(np.mean(found)) if found else float("nan")
+        values = np.array([1]) if truth_value else occurring(truth, predicted)
+        parts.append(Part(truth, predicted, len(concept.values), values))
+    return parts

@@ -1,4 +1,8 @@
-"""Metrics with bootstrap intervals."""
+"""Metrics with 95 % intervals.
+
+A mean over examples gets Wilson's interval, a metric that knows its own interval that one, and any other one from
+resampled examples.
+"""
 
 import math
 from collections.abc import Iterable
@@ -7,12 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from assay.arrays import Array
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
-from assay.metrics.metric import mean
+from assay.metrics.interval import from_error, of_mean
+from assay.metrics.metric import Metric, mean
 from assay.seeds import rng_for
 
+NORMAL = 1.96
 RESAMPLES = 200
+FEWEST = 30
+"""A score on fewer examples says little, and deserves a warning."""
 
 
 @dataclass(frozen=True)
@@ -30,34 +39,63 @@ class Score:
         """Whether the metric applies to this model and task."""
         return not math.isnan(self.value)
 
+    @property
+    def few(self) -> bool:
+        """Whether these are too few examples to say much."""
+        return self.examples < FEWEST
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the score as plain data, None for NaN."""
-        return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in asdict(self).items()}
+        """Return the score as plain data, None for NaN and for a bound that is infinite."""
+        return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in asdict(self).items()}
 
 
 def score(
     evidence: Evidence, names: Iterable[str] | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Score]:
-    """Return every metric, or those named, with intervals from resampled examples."""
+    """Return every metric, or those named, with its interval, by resamples where the metric has none of its own."""
     chosen = [METRICS[name] for name in (METRICS if names is None else names)]
-    means = {metric.name: metric.values(evidence) for metric in chosen if metric.values is not None}
-    value = {metric.name: metric(evidence) for metric in chosen}
-    others = [metric for metric in chosen if metric.name not in means and not math.isnan(value[metric.name])]
-    repeated: dict[str, list[float]] = {name: [] for name in value}
+    without = [metric for metric in chosen if metric.values is None and metric.interval is None]
+    repeated = _repeated(without, evidence, resamples, seed) if without else {}
+    return {metric.name: _score(metric, evidence, repeated.get(metric.name, [])) for metric in chosen}
+
+
+def _repeated(metrics: list[Metric], evidence: Evidence, resamples: int, seed: int) -> dict[str, list[float]]:
+    """Return what each metric gives on examples drawn with repetition."""
+    repeated: dict[str, list[float]] = {metric.name: [] for metric in metrics}
     for rows in rng_for(seed, "bootstrap", len(evidence)).integers(len(evidence), size=(resamples, len(evidence))):
-        for name, values in means.items():
-            repeated[name].append(mean(values[rows]))
-        again = evidence.take(rows) if others else evidence
-        for metric in others:
+        again = evidence.take(rows)
+        for metric in metrics:
             repeated[metric.name].append(metric(again))
-    return {name: scored(name, value[name], repeated[name], len(evidence)) for name in value}
+    return repeated
+
+
+def _score(metric: Metric, evidence: Evidence, repeated: list[float]) -> Score:
+    if metric.values is not None:
+        return mean_score(metric.name, metric.values(evidence))
+    value = metric(evidence)
+    if metric.interval is None or math.isnan(value):
+        return scored(metric.name, value, repeated, len(evidence))
+    return _around(metric.name, value, metric.interval(evidence), len(evidence))
+
+
+def mean_score(name: str, values: Array) -> Score:
+    """Return the mean of the values that there are, with its interval."""
+    value = mean(values)
+    bounds = (math.nan, math.nan) if math.isnan(value) else of_mean(values)
+    return _around(name, value, bounds, len(values))
 
 
 def scored(name: str, value: float, repeated: list[float], examples: int) -> Score:
-    """Return a value with the interval of what resamples gave."""
-    known = [x for x in repeated if not math.isnan(x)]
-    if math.isnan(value) or not known:
+    """Return a value with an interval from the standard deviation of what resamples gave."""
+    known = np.array([x for x in repeated if not math.isnan(x)])
+    if math.isnan(value) or not len(known):
         return Score(name, value, math.nan, math.nan, examples)
-    low, high = np.quantile(known, [0.025, 0.975]).tolist()
-    # a resample holds fewer distinct examples, which moves collapse and calibration to one side
-    return Score(name, value, min(low, value), max(high, value), examples)
+    error = float(known.std())
+    if min(value, known.min()) >= 0 and max(value, known.max()) <= 1:
+        return _around(name, value, from_error(value, error, examples), examples)
+    return _around(name, value, (value - NORMAL * error, value + NORMAL * error), examples)
+
+
+def _around(name: str, value: float, bounds: tuple[float, float], examples: int) -> Score:
+    """Return a score whose interval holds its value, whatever rounding did."""
+    return Score(name, value, min(bounds[0], value), max(bounds[1], value), examples)

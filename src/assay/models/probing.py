@@ -29,8 +29,8 @@ from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 
 Method = Literal["linear", "tcav"]
-METRICS = ("concept_accuracy", "concept_f1", "collapse")
-"""The columns of rsbench's Tables 29 to 31."""
+METRICS = ("concept_accuracy", "concept_f1", "rsbench_concept_f1", "collapse")
+"""The columns of rsbench's Tables 29 to 31, and our F1."""
 
 
 @dataclass(frozen=True)

@@ -1,43 +1,44 @@
 """Tasks by name. A task declares its concepts and its rule once, draws styles, and renders worlds."""
 
-from assay.registry import Registry
+from collections.abc import Mapping
+from typing import Any
 
-TASKS = Registry("task")
-TASKS.add("mnadd", "the sum of k handwritten digits", "assay.tasks.digits:MNAdd")
-TASKS.add(
-    "mnadd-half", "sums of digits 0-4, a few pairs only: digits can be read wrong", "assay.tasks.digits:MNAddHalf"
-)
-TASKS.add("mnadd-evenodd", "sums of two even or two odd digits: 36 readings fit", "assay.tasks.digits:MNAddEvenOdd")
-TASKS.add("mnmath", "a system of equations over handwritten digits", "assay.tasks.digits:MNMath")
-TASKS.add("mnlogic", "a logical formula over handwritten bits: XOR, your own, random CNF", "assay.tasks.logic:MNLogic")
-TASKS.add("robots", "robots told apart by body parts, seen, described or tabulated", "assay.tasks.robots:Robots")
-TASKS.add("kand-logic", "figures with the same kind of shapes or of colours", "assay.tasks.kandinsky:KandLogic")
-TASKS.add("kand-logic-and", "figures with the same kind of shapes and of colours", "assay.tasks.kandinsky:KandLogicAnd")
-TASKS.add("kand-logic-pairs", "figures each with two equal objects and another", "assay.tasks.kandinsky:KandLogicPairs")
-TASKS.add("sudoku", "sudoku boards, valid or with a few violated rows, columns and blocks", "assay.tasks.sudoku:Sudoku")
-TASKS.add(
-    "sudoku-paper", "sudoku boards with 1 to 9 corruption actions, as published", "assay.tasks.sudoku:SudokuPaper"
-)
-TASKS.add("sudoku-mini", "sudoku boards of 4 x 4 cells", "assay.tasks.sudoku:SudokuMini")
-TASKS.add("cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.tasks.cocologic:CocoLogic")
-TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.tasks.cocologic:CocoLogicFS")
-TASKS.add("trains", "trains of toy cars: which go east? (V-LoL, Michalski)", "assay.tasks.trains:MichalskiTrains")
-TASKS.add(
-    "trains-numerical",
-    "trains with a car of as many loads and axles as its number",
-    "assay.tasks.trains_presets:NumericalTrains",
-)
-TASKS.add(
-    "trains-complex", "trains under a rule of numbers, lengths and colours", "assay.tasks.trains_presets:ComplexTrains"
-)
-TASKS.add("trains-ood", "trains, tested on 7 cars and on cars of every look", "assay.tasks.trains_presets:OodTrains")
-TASKS.add("blocks", "trains as rows of simple blocks: which go east?", "assay.tasks.trains_presets:Blocks")
-TASKS.add("clevr", "solids on a floor, two of one colour and shape or not: CLE4EVR", "assay.tasks.clevr:Clevr")
-TASKS.add("sdd-oia", "what a car may do at a crossing: drawn traffic scenes, 21 concepts", "assay.tasks.driving:SddOia")
-TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.tasks.driving_bdd:BddOia")
-TASKS.add("clevr-small", "three solids of three shapes and two colours", "assay.tasks.clevr:ClevrSmall")
-TASKS.add("clevr-many", "three to six solids, some behind others", "assay.tasks.clevr:ClevrMany")
-TASKS.add("chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.tasks.chess:Chess")
-TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.tasks.chess:ChessSane")
-TASKS.add("chess-flat", "chess positions as flat diagrams", "assay.tasks.chess:ChessFlat")
-TASKS.add("valued", "chess positions as they come in games, to be read under 15 rules", "assay.tasks.chess:Valued")
+from assay.registry import Registry
+from assay.tasks.presets import Preset
+
+
+class TaskRegistry(Registry):
+    """The tasks, those that are other tasks with other defaults, and what tasks read from a user's disk."""
+
+    def __init__(self, filled_by: str | None = None) -> None:
+        super().__init__("task", filled_by)
+        self._sources: dict[str, str] = {}
+
+    def preset(
+        self,
+        name: str,
+        summary: str,
+        base: str,
+        about: str,
+        trial: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+        **defaults: Any,
+    ) -> None:
+        """Register as `name` the task `base` with other defaults, and where they differ its `trial` and `seconds`."""
+        facts = {"__doc__": about, "trial": trial, "seconds": seconds}
+        changed = {key: value for key, value in facts.items() if value is not None}
+        self.put(Preset(name, summary, base, defaults, changed, self))
+
+    def source(self, setting: str, about: str) -> None:
+        """Declare a setting of tasks that names a file or folder of source images; `assay make` has a flag for it."""
+        self._sources[setting] = about
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The settings that name source images, each with what it wants."""
+        self.fill()
+        return self._sources
+
+
+TASKS = TaskRegistry(filled_by="assay.families")
+"""Filled by the families, each of which registers its own tasks."""

@@ -161,7 +161,7 @@ def drawn_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> 
 
     worlds = np.unique(home.training, axis=0)
     try:
-        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=5.0)
+        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=60.0)
     except AssayError:
         return None
     readings, space = counted.readings, home.knowledge.space
@@ -240,6 +240,7 @@ def varied(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[in
 class Survey:
     """What was told of specimens: how many required findings, and how many forbidden ones."""
 
+    tried: int = 0
     required: int = 0
     told: int = 0
     forbidden: int = 0
@@ -254,6 +255,7 @@ class Survey:
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
         wanted += [(planted.note in found.text, f"{planted.note!r} is not said")] if planted.note else []
         wrongly = sorted(kinds & planted.forbidden)
+        self.tried += 1
         self.required += len(wanted)
         self.told += sum(ok for ok, _ in wanted)
         self.forbidden += len(planted.forbidden)

@@ -74,7 +74,7 @@ def drawn(home: Habitat, rng: Random) -> Planted | None:
 
 @specimen("calibrated shortcut")
 def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
-    """The same, with probabilities that look calibrated."""
+    """A reading that keeps every training label, with probabilities that look calibrated."""
     read = drawn_shortcut(home, rng)
     if read is None:
         return None
@@ -91,7 +91,7 @@ def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
 
 @specimen("shortcut with noisy labels")
 def noisy_shortcut(home: Habitat, rng: Random) -> Planted | None:
-    """The same, one label in twenty wrong."""
+    """A reading that keeps every training label, and three labels in a hundred wrong."""
     read = drawn_shortcut(home, rng)
     if read is None:
         return None
@@ -464,7 +464,7 @@ def boundary_blind(home: Habitat, rng: Random) -> Planted | None:
 
 @specimen("black box, blind at the boundary")
 def boundary_box(home: Habitat, rng: Random) -> Planted | None:
-    """The same, no concept said."""
+    """No concept said, labels mostly wrong near the boundary of a rule."""
     return _boundary_blind(home, rng, False)
 
 

@@ -7,6 +7,7 @@ frame or embed them.
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -22,6 +23,7 @@ from assay.viewer.gallery import listed_tasks, task_page
 from assay.viewer.pictures import shown
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State, overview
+from assay.viewer.verdict import verdict_of
 
 HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?")
 POLICY = (
@@ -38,6 +40,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+VERDICTS = 256
+"""How many verdicts are kept."""
 PICTURES = ("image", "instances", "parts", "depth")
 
 
@@ -67,6 +71,8 @@ def create_app(state: State) -> FastAPI:
 
 
 def _serve_samples(app: FastAPI, state: State) -> None:
+    verdicts = lru_cache(maxsize=VERDICTS)(lambda key, run: verdict_of(state, key, run))
+
     @app.get("/api/shelf.json")
     def shelf() -> Response:
         return _json({**overview(state.shelf), "live": True})
@@ -88,6 +94,10 @@ def _serve_samples(app: FastAPI, state: State) -> None:
         if column not in PICTURES:
             raise UnknownName(f"no picture {column!r}")
         return Response(shown(column, state.table(key, split).file(column, row)), media_type="image/png")
+
+    @app.get("/api/verdicts/{key}/{run}.json")
+    def verdict(key: str, run: str) -> Response:
+        return _json(verdicts(key, run))
 
     @app.post("/api/data/{key}/{split}/{row}/edit")
     def edit(key: str, split: str, row: int, wanted: Edit) -> Response:

@@ -22,6 +22,7 @@ from assay.viewer.pictures import shown
 from assay.viewer.samples import PAGE, sample_of
 from assay.viewer.state import State, overview
 from assay.viewer.table import SplitTable
+from assay.viewer.verdict import verdict_of
 
 SAMPLES = 60
 
@@ -36,6 +37,8 @@ def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
     for held in state.shelf.held.values():
         for split in held.dataset.split_names:
             _write_split(state, held, split, out / "data", samples)
+        for run in held.runs:
+            _write(out / "verdicts" / held.key / f"{run}.json", verdict_of(state, held.key, run))
     _write_tasks(state, out)
     limits = {"live": False, "samples": samples, "page": PAGE, "broken": []}  # what is broken here concerns no one else
     _write(out / "shelf.json", {**overview(state.shelf), **limits})

@@ -18,7 +18,6 @@ from assay.models.symbolic.synthesis.learner import Synthesis
 from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of, packed
 from assay.models.symbolic.synthesis.search import Budget, Search
 from assay.tasks import TASKS
-from assay.tasks.cocologic_settings import RULES
 
 
 def learned(knowledge, codes, labels=None, **settings):
@@ -38,13 +37,13 @@ def differing(one, other, space):
 @pytest.mark.parametrize("seed", [0, 25])
 def test_most_rules_of_the_paper_are_found_exactly_from_24_examples(seed):
     exact = []
-    for rule, text in RULES.items():
+    for rule, formula in TASKS["cocologic"]().rules.items():
         task = TASKS["cocologic-fs"](rule=rule)
         split = next(one for one in task.splits() if one.name == "train")
         codes = task.worlds_in(split, seed).codes(np.arange(24))
         model = learned(task.knowledge, codes)
         assert model.learned[rule].notes["errors"] == 0 and model.learned[rule].notes["complete"]
-        exact.append(differing(model.formulas[rule], parse(text), task.space) == 0)
+        exact.append(differing(model.formulas[rule], formula, task.space) == 0)
     assert len(exact) == 10 and sum(exact) >= 8
 
 

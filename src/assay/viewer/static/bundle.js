@@ -127,6 +127,7 @@ export const bundle = {
   edit: null,
   ask: null,
   compare: (key, split, run, versus) => fetched(at("data", key, split, `compare-${run}-vs-${versus}.json`)),
+  verdict: (key, run) => fetched(at("verdicts", key, `${run}.json`)),
   tasks: () => fetched("tasks.json"),
   task: (name) => fetched(at("tasks", `${name}.json`)),
 };

@@ -4,6 +4,7 @@ import { h, table } from "./dom.js";
 import { filters } from "./filters.js";
 import { changed, to } from "./router.js";
 import { dataset, source } from "./source.js";
+import { verdicts } from "./verdicts.js";
 import { labelled, mark, taskLink, word } from "./words.js";
 
 export async function samplesPage(key, split, query) {
@@ -12,6 +13,7 @@ export async function samplesPage(key, split, query) {
     h("h1", {}, data.key, " ", h("span", { class: "soft" }, data.task.name)),
     tabs(data, split, query),
     about(data),
+    verdicts(data),
     h(
       "div",
       { class: "columns" },
@@ -94,7 +96,7 @@ function thumb(data, split, query, sample) {
   const labels = data.knowledge.labels;
   const runs = Object.entries(sample.said)
     .filter(([, said]) => said)
-    .map(([run, said]) => verdict(data, run, said, labels));
+    .map(([run, said]) => answer(data, run, said, labels));
   const picture =
     sample.text === undefined
       ? h("img", {
@@ -123,7 +125,7 @@ function outcome(sample) {
   return said.some((one) => one.misread) ? "misread" : "right";
 }
 
-function verdict(data, run, said, labels) {
+function answer(data, run, said, labels) {
   const name = data.runs.find((one) => one.key === run)?.name ?? run;
   const value = labels.length === 1 ? `: ${word(labels[0].values, said.labels[0])}` : "";
   const note = said.right && said.misread ? " (misread)" : "";

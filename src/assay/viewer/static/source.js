@@ -14,6 +14,7 @@ const live = {
   ask: (key, split, row, run, changes) => posted(at("data", key, split, row, "ask", run), { changes }),
   compare: (key, split, run, versus) =>
     fetched(`${at("data", key, split, "compare.json")}?${new URLSearchParams({ run, versus })}`),
+  verdict: (key, run) => fetched(at("verdicts", key, `${run}.json`)),
   tasks: () => fetched(at("tasks.json")),
   task: (name) => fetched(at("tasks", `${name}.json`)),
 };

@@ -1,0 +1,67 @@
+"""Right and wrong verdicts on models with known faults: the zoo over eight tasks and three seeds.
+
+`python -m benchmarks.verdicts` prints the table; with the name of a page it also writes it there, between two markers.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
+from benchmarks.timing import Result
+
+TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
+SEEDS = range(3)
+BEGIN, END = "<!-- verdicts: begin -->", "<!-- verdicts: end -->"
+
+
+def rows() -> tuple[list[list[str]], Survey, int]:
+    """Return the table, the sums, and the number of diagnoses."""
+    homes = [habitat(task, seed) for task in TASKS for seed in SEEDS]
+    made, total, diagnoses = [], Survey(), 0
+    for name, counts in survey(homes):
+        summary = SPECIMENS[name][0].strip().splitlines()[0]
+        made.append(
+            [name, summary, *(f"{x:,}" for x in (counts.tried, counts.told, counts.required, counts.falsely_told))]
+        )
+        for key in ("required", "told", "forbidden", "falsely_told", "misses"):
+            setattr(total, key, getattr(total, key) + getattr(counts, key))
+        diagnoses += counts.tried
+    return made, total, diagnoses
+
+
+def markdown(made: list[list[str]], total: Survey, diagnoses: int) -> str:
+    """Return the table as Markdown, with a sentence on the sums."""
+    head = ["predictor", "its fault", "diagnoses", "findings told", "of required", "forbidden told"]
+    lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *made)]
+    told, false = total.told / total.required, total.falsely_told / total.forbidden
+    text = (
+        f"{diagnoses:,} diagnoses ({len(SPECIMENS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, where a task "
+        f"has room for the fault): {total.told:,} of {total.required:,} required findings are told ({told:.1%}), and "
+        f"{total.falsely_told:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
+    )
+    missed = [f"- {miss}" for miss in total.misses]
+    return "\n".join([text, "", *lines, *(["", "What went wrong:", "", *missed] if missed else [])])
+
+
+def run() -> list[Result]:
+    start = time.process_time()
+    made, total, diagnoses = rows()
+    print(markdown(made, total, diagnoses))
+    took = (time.process_time() - start) / max(1, diagnoses)
+    print(f"\n{took:.2f} CPU seconds a diagnosis\n")
+    return []
+
+
+def main() -> None:
+    made, total, diagnoses = rows()
+    text = markdown(made, total, diagnoses)
+    print(text)
+    for name in sys.argv[1:]:
+        page = Path(name).read_text(encoding="utf-8")
+        before, _, rest = page.partition(BEGIN)
+        Path(name).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

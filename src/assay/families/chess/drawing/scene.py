@@ -1,0 +1,77 @@
+"""A position as a scene: pieces on a board, a room around it, and a camera for which A1 is the nearest corner."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.families.chess.drawing.pieces import KINDS, piece
+from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
+from assay.families.chess.drawing.wood import WOODS, board_texture
+from assay.families.chess.positions import SQUARES
+from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
+from assay.worlds.world import Style
+
+EYE = (-1.93420, -1.87063, 1.70655)
+DISTANCE = 3.186
+FOV = 26.0
+FARTHEST = 8.0
+FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
+"""Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
+WHITE = Material(linear(236, 222, 192), roughness=0.32)
+BLACK = Material(linear(66, 52, 47), roughness=0.3)
+
+
+def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = True, room: bool = True) -> Scene:
+    """Return the scene of a position; each piece is a thing, named by its square."""
+    wood = int(style["wood"][1])
+    dark = WOODS[wood][1]
+    top = Material(linear(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
+    frame = Material(linear(*(round(0.62 * part) for part in dark)), roughness=0.4)
+    board = (
+        Instance(board_mesh(), frame, placed((0, 0, 0))),
+        Instance(top_mesh(), top, placed((0, 0, 0))),
+    )
+    ground = floor() if room else Ground(Material(linear(120, 92, 68), roughness=0.6), -0.036)
+    return Scene(
+        width, width, camera_of(style), (*pieces_of(codes, style), *board, *(furniture() if room else ())),
+        lights_of(style), Sky((0.30, 0.31, 0.34), (0.42, 0.40, 0.38), (0.2, 0.2, 0.2)), ground,
+    )  # fmt: skip
+
+
+def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
+    """Return the pieces in their places."""
+    made = []
+    for place, code in enumerate(codes):
+        if code:
+            side, kind = divmod(int(code) - 1, 6)
+            x, y = (
+                (at - 3.5 + off) * SIDE for at, off in zip((place % 8, place // 8), _offset(style, place), strict=True)
+            )
+            turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
+            matrix = placed((x, y, 0.0009), turn=turn, scale=SIDE)
+            made.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
+    return tuple(made)
+
+
+def _offset(style: Style, place: int) -> tuple[float, float]:
+    x, y = style["offsets"][2 * place : 2 * place + 2]
+    return float(x), float(y)
+
+
+def camera_of(style: Style) -> Camera:
+    """Return the camera: moved aside and up by what was drawn, at a fixed distance from the middle of the board."""
+    aside, up = style["camera"]
+    eye = np.array(EYE) + np.array([aside, 0.0, up]) / DISTANCE
+    eye *= DISTANCE / np.linalg.norm(eye)
+    return Camera((float(eye[0]), float(eye[1]), float(eye[2])), (0.0, 0.0, 0.0), FOV)
+
+
+def lights_of(style: Style) -> tuple[AreaLight, ...]:
+    """Return a lamp over the table and the light of a window, both moved a little."""
+    x, y, more = (float(part) for part in style["light"])
+    lamp: Vector = (-1.0 + 0.3 * x, -0.5 + 0.3 * y, 2.5)
+    window: Vector = (2.6, -2.4 + 0.4 * x, 2.2)
+    return (
+        AreaLight(lamp, (0.0, 0.0, 0.0), 0.9, 60.0 * (1 + 0.12 * more), (1.0, 0.95, 0.88)),
+        AreaLight(window, (0.0, 0.0, 0.0), 1.6, 55.0, (0.92, 0.96, 1.0)),
+    )

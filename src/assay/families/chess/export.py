@@ -1,0 +1,64 @@
+"""Writing chess positions as VALUED has them: images, and by number the board, the boxes of its pieces and the FEN.
+
+`SPLIT/CV_0000000.jpg`, `labels/SPLIT_labels.json` (8 x 8 numbers, the last rank first; 0 is empty, 1 to 12 are PNBRQK
+and pnbrqk), `labels/SPLIT_bounding_boxes.json` (`P_e4`: left, top, right, bottom), `labels/SPLIT_fen.json`. Numbers
+go on from split to split. Boxes are those of what is seen of a piece, so that one that is hidden has none.
+"""
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from assay.data.dataset import Dataset, SplitData, decode
+from assay.data.shard import write_atomically
+from assay.errors import DataError
+from assay.families.chess.positions import SQUARES, VALUES, fens
+from assay.render.picture import Thing
+from assay.worlds.world import World
+
+JPEG = 95
+
+
+def write_valued(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:
+    """Write splits of a chess dataset; return how many examples of each."""
+    if dataset.knowledge.space.names != SQUARES:
+        raise DataError(f"{str(dataset.folder)!r} is of task {dataset.name!r}; only chess can be written as VALUED")
+    sizes: dict[str, int] = {}
+    for name in splits:
+        sizes[name] = _write_split(dataset[name], folder, sum(sizes.values()))
+    return sizes
+
+
+def _write_split(data: SplitData, folder: Path, first: int) -> int:
+    boards, boxes, texts = dict[str, Any](), dict[str, Any](), dict[str, str]()
+    fen = fens(data.concepts)
+    for row, image in enumerate(data.pngs):
+        key = str(first + row)
+        boards[key] = data.concepts[row].reshape(8, 8)[::-1].tolist()
+        boxes[key] = _boxes(data.world(row), data.things[row])
+        texts[key] = fen[row]
+        write_atomically(folder / data.name / f"CV_{first + row:07d}.jpg", _jpeg(image))
+    for what, found in (("labels", boards), ("bounding_boxes", boxes), ("fen", texts)):
+        write_atomically(folder / "labels" / f"{data.name}_{what}.json", json.dumps(found).encode())
+    return len(boards)
+
+
+def _boxes(world: World, things: Sequence[Thing]) -> dict[str, list[int]]:
+    made = {}
+    for thing in things:
+        box = thing.box
+        if box.right > box.left:
+            piece = VALUES[world.codes[SQUARES.index(thing.name)]]
+            made[f"{piece}_{thing.name}"] = [box.left, box.top, box.right, box.bottom]
+    return made
+
+
+def _jpeg(image: bytes) -> bytes:
+    made = io.BytesIO()
+    Image.fromarray(np.asarray(decode(image))).save(made, "JPEG", quality=JPEG)
+    return made.getvalue()

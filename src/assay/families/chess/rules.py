@@ -1,0 +1,92 @@
+"""Chess boards of any size as knowledge: 13 values a square, and the rules that every position keeps (VALUED, 3.1).
+
+Eight rules, for both colours; the one about both kings is shared, so that there are 15. Five of the eight are about
+counting, three about where pieces stand.
+"""
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.families.chess.positions import COLOURS, EMPTY, VALUES
+from assay.logic import formula as f
+from assay.logic.formula import Formula, Var, conjunction
+from assay.logic.knowledge import Constraint, Knowledge
+
+COUNTING, LOCALISING = ("counting",), ("localising",)
+
+
+class Board:
+    """A board of squares `a1`, `b1`, ...: its knowledge, and boards written as FEN."""
+
+    def __init__(self, files: int = 8, ranks: int = 8) -> None:
+        self.files, self.ranks = files, ranks
+        self.squares = [f"{chr(97 + x)}{y + 1}" for y in range(ranks) for x in range(files)]
+        concepts = tuple(Concept(name, VALUES, nothing=EMPTY) for name in self.squares)
+        self.space = ConceptSpace(concepts, encoders=(EncoderGroup("square", tuple(self.squares)),))
+
+    def number(self, pieces: str, squares: list[str] | None = None) -> Formula:
+        """Return how many of these pieces stand on the board, or on some of its squares."""
+        where = self.squares if squares is None else squares
+        if len(pieces) == 1:
+            return f.Count(tuple(Var(square).eq(pieces) for square in where))
+        return f.Count(tuple(f.Member((Var(square),), tuple((piece,) for piece in pieces)) for square in where))
+
+    def knowledge(self) -> Knowledge:
+        """Return the rules as constraints, and as label whether White has more pieces."""
+        return Knowledge.of(self.space, {"white_is_ahead": self.number("PNBRQ") > self.number("pnbrq")}, self.rules())
+
+    def rules(self) -> list[Constraint]:
+        """Return the rules, that of both kings first."""
+        return [self._kings_apart(), *(rule for colour in COLOURS for rule in self._rules(colour))]
+
+    def lead(self) -> Formula:
+        """Return how many pieces more White has."""
+        return self.number("PNBRQ") - self.number("pnbrq")
+
+    def near(self, square: str) -> list[str]:
+        """Return the squares beside a square."""
+        x, y = ord(square[0]) - 97, int(square[1:]) - 1
+        around = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+        return [f"{chr(97 + a)}{b + 1}" for a, b in around if 0 <= a < self.files and 0 <= b < self.ranks]
+
+    def _kings_apart(self) -> Constraint:
+        pairs = [(one, other) for one in self.squares for other in self.near(one)]
+        apart = [f.Not(conjunction(Var(one).eq("K"), Var(other).eq("k"))) for one, other in pairs]
+        return Constraint("kings_apart", conjunction(*apart), LOCALISING)
+
+    def _rules(self, colour: str) -> list[Constraint]:
+        pawn, knight, bishop, rook, queen, king = tuple(COLOURS[colour])
+        pawns, queens = self.number(pawn), self.number(queen)
+        pairs = [self.number(piece) for piece in (bishop, knight, rook)]
+        ends = [s for s in self.squares if s[1:] in ("1", str(self.ranks))]
+        light = [s for s in self.squares if (ord(s[0]) + int(s[1:])) % 2]
+        over = [queens - 1, *(number - 2 for number in pairs)]
+        spare = f.total(*(f.Function("max", (f.Const(0), number)) for number in over))
+        two = conjunction(pawns.eq(8), pairs[0].eq(2))
+        usual = conjunction(queens <= 1, *(number <= 2 for number in pairs))
+        found = [
+            ("one_king", self.number(king).eq(1), COUNTING),
+            ("at_most_16", self.number(COLOURS[colour][:5]) <= 15, COUNTING),
+            ("at_most_8_pawns", pawns <= 8, COUNTING),
+            ("no_pawn_at_the_ends", self.number(pawn, ends).eq(0), LOCALISING),
+            ("none_promoted", f.Implies(pawns.eq(8), usual), COUNTING),
+            ("promoted", f.Implies(pawns < 8, spare <= 8 - pawns), COUNTING),
+            ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
+        ]
+        return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in found]
+
+    def codes(self, *fens: str) -> Codes:
+        """Return the codes of boards in FEN, the last rank first."""
+        return np.array([self._row(fen) for fen in fens], dtype=np.int64)
+
+    def _row(self, fen: str) -> list[int]:
+        ranks = []
+        for text in fen.split("/"):
+            row: list[int] = []
+            for sign in text:
+                row += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
+            assert len(row) == self.files, fen
+            ranks.append(row)
+        assert len(ranks) == self.ranks, fen
+        return [code for row in reversed(ranks) for code in row]

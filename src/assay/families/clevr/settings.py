@@ -1,0 +1,252 @@
+"""Settings of CLE4EVR: which objects there can be, what is held out, where they stand, and rsbench's keys for these."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import pi
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from assay.config import Settings
+from assay.errors import ConfigError, suggestion
+from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
+from assay.families.clevr.view import Room, View
+from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
+from assay.logic.parse import parse
+from assay.logic.traverse import rebuilt, substituted
+from assay.seeds import rng_for
+from assay.tasks.scenes import SceneConfig
+
+ATTRIBUTES = ("colour", "shape", "material", "size")
+KNOWN: dict[str, Iterable[str]] = {"colours": COLOURS, "shapes": SHAPES, "materials": MATERIALS, "sizes": SIZES}
+SAME = "any(x.shape == y.shape and x.colour == y.colour for x, y in pairs(objects))"
+MOST_OBJECTS = 16
+SHARE = 0.4
+"""How much of a small object must show behind a large one, where objects may hide one another."""
+WIDTH, HEIGHT = 320, 240
+NEAR, STEPS, FAR = 1.6, {True: 0.2, False: 0.4}, 3.6
+"""How far from the middle objects stand: without any, for each more if they may hide one another or not, at most."""
+
+
+class ClevrConfig(SceneConfig):
+    """Settings of CLE4EVR."""
+
+    objects: int | tuple[int, int] = 2
+    """How many objects a picture has: a number, or the least and the most, each number as often as another."""
+    shapes: list[str] = list(SHAPES)
+    """The shapes in use, of: cube, sphere, cylinder, cone, pyramid, ring, star, cross, hourglass, diamond."""
+    colours: list[str] = list(COLOURS)
+    """The colours in use, of: gray, red, blue, green, brown, purple, cyan, yellow, pink, orange."""
+    materials: list[str] = list(MATERIALS)
+    """The materials in use, of: rubber, metal."""
+    sizes: list[str] = list(SIZES)
+    """The sizes in use, of: large, medium, small."""
+    rule: str = SAME
+    """The label, as a formula over the objects (`object1.shape`, `for x in objects`, `for x, y in pairs(objects)`)."""
+    held_out: list[str | list[str]] = []
+    """What only `ood` shows: a "pink ring", or a list of such objects that no other split shows together."""
+    shape_colours: dict[str, list[str]] = {}
+    """For some shapes the only colours that they have in train, valid and test; in `ood` an object has another."""
+    occlusion: bool = True
+    """Let objects hide parts of one another, but never too much; otherwise none can hide any part of another."""
+    min_pixels: int = Field(80, ge=1)
+    """The least number of pixels that each object shows, counted as in a picture of 320 x 240."""
+    min_dist: float = Field(0.25, ge=0, le=3)
+    """The least distance between two objects, both taken to be as large as they can be."""
+    margin: float = Field(0.4, ge=0, le=3)
+    """The least distance from left to right between the middles of two objects, which are numbered in that order."""
+    camera_jitter: float = Field(0.5, ge=0, le=1)
+    """How far the camera is moved along each axis."""
+    key_light_jitter: float = Field(1.0, ge=0, le=2)
+    """How far the brightest lamp is moved along each axis."""
+    fill_light_jitter: float = Field(1.0, ge=0, le=2)
+    """How far the softest lamp is moved along each axis."""
+    back_light_jitter: float = Field(1.0, ge=0, le=2)
+    """How far the lamp behind the objects is moved along each axis."""
+    width: int = Field(WIDTH, ge=64, le=2048)
+    """The width of a picture in pixels."""
+    height: int = Field(HEIGHT, ge=48, le=2048)
+    """The height of a picture in pixels."""
+
+    @field_validator("shapes", "colours", "materials", "sizes")
+    @classmethod
+    def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
+        known = list(KNOWN[info.field_name])
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
+        if not names or len(set(names)) < len(names):
+            raise ValueError("one or more different names")
+        return names
+
+    @field_validator("objects")
+    @classmethod
+    def _must_be_range(cls, objects: int | tuple[int, int]) -> int | tuple[int, int]:
+        least, most = (objects, objects) if isinstance(objects, int) else objects
+        if not 1 <= least <= most:
+            raise ValueError("a number from 1 up, or the least and the most such as [2, 4]")
+        return objects
+
+    @model_validator(mode="after")
+    def _must_fit(self) -> "ClevrConfig":
+        ball = pi * (self.room.least * self.room.view.focus / self.room.farthest) ** 2 * WIDTH * HEIGHT
+        ball /= self.width * self.height
+        if self.min_pixels > ball:
+            raise ValueError(f"min_pixels: a {self.smallest} ball far away has about {ball:.0f} of them; lower it")
+        if self.most > MOST_OBJECTS or not self._holds(self.most):
+            most = next(count for count in range(min(self.most, MOST_OBJECTS), -1, -1) if self._holds(count))
+            ways = ["lower 'objects' or 'min_dist'", *([] if self.occlusion else ["set 'occlusion'"])]
+            ways += [f"leave out size {self.largest!r}"] if len(self.sizes) > 1 else []
+            raise ValueError(f"{self.most} objects do not fit into the picture, {most} do; {', or '.join(ways)}")
+        return self
+
+    @model_validator(mode="after")
+    def _must_hold_out_what_is_used(self) -> "ClevrConfig":
+        for held in self.held_out:
+            for text in [held] if isinstance(held, str) else held:
+                colour, _, shape = text.partition(" ")
+                if not shape:
+                    raise ValueError(f"held_out: {text!r} is not a colour and a shape, such as 'pink ring'")
+                self._must_be_used("held_out", [colour], shape)
+        for shape, colours in self.shape_colours.items():
+            self._must_be_used("shape_colours", colours, shape)
+        return self
+
+    def _must_be_used(self, key: str, colours: Sequence[str], shape: str) -> None:
+        for name, known, kind in (*((name, self.colours, "colour") for name in colours), (shape, self.shapes, "shape")):
+            if name not in known:
+                raise ValueError(f"{key}: no {kind} named {name!r}{suggestion(name, known)}")
+
+    def _holds(self, count: int) -> bool:
+        return self.room.holds(rng_for(0, "clevr", "fit", count), count)
+
+    @property
+    def least(self) -> int:
+        """The least number of objects."""
+        return self.objects if isinstance(self.objects, int) else self.objects[0]
+
+    @property
+    def most(self) -> int:
+        """The greatest number of objects."""
+        return self.objects if isinstance(self.objects, int) else self.objects[1]
+
+    @property
+    def smallest(self) -> str:
+        """The smallest size in use."""
+        return min(self.sizes, key=lambda name: SIZES[name])
+
+    @property
+    def largest(self) -> str:
+        """The largest size in use."""
+        return max(self.sizes, key=lambda name: SIZES[name])
+
+    @property
+    def pixels(self) -> float:
+        """The least number of pixels that an object shows, in a picture of this size."""
+        return self.min_pixels * self.width * self.height / (WIDTH * HEIGHT)
+
+    @cached_property
+    def room(self) -> Room:
+        """What places keep to."""
+        view = View(self.width, self.height, min(NEAR + self.most * STEPS[self.occlusion], FAR))
+        small, large = SIZES[self.smallest], SIZES[self.largest]
+        return Room(view, small, large, self.min_dist, self.margin, SHARE if self.occlusion else 1.0)
+
+    def values(self, attribute: str) -> tuple[str, ...]:
+        """Return the values in use of an attribute."""
+        found: list[str] = getattr(self, f"{attribute}s")
+        return tuple(found)
+
+    def inside(self) -> Formula:
+        """Return "nothing that is held out, no shape in another colour than is listed for it"."""
+        parts: list[Formula] = [Not(_together([held] if isinstance(held, str) else held)) for held in self.held_out]
+        parts += [_only(shape, colours) for shape, colours in self.shape_colours.items()]
+        return conjunction(*parts)
+
+
+def _together(objects: Sequence[str]) -> Formula:
+    """Return "there is a pink ring, and there is a gray sphere"."""
+    words = [text.split() for text in objects]
+    there = [f"any(x.colour == {colour!r} and x.shape == {shape!r} for x in objects)" for colour, shape in words]
+    return parse(" and ".join(there))
+
+
+def _only(shape: str, colours: Sequence[str]) -> Formula:
+    """Return "every star is red or blue"."""
+    return parse(f"all(x.shape != {shape!r} or x.colour in {list(colours)!r} for x in objects)")
+
+
+# -- rsbench's settings ------------------------------------------------------------------------------------------------
+
+RSBENCH = {"colors": "colours", "min_pixels_per_object": "min_pixels", "shape_color_combos": "shape_colours"}
+ALIASES = {"toroid": "ring", "torus": "ring", "grey": "gray", "SmoothCube_v2": "cube"}
+LISTS = ("shapes", "colours", "materials", "sizes")
+STEP = 10
+"""rsbench numbers colours from 0, shapes from 10, materials from 20 and sizes from 30."""
+
+
+def from_rsbench(settings: Settings) -> Settings:
+    """Return settings with rsbench's keys in our words: `logic` over `symbols` is the rule."""
+    plain = settings.renamed(RSBENCH)
+    made: dict[str, Any] = {
+        key: [ALIASES.get(name, name) if isinstance(name, str) else name for name in plain.values[key]]
+        for key in LISTS
+        if isinstance(plain.values.get(key), list)
+    }
+    places = {"rule": plain.places.get("logic"), "objects": plain.places.get("max_objects")}
+    if "logic" in plain.values:
+        names = _symbols(plain)
+        made["rule"] = str(_rule(plain, names, {**plain.values, **made}))
+        made["objects"] = -(-len(names) // len(ATTRIBUTES))
+    if {"min_objects", "max_objects"} & set(plain.values):
+        made["objects"] = _objects(plain)
+    if "no_occlusion" in plain.values:
+        made["occlusion"] = plain.values["no_occlusion"] is not True
+    for ours, theirs in (("rule", "logic"), ("occlusion", "no_occlusion")):
+        if ours in plain.values and theirs in plain.values:
+            raise ConfigError(f"{plain.place(theirs)}{theirs!r} and {ours!r} mean the same; give one of them")
+    if "objects" in plain.values:
+        made.pop("objects", None)
+    taken = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
+    return plain.without(taken).merged(Settings(made, {key: at for key, at in places.items() if at and key in made}))
+
+
+def _objects(settings: Settings) -> Any:
+    least = settings.values.get("min_objects", settings.values.get("max_objects"))
+    most = settings.values.get("max_objects", least)
+    for key, value in (("min_objects", least), ("max_objects", most)):
+        if type(value) is not int:
+            raise ConfigError(f"{settings.place(key)}{key}: expected a whole number, not {value!r}")
+    return least if least == most else (least, most)
+
+
+def _symbols(settings: Settings) -> list[str]:
+    names = settings.values.get("symbols")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
+        raise ConfigError(f"{settings.place('logic')}logic needs symbols, a list of names, not {names!r}")
+    return names
+
+
+def _rule(settings: Settings, names: Sequence[str], values: Mapping[str, Any]) -> Formula:
+    text = settings.values["logic"]
+    if not isinstance(text, str):
+        raise ConfigError(f"{settings.place('logic')}logic: expected a formula, not {text!r}")
+    each = len(ATTRIBUTES)
+    owners: dict[str, Formula] = {
+        name: Var(f"object{i // each + 1}.{ATTRIBUTES[i % each]}") for i, name in enumerate(names)
+    }
+    named = {STEP * place + code: value for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
+             for code, value in enumerate(values.get(key) or KNOWN[key])}  # fmt: skip
+    return substituted(_named(parse(text, owners), named), owners)
+
+
+def _named(formula: Formula, values: Mapping[int, str]) -> Formula:
+    """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
+    if not isinstance(formula, Compare):
+        return rebuilt(formula, lambda part: _named(part, values))
+
+    def meant(side: Formula) -> Formula:
+        number = side.value if isinstance(side, Const) else None
+        return Const(values[number]) if type(number) is int and number in values else side
+
+    return Compare(formula.operator, meant(formula.left), meant(formula.right))

@@ -1,0 +1,187 @@
+"""CLE4EVR: do two of the objects in a scene share colour and shape?
+
+Concepts     per object: colour (10), shape (10), material (2), size (3); one encoder reads all colours, one all shapes,
+             and so on. Objects are numbered from left to right in the picture, so that `object1` can be told. Where
+             their number varies, the last slots are absent.
+Rule         two objects share colour and shape, as in the paper, or any formula over the objects.
+Shortcuts    colours trade places, and so do shapes: 10! x 10! readings of these fit the default rule in all worlds;
+             material and size can be read at will.
+Splits       train, valid, test, hard; `ood` with `held_out`, `shape_colours`, `prop_in_distribution` or
+             `combinations_in_distribution`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
+from assay.config import Settings
+from assay.errors import ConfigError, FormulaError
+from assay.families.clevr.scene import FARTHEST, LAMPS, Look, scene_of
+from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
+from assay.families.clevr.view import Room, View
+from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.render.engines import labelled
+from assay.render.picture import Layout
+from assay.render.scene import Scene
+from assay.tasks.scenes import SceneTask
+from assay.worlds.counted import counted_source
+from assay.worlds.hard import HardSource
+from assay.worlds.source import Source
+from assay.worlds.split import Split
+from assay.worlds.world import Style, World
+
+TRIES = 60
+"""How often places are drawn before it is said that none will do."""
+
+
+class Clevr(SceneTask):
+    """Solids on a floor: do two of them share colour and shape?"""
+
+    name = "clevr"
+    Config = ClevrConfig
+    config: ClevrConfig
+    sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}
+    seconds: ClassVar[float] = 0.3
+    farthest: ClassVar[float] = FARTHEST
+    trial: ClassVar[Mapping[str, Any]] = {"width": 64, "height": 48, "quality": "draft", "sizes": ["large", "medium"]}
+
+    @classmethod
+    def translated(cls, settings: Settings) -> Settings:
+        """Understand rsbench's keys."""
+        return from_rsbench(settings)
+
+    def backbones(self) -> dict[str, str]:
+        """Return networks with pooling."""
+        return {"concept": "conv-pool-5", "label": "conv-pool-5"}
+
+    # -- concepts and rule ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The objects from left to right."""
+        return tuple(Slot(f"object{i + 1}", "objects", ATTRIBUTES) for i in range(self.config.most))
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The objects, and whether two of them are alike; where some can be missing, those are the last."""
+        held = self.config
+        missing = () if held.least == held.most else (ABSENT,)
+        values = {name: (*held.values(name), *missing) for name in ATTRIBUTES}
+        concepts = tuple(Concept(slot.concept(name), values[name]) for slot in self.slots for name in ATTRIBUTES)
+        encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in ATTRIBUTES)
+        try:
+            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": held.rule}, self._in_order())
+        except FormulaError as error:
+            raise ConfigError(f"rule: {error}") from None
+
+    def _in_order(self) -> list[Constraint]:
+        least, most = self.config.least, self.config.most
+        if least == most:
+            return []
+        there = [Var(slot.concept(ATTRIBUTES[0])).ne(ABSENT) for slot in self.slots]
+        steps = [Implies(there[place + 1], there[place]) for place in range(least, most - 1)]
+        return [
+            Constraint("enough objects", conjunction(*there[:least]), ("counting",)),
+            *(Constraint(f"object{least + place + 2} comes last", step) for place, step in enumerate(steps)),
+        ]
+
+    def in_distribution(self) -> Formula:
+        """Return the worlds without what is held out."""
+        inside, listed = self.config.inside(), super().in_distribution()
+        both = [part for part in (inside, listed) if part != TRUE]
+        return conjunction(*both)
+
+    def worlds_in(self, split: Split, seed: int) -> Source:
+        """Return worlds with each number of objects as often as another."""
+        numbers = range(self.config.least, self.config.most + 1)
+        source = counted_source(self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style)
+        return source if split.quota is None else HardSource(source, split.quota)
+
+    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the same scene with other objects; the last can leave, and one like it can join to its right."""
+        made, there = dict(changes), self._there(world.codes)
+        for place, slot in enumerate(self.slots):
+            own = [changes[name] for name in slot.concepts if name in changes]
+            for name in ATTRIBUTES if own else ():
+                if ABSENT in own:
+                    made.setdefault(slot.concept(name), ABSENT)
+                elif place >= there:
+                    before = self.slots[place - 1].concept(name)
+                    made.setdefault(slot.concept(name), made.get(before, world[before]))
+        other = world.do(made)
+        gone = [{other[name] == ABSENT for name in slot.concepts} for slot in self.slots]
+        count = gone.count({False})
+        if gone != [{place >= count} for place in range(len(gone))] or count < self.config.least:
+            return None
+        return None if None in other.style["spots"][:count] else other
+
+    def _there(self, codes: Sequence[int]) -> int:
+        """Return how many objects there are."""
+        first = codes[:: len(ATTRIBUTES)]
+        absent = len(self.config.colours)  # the code after all colours
+        return sum(code != absent for code in first)
+
+    # -- pictures ------------------------------------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Layout:
+        """Pictures in colour; any object can be anywhere."""
+        return Layout(self.config.width, self.config.height, 3)
+
+    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        """Draw where the camera, the lamps and the objects stand, and how objects are turned."""
+        held, count = self.config, self._there(codes)
+        jitter = {"camera": held.camera_jitter, **{name: getattr(held, f"{name}_light_jitter") for name in LAMPS}}
+        moves = {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
+        turns = rng.uniform(0, 360, held.most).round(1).tolist()
+        room = held.room.seen_from(moves["camera"])
+        for _ in range(TRIES):
+            spots = room.found(rng, count, TRIES)
+            if spots is None:
+                break
+            places = [[*spot, turn] for spot, turn in zip(spots.tolist(), turns, strict=False)]
+            style = {**moves, "spots": places + self._spare(rng, room, spots, turns[count:])}
+            if self._shows_all(World(self.space, tuple(codes), style)):
+                return style
+        raise ConfigError(
+            f"no places for {count} objects of which each shows; lower 'objects', 'min_pixels' or 'margin'"
+        )
+
+    def _spare(self, rng: np.random.Generator, room: Room, spots: Any, turns: Sequence[float]) -> list[Any]:
+        """Draw places for objects that could join, each to the right of all others; None where there is no room."""
+        made: list[Any] = []
+        for turn in turns:
+            drawn = room.drawn(rng)
+            fitting = room.fitting(spots, drawn[room.columns(drawn) > room.columns(spots).max()])
+            if not len(fitting):
+                return made + [None] * (len(turns) - len(made))
+            spots = np.concatenate([spots, fitting[:1]])
+            made.append([*fitting[0].tolist(), turn])
+        return made
+
+    def _shows_all(self, world: World) -> bool:
+        scene = self.scene(world)
+        counts = np.bincount(labelled(scene).things.ravel(), minlength=len(scene.things) + 1)
+        return bool((counts[1:] >= self.config.pixels).all())
+
+    def scene(self, world: World) -> Scene:
+        """Return the scene of a world, for any engine."""
+        looks = self.looks(world)
+        return scene_of(looks, self.view(world), {name: world.style[name] for name in LAMPS})
+
+    def view(self, world: World) -> View:
+        """Return how the camera sees a world."""
+        return self.config.room.seen_from(world.style["camera"]).view
+
+    def looks(self, world: World) -> list[Look]:
+        """Return the objects that are there."""
+        made = []
+        for slot, spot in zip(self.slots, world.style["spots"], strict=True):
+            values = {name: str(world[slot.concept(name)]) for name in ATTRIBUTES}
+            if ABSENT not in values.values() and spot is not None:
+                made.append(Look(slot.name, **values, spot=spot))
+        return made

@@ -1,0 +1,1 @@
+"""Drawn scenes: backdrops, and nineteen classes of objects in strokes and shapes."""

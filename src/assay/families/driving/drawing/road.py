@@ -1,0 +1,148 @@
+"""The road: three lanes or fewer up to a crossing, lines and arrows on them, kerbs, and the ground around.
+
+x points right, y ahead, in metres; our lane is in the middle. A lane that is not there is grass behind a kerb.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.families.driving.drawing.model import paint
+from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear, placed
+from assay.render.solids import Point, box, extruded, flat, mesh_of, union
+from assay.seeds import rng_for
+
+HALF, OUTER = 1.8, 5.4
+"""From the middle to the edge of our lane, and to that of the lanes beside it."""
+BEGIN, CROSSING, BEYOND, END = -6.0, 21.5, 29.5, 160.0
+"""How far ahead the road begins, the crossing begins and ends, and the road ends."""
+DASH, PERIOD = 1.5, 3.4
+SIGNS = {"left": -1, "right": 1}
+STEM: Sequence[Point] = ((-0.11, 0.0), (0.11, 0.0), (0.11, 3.3), (0.42, 3.3), (0.0, 4.6), (-0.42, 3.3), (-0.11, 3.3))
+BRANCH: Sequence[Point] = (
+    (-0.08, 0.9), (0.62, 1.75), (0.62, 1.3), (1.35, 2.25), (0.62, 3.2), (0.62, 2.75), (0.35, 2.6), (-0.08, 1.9),
+)  # fmt: skip
+KERB = paint(188, 186, 180, 0.8)
+SLABS = paint(150, 146, 140, 0.85)
+
+
+def _speckled(name: str, color: tuple[int, int, int], spread: float, side: int = 128) -> Array:
+    """Return a tile of a colour with specks, fine ones and coarse ones."""
+    rng = rng_for(0, "speckles", name)
+    fine, coarse = rng.normal(size=(side, side)), rng.normal(size=(side // 8, side // 8))
+    tone = fine * 0.6 + np.kron(coarse, np.ones((8, 8))) * 0.4
+    pixels = np.array(color) * (1 + spread * tone[:, :, None])
+    return np.clip(np.round(pixels), 0, 255).astype(np.uint8)
+
+
+@cache
+def asphalt(shade: int) -> Material:
+    """Return asphalt, of one of three ages."""
+    grey = (74, 86, 98)[shade]
+    texture = Texture(_speckled("asphalt", (grey, grey, grey + 3), 0.06), (0.0, 0.0), (4.0, 4.0))
+    return Material(linear(grey, grey, grey + 3), 0.0, 0.85, texture=texture)
+
+
+@cache
+def grass(shade: int) -> Material:
+    """Return grass, of one of three seasons."""
+    color = ((86, 124, 58), (104, 132, 62), (128, 130, 70))[shade]
+    texture = Texture(_speckled("grass", color, 0.09), (0.0, 0.0), (3.0, 3.0))
+    return Material(linear(*color), 0.0, 0.95, texture=texture)
+
+
+def ground(shade: int) -> Ground:
+    """Return the ground around the road."""
+    return Ground(grass(shade))
+
+
+@cache
+def _strip(name: str, left: float, low: float, right: float, high: float, z: float) -> Mesh:
+    return flat(name, left, low, right, high, z)
+
+
+@cache
+def _dashes() -> Mesh:
+    """Return the dashes of a line along y."""
+    starts = np.arange(BEGIN - PERIOD, CROSSING - DASH - PERIOD / 2, PERIOD)
+    parts = [flat("dash", -0.09, y, 0.09, y + DASH, 0.03) for y in starts]
+    points = np.concatenate([part.vertices for part in parts])
+    faces = np.concatenate([part.faces + 4 * place for place, part in enumerate(parts)])
+    return Mesh("dashes", points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), faces)
+
+
+@cache
+def _arrow(way: str) -> Mesh:
+    """Return an arrow on the road: straight on, or its branch to one side."""
+    if way == "ahead":
+        return mesh_of("arrow", extruded(STEM, 0.02))
+    branch = extruded(BRANCH, 0.02)
+    return mesh_of("arrow", branch if way == "right" else branch.mirror((1, 0, 0)))
+
+
+@cache
+def _kerbs(side: str, inner: bool) -> Mesh:
+    """Return the kerb on one side of our lane, or of the lane beside it, and along the crossing."""
+    edge, length = HALF if inner else OUTER, CROSSING - BEGIN
+    along = box(0.2, length, 0.14).translate((edge + 0.1, BEGIN + length / 2, 0))
+    far = box(80, 0.2, 0.14).translate((OUTER + 40, BEYOND + 0.1, 0))
+    near = box(80, 0.2, 0.14).translate((edge + 40, CROSSING - 0.1, 0))
+    right = union(along, far, near)
+    return mesh_of("kerbs", right if side == "right" else right.mirror((1, 0, 0)))
+
+
+def pavement(shade: int) -> list[Instance]:
+    """Return what is always there: our lane, the crossing, the road beyond it, the stop line and the footways."""
+    still = np.eye(4)
+    grey = asphalt(shade)
+    made = [
+        Instance(_strip("our lane", -HALF, BEGIN, HALF, CROSSING, 0.01), grey, still),
+        Instance(_strip("crossing", -85.0, CROSSING, 85.0, BEYOND, 0.01), grey, still),
+        Instance(_strip("beyond", -OUTER, BEYOND, OUTER, END, 0.01), grey, still),
+    ]
+    for side in (-1, 1):
+        low, high = sorted((side * (OUTER + 0.2), side * (OUTER + 2.0)))
+        made.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
+        made.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
+    return made
+
+
+def beside(side: str, absent: bool, shade: int, season: int) -> list[Instance]:
+    """Return what is beside our lane: another lane, or grass behind a kerb."""
+    still, sign = np.eye(4), SIGNS[side]
+    low, high = sorted((sign * HALF, sign * OUTER))
+    thing = f"no_{side}_lane" if absent else ""
+    if absent:
+        verge = Instance(_strip(f"{side} verge", low, BEGIN, high, CROSSING, 0.012), grass(season), still, thing)
+        return [verge, Instance(_kerbs(side, True), KERB, still, thing)]
+    lane = Instance(_strip(f"{side} lane", low, BEGIN, high, CROSSING, 0.01), asphalt(shade), still)
+    return [lane, Instance(_kerbs(side, False), KERB, still)]
+
+
+def stop_line(color: Material, right: bool, left: bool) -> Instance:
+    """Return the line at the crossing, over the lanes that there are."""
+    ends = -OUTER if left else -HALF, OUTER if right else HALF
+    return Instance(
+        _strip("stop line", ends[0] + 0.2, CROSSING - 1.2, ends[1] - 0.2, CROSSING - 0.8, 0.03), color, np.eye(4)
+    )
+
+
+def line(side: str, solid: bool, color: Material, phase: float) -> Instance:
+    """Return the line between our lane and what is beside it, solid or in dashes that begin at a phase from 0 to 1."""
+    x = SIGNS[side] * (HALF - 0.14)
+    if solid:
+        mesh = _strip("solid line", -0.09, BEGIN, 0.09, CROSSING - 1.2, 0.03)
+        return Instance(mesh, color, placed([x, 0, 0]), f"{side}_solid_line")
+    return Instance(_dashes(), color, placed([x, phase * PERIOD, 0]))
+
+
+def arrows(left: bool, right: bool, color: Material, y: float) -> list[Instance]:
+    """Return the arrow on our lane: ahead always, and to each side that the lane leads to."""
+    where = placed([0, y, 0.02])
+    made = [Instance(_arrow("ahead"), color, where)]
+    for way, there in (("left", left), ("right", right)):
+        if there:
+            made.append(Instance(_arrow(way), color, where, f"{way}_lane"))
+    return made

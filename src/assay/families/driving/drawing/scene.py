@@ -1,0 +1,208 @@
+"""A traffic scene: for each concept that holds, what shows it, in its place; the rest is style.
+
+Every concept has a place of its own, from near to far: the arrow and the lines of our lane; what lies on it; somebody
+on foot; what stands on the lanes beside it; a rider; the gantry with a signal head for each way; the car we follow; on
+the crossing, a car across and cars that turn. A sign stands on the right. Our own bonnet is at the bottom.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
+from assay.families.driving.drawing.model import paint, put
+from assay.render.scene import Camera, Instance, Material, Scene, placed
+
+WIDTH, HEIGHT = 469, 387
+FOCAL = 375.0
+"""The focal length in pixels of a picture of the usual size."""
+EYE, PITCH, FARTHEST = 3.2, -6.0, 120.0
+LINES = (paint(236, 236, 230, 0.8), paint(240, 196, 60, 0.8))
+"""White and yellow."""
+BEACON = Material((0.0, 0.05, 1.0), emission=1.2)
+AMBULANCE = {"body": paint(244, 244, 240, 0.35), "trim": paint(200, 200, 198), "beacon": BEACON}
+SIGN_AT, GANTRY_AT = (6.35, 13.8), 17.0
+
+Facts = Mapping[str, bool]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where an object of a concept stands, how far it is turned to the left, and how far jitter moves and turns it."""
+
+    x: float
+    y: float
+    turn: float = 0.0
+    move: tuple[float, float] = (0.2, 0.4)
+    swing: float = 4.0
+
+
+SPOTS = {
+    "follow": Spot(0.0, 18.4, 0.0, (0.25, 0.5), 2.5),
+    "car": Spot(2.8, 24.2, 90.0, (0.3, 0.6), 6.0),
+    "person": Spot(1.2, 12.3, 90.0, (0.2, 0.4), 25.0),
+    "rider": Spot(-1.35, 15.2, -75.0, (0.15, 0.4), 15.0),
+    "other_obstacle": Spot(0.0, 10.4, 0.0, (0.3, 0.3), 8.0),
+    "left_obstacle": Spot(-3.65, 11.7, 0.0, (0.15, 0.6), 6.0),
+    "right_obstacle": Spot(3.65, 11.7, 0.0, (0.15, 0.6), 6.0),
+    "left_follow": Spot(-8.5, 24.6, 62.0, (0.4, 0.5), 8.0),
+    "right_follow": Spot(8.5, 24.6, -62.0, (0.4, 0.5), 8.0),
+}
+"""`car` and `person` are on one side and `rider` on the other, which the style may exchange."""
+SIDED = ("car", "person", "rider")
+
+
+def drawn_style(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw all that is no concept: the day, the town, which car or person or thing it is, and where exactly."""
+
+    def pick(names: Sequence[str]) -> str:
+        return str(names[int(rng.integers(len(names)))])
+
+    def jitter(count: int) -> list[float]:
+        return [round(float(part), 3) for part in rng.uniform(-1, 1, count)]
+
+    def thing(kinds: Sequence[str], colours: int) -> list[Any]:
+        return [pick(kinds), int(rng.integers(colours)), *jitter(3)]
+
+    kinds = dict.fromkeys(("follow", "car", "left_follow", "right_follow"), cars.KINDS)
+    kinds |= {"person": ("first", "second"), "rider": people.BIKES, "other_obstacle": obstacles.LOW}
+    kinds |= dict.fromkeys(("left_obstacle", "right_obstacle"), obstacles.LARGE)
+    return {
+        "camera": jitter(4),
+        "day": pick(town.DAYS),
+        "sun": [int(rng.integers(360)), round(float(rng.random()), 3)],
+        "surface": rng.integers(3, size=2).tolist(),
+        "line": [int(rng.integers(len(LINES))), round(float(rng.random()), 3), round(float(rng.random()), 3)],
+        "arrow": jitter(1)[0],
+        "mirrored": bool(rng.integers(2)),
+        "things": {name: thing(kinds[name], 1000) for name in SPOTS},
+        "sign": pick(signals.SIGNS),
+        "bonnet": int(rng.integers(len(cars.COLOURS))),
+        "town": _town(rng),
+        "first": int(rng.integers(4)),
+    }
+
+
+def _town(rng: np.random.Generator) -> list[list[Any]]:
+    """Draw trees and houses: along the road on both sides, and behind the crossing."""
+    made: list[list[Any]] = []
+    for side in (-1, 1):
+        for low, high, near, far, kinds in (
+            (11.0, 15.0, 9.5, 12.0, (0, 1)), (16.0, 20.0, 9.5, 13.0, (0, 1)), (9.0, 14.0, 15.5, 19.0, (2, 3)),
+            (36.0, 42.0, 9.0, 11.5, (0, 1)), (34.0, 44.0, 15.0, 22.0, (2, 3)), (50.0, 60.0, 11.0, 20.0, (2, 3)),
+            (70.0, 90.0, 12.0, 30.0, (2, 3)), (60.0, 80.0, 8.5, 10.0, (0, 1)),
+        ):  # fmt: skip
+            if rng.random() < 0.75:
+                kind = town.KINDS[kinds[int(rng.integers(2))]]
+                x, y = side * rng.uniform(near, far), rng.uniform(low, high)
+                size, tone = rng.uniform(0.8, 1.15), int(rng.integers(12))
+                made.append([kind, round(float(x), 2), round(float(y), 2), round(float(size), 3), tone])
+    return made
+
+
+def scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
+    """Return the scene of concepts and style."""
+    sky, sun, exposure = town.daylight(style["day"], *style["sun"])
+    instances = [
+        *_street(facts, style),
+        *(one for name in SPOTS if facts[name] for one in _object(name, style)),
+        *_lamps(facts),
+        *_sign(facts["stop_sign"], style["sign"]),
+        *_surroundings(style["town"]),
+        *_own_car(facts.get("emergency", False), style),
+    ]
+    return Scene(width, height, _camera(style["camera"], width, height), tuple(instances), (sun,), sky,
+                 road.ground(style["surface"][1]), exposure)  # fmt: skip
+
+
+def _eye(jitter: Sequence[float]) -> tuple[float, float, float]:
+    return 0.2 * jitter[0], 0.0, EYE + 0.15 * jitter[1]
+
+
+def _camera(jitter: Sequence[float], width: int, height: int) -> Camera:
+    eye, yaw, pitch = _eye(jitter), np.radians(1.5 * jitter[2]), np.radians(PITCH + 0.8 * jitter[3])
+    focal = FOCAL * min(width / WIDTH, height / HEIGHT)
+    target = eye[0] + float(np.sin(yaw)), eye[1] + float(np.cos(yaw)), eye[2] + float(np.tan(pitch))
+    return Camera(eye, target, float(np.degrees(2 * np.arctan(width / 2 / focal))))
+
+
+def _street(facts: Facts, style: Mapping[str, Any]) -> list[Instance]:
+    shade, season = style["surface"]
+    color, *phases = style["line"]
+    made = road.pavement(shade)
+    for side, phase in zip(("left", "right"), phases, strict=True):
+        made += road.beside(side, facts[f"no_{side}_lane"], shade, season)
+        made.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
+    made.append(road.stop_line(LINES[0], not facts["no_right_lane"], not facts["no_left_lane"]))
+    return made + road.arrows(facts["left_lane"], facts["right_lane"], LINES[0], 5.6 + 0.2 * style["arrow"])
+
+
+def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
+    """Return the object that shows a concept."""
+    kind, tone, along, ahead, swing = style["things"][name]
+    spot, side = SPOTS[name], -1 if style["mirrored"] and name in SIDED else 1
+    at = side * spot.x + along * spot.move[0], spot.y + ahead * spot.move[1], 0.0
+    matrix = placed(at, side * spot.turn + swing * spot.swing)
+    if name in ("follow", "car", "left_follow", "right_follow"):
+        blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
+        return put(cars.car(kind, blinks), matrix, name, {"body": paint(*_one(cars.COLOURS, tone), 0.3)})
+    if name == "person":
+        return put(people.walker(kind == "first"), matrix, name, _clothes(tone))
+    if name == "rider":
+        return put(people.rider(kind), matrix, name, _clothes(tone))
+    return put(obstacles.obstacle(kind), matrix, name)
+
+
+def _one(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
+    return colours[tone % len(colours)]
+
+
+def _clothes(tone: int) -> dict[str, Material]:
+    return {
+        "top": paint(*_one(people.CLOTHES, tone), 0.85),
+        "trousers": paint(*_one(people.TROUSERS, tone // 8), 0.9),
+        "skin": paint(*_one(people.SKINS, tone // 32), 0.7),
+        "hair": paint(*_one(people.HAIRS, tone // 128), 0.9),
+        "helmet": paint(*_one(people.CLOTHES, tone // 5 + 3), 0.25),
+        "frame": paint(*_one(cars.COLOURS, tone // 7), 0.3),
+    }
+
+
+def _lamps(facts: Facts) -> list[Instance]:
+    """Return the gantry and its lamps, lit or not."""
+    made = put(signals.gantry(), placed([0, GANTRY_AT, 0]))
+    for name, (x, z, _) in signals.HEADS.items():
+        lit = facts[name]
+        where = placed([x, GANTRY_AT - 0.06, z])
+        made += put(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
+    return made
+
+
+def _sign(stop: bool, other: str) -> list[Instance]:
+    if not stop and other == "none":
+        return []
+    name = "stop" if stop else other
+    thing = "stop_sign" if stop else "other_sign"
+    low, high = placed([*SIGN_AT, 0]), placed([*SIGN_AT, 3.1])
+    return put(signals.post(), low, thing) + put(signals.sign(name), high, thing)
+
+
+def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
+    made: list[Instance] = []
+    for kind, x, y, size, tone in listed:
+        made += put(town.building(kind), placed([x, y, 0], scale=size), "", town.colours(kind, tone))
+    return made
+
+
+def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:
+    """Return the bonnet, which moves with the eye."""
+    x, y, z = _eye(style["camera"])
+    yaw, pitch = -1.5 * style["camera"][2], 0.8 * style["camera"][3]
+    where = placed([x, y, z], yaw) @ placed([0, 0, 0], tilt=pitch) @ placed([0, 2.05, -1.68], tilt=12.0)
+    if emergency:
+        return put(cars.bonnet(), where, "emergency", AMBULANCE) + put(cars.beacons(), where, "emergency", AMBULANCE)
+    colour = cars.COLOURS[style["bonnet"]]
+    trim = tuple(int(0.8 * part) for part in colour)
+    return put(cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)})

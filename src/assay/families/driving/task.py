@@ -1,0 +1,95 @@
+"""Driving: may a car go forward, must it stop, may it turn left or right?
+
+Concepts     21, all true or false: lights for each way, a stop sign, what is in the way, cars that go ahead, and for
+             each side whether our lane leads there, whether there is a lane, what stands on it, and the line before it.
+             `sdd-oia` adds `emergency`: we are an ambulance on its way.
+Rule         four actions; `driving_rules` has the formulas. The one exclusion: a road is clear or has obstacles.
+Shortcuts    `follow` never decides, and `clear` says what the obstacles say: 10 readings, one by one, fit all worlds.
+             A red light and a person both mean stop; an ambulance stops for one of them only.
+Splits       train, valid, test, hard without emergency; ood: an ambulance, other actions for the same concepts.
+Images       drawn scenes, 469 x 387; `bdd-oia` has photographs.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.concepts import Value
+from assay.families.driving.drawing.scene import FARTHEST, drawn_style, scene
+from assay.families.driving.rules import EMERGENCY, OBSTACLES, followed, knowledge_of
+from assay.families.driving.settings import DrivingConfig, SddOiaConfig
+from assay.logic.formula import Formula, Not, Var
+from assay.logic.knowledge import Knowledge
+from assay.render.picture import Layout
+from assay.render.scene import Scene
+from assay.tasks.scenes import SceneTask
+from assay.worlds.world import Style, World
+
+
+class Driving(SceneTask):
+    """A crossing as the driver sees it: drawn traffic scenes."""
+
+    config: DrivingConfig
+    seconds: ClassVar[float] = 0.6
+    farthest: ClassVar[float] = FARTHEST
+    trial: ClassVar[Mapping[str, Any]] = {"width": 48, "height": 40, "quality": "draft"}
+
+    @property
+    def layout(self) -> Layout:
+        """Pictures in colour; places jitter with the camera, so that no concept has a region of its own."""
+        return Layout(self.config.width, self.config.height, 3)
+
+    def backbones(self) -> dict[str, str]:
+        """Return networks with pooling."""
+        return {"concept": "conv-pool-5", "label": "conv-pool-5"}
+
+    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        """Draw the day, the town, and which things show the concepts where."""
+        return drawn_style(rng)
+
+    def scene(self, world: World) -> Scene:
+        """Return the scene of a world."""
+        facts = {name: bool(value) for name, value in world.values.items()}
+        return scene(facts, world.style, self.config.width, self.config.height)
+
+    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the world with these concepts changed and what must follow: a cleared road loses its obstacles."""
+        first = OBSTACLES[world.style["first"]]
+        made = world.do(followed(world.values, changes, self.ties, first))
+        kept = all(made[name] == value for name, value in changes.items())
+        return made if kept and not self.knowledge.violations(np.array([made.codes])).any() else None
+
+    @property
+    def ties(self) -> bool:
+        """Whether concepts are tied as in the released sampler."""
+        return False
+
+
+class SddOia(Driving):
+    """What a car may do at a crossing: drawn traffic scenes with 21 concepts and four actions."""
+
+    name = "sdd-oia"
+    Config = SddOiaConfig
+    config: SddOiaConfig
+    sizes: ClassVar[Mapping[str, int]] = {"train": 6820, "valid": 1464, "test": 1464, "ood": 1000}
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The concepts, the traffic rules and the exclusions."""
+        held = self.config
+        return knowledge_of(held.ambulance, held.tied, held.most_obstacles)
+
+    @property
+    def ties(self) -> bool:
+        """Whether concepts are tied as in the released sampler."""
+        return self.config.tied
+
+    def in_distribution(self) -> Formula:
+        """Return that there is no emergency."""
+        return Not(Var(EMERGENCY)) if self.config.ambulance else super().in_distribution()
+
+    def held_out(self) -> Formula:
+        """Return that there is an emergency."""
+        return Var(EMERGENCY) if self.config.ambulance else super().held_out()

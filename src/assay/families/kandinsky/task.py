@@ -1,0 +1,220 @@
+"""Kand-Logic: do the figures of a Kandinsky-like picture fit a pattern?
+
+Concepts     per object: shape and colour; one encoder reads all shapes, one all colours. The objects of a figure are
+             numbered by their distance from its upper left corner, so that `object1` can be told in the picture.
+Rule         patterns over the objects of a figure, and an aggregator over the patterns of all figures. `kand-logic`:
+             all figures have the same kind of shapes (all same, all different, neither) or of colours, as in the paper;
+             `kand-logic-and`: of both; `kand-logic-pairs`: each figure has two equal objects and another shape.
+Shortcuts    shapes trade places, and so do colours: 36 readings of the default rule fit all worlds.
+Splits       train, valid, test; `ood` with `prop_in_distribution` or `combinations_in_distribution`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from assay.arrays import Array
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
+from assay.config import Settings
+from assay.errors import ConfigError, suggestion
+from assay.families.kandinsky.patterns import (
+    ALIKE,
+    ATTRIBUTES,
+    EACH,
+    aggregated,
+    figure_space,
+    flat_combination,
+    from_rsbench,
+    patterns_of,
+)
+from assay.families.kandinsky.shapes import (
+    BACKGROUNDS,
+    COLOURS,
+    SHAPES,
+    cutout,
+    most_that_fit,
+    scattered,
+    sprite,
+    stamped,
+)
+from assay.logic.formula import TRUE, Formula
+from assay.logic.knowledge import Knowledge
+from assay.render.picture import Box, Layout, Picture
+from assay.tasks.base import Column, Task, TaskConfig, combinations
+from assay.worlds.world import Style, World
+
+CROP = 28
+LEAST = 5.0
+"""The radius in pixels below which a circle cannot be told from a square."""
+
+
+class KandConfig(TaskConfig):
+    """Settings of the Kandinsky patterns."""
+
+    figures: int = Field(3, ge=1, le=24)
+    """How many figures a picture has."""
+    objects: int = Field(3, ge=1, le=64)
+    """How many objects a figure has."""
+    shapes: list[str] = ["square", "circle", "triangle"]
+    """The shapes in use, of: square, circle, triangle, diamond, pentagon, hexagon, star, cross."""
+    colours: list[str] = ["red", "yellow", "blue"]
+    """The colours in use, of: red, yellow, blue, green, orange, purple, cyan, pink, brown."""
+    pattern: str | None = None
+    """A formula over the objects of one figure (`object1.shape`, `for x in objects`); all figures must fit it."""
+    patterns: dict[str, str] = {}
+    """More such formulas by name; same_, different_ and mixed_ `shape` and `colour` are there already."""
+    aggregator: str | None = None
+    """The label, as a formula over the patterns of all figures (`figure1.same_shape`, `for figure in figures`)."""
+    side: int = Field(64, ge=16, le=1024)
+    """The width and height of a figure in pixels."""
+    smallest: float = Field(0.09, gt=0, le=0.5)
+    """The least radius of an object, as a share of `side`; never less than 5 pixels."""
+    largest: float = Field(0.18, gt=0, le=0.5)
+    """The greatest radius."""
+    background: Literal["white", "grey", "black"] = "white"
+    """What the objects lie on."""
+    view: Literal["figures", "objects"] = "figures"
+    """Show figures side by side, or each object cut out and scaled to 28 x 28."""
+    masks: bool = True
+    """Also write the box and the mask of each object."""
+
+    @field_validator("shapes", "colours")
+    @classmethod
+    def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
+        known = SHAPES if info.field_name == "shapes" else COLOURS
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
+        if not names or len(set(names)) < len(names):
+            raise ValueError("one or more different names")
+        return names
+
+    @model_validator(mode="after")
+    def _must_fit(self) -> "KandConfig":
+        low, high = self.radii
+        if high < low or self.smallest > self.largest:
+            raise ValueError(
+                f"largest: {self.side * self.largest:.1f} pixels is less than the smallest radius, {low:.1f}; raise it"
+            )
+        most = most_that_fit(self.side, low)
+        if self.objects > most:
+            raise ValueError(
+                f"{self.objects} objects of radius {low:.1f} or more do not fit in {self.side} x {self.side} pixels, "
+                f"{most} do; lower 'objects' or 'smallest', or raise 'side'"
+            )
+        return self
+
+    @property
+    def radii(self) -> tuple[float, float]:
+        """The least and the greatest radius in pixels."""
+        return max(LEAST, self.side * self.smallest), self.side * self.largest
+
+
+class KandLogic(Task):
+    """Figures of coloured shapes: do they all have the same kind of shapes, or of colours?"""
+
+    name = "kand-logic"
+    Config = KandConfig
+    config: KandConfig
+    sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}
+    usual: ClassVar[str] = f"{ALIKE['shape']} or {ALIKE['colour']}"
+
+    @classmethod
+    def translated(cls, settings: Settings) -> Settings:
+        """Understand rsbench's keys."""
+        return from_rsbench(settings)
+
+    def backbones(self) -> dict[str, str]:
+        """Return the networks of the paper for whole pictures, or for single objects, where they fit."""
+        large = min(self.layout.width, self.layout.height) >= 32
+        label = "conv-pool-5" if large else "conv-pool-3"
+        return {"concept": "mlp-wide" if self.config.view == "objects" else "conv-pool-3", "label": label}
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The objects, figure by figure."""
+        places = np.ndindex(self.config.figures, self.config.objects)
+        return tuple(Slot(f"figure{i + 1}.object{j + 1}", f"figure{i + 1}", ATTRIBUTES) for i, j in places)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The objects, and whether their figures fit."""
+        concepts = tuple(Concept(slot.concept(name), self.values[name]) for slot in self.slots for name in ATTRIBUTES)
+        encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in ATTRIBUTES)
+        return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": self.rule})
+
+    @cached_property
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """The values of each attribute of an object."""
+        return {"shape": tuple(self.config.shapes), "colour": tuple(self.config.colours)}
+
+    @cached_property
+    def rule(self) -> Formula:
+        """The label over the concepts of all figures."""
+        held, own = self.config, dict(self.config.patterns)
+        if held.pattern is not None:
+            if "pattern" in own:
+                raise ConfigError("patterns: 'pattern' is given twice, here and as 'pattern'; choose another name")
+            own["pattern"] = held.pattern
+        text = held.aggregator or (self.usual if held.pattern is None else EACH)
+        return aggregated(text, patterns_of(own, figure_space(held.objects, self.values)), held.figures)
+
+    def in_distribution(self) -> Formula:
+        """Return the worlds that the settings list, each by values or by texts such as "red, square"."""
+        listed = self.config.combinations_in_distribution
+        if listed is None:
+            return TRUE
+        count = len(self.slots)
+        return combinations([flat_combination(one, count, self.config.shapes) for one in listed], self.space)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Figures side by side; or the objects, each in a square of its own."""
+        if self.config.view == "figures":
+            return Layout(self.config.side * self.config.figures, self.config.side, 3)
+        boxes = {
+            name: Box(CROP * place, 0, CROP * (place + 1), CROP)
+            for place, slot in enumerate(self.slots)
+            for name in slot.concepts
+        }
+        return Layout(CROP * len(self.slots), CROP, 3, boxes)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The picture, and if asked for the boxes and masks of the objects."""
+        return ("image", "things", "instances") if self.config.masks else ("image",)
+
+    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        """Draw where the objects lie and how large they are, whatever their shapes and colours."""
+        held = self.config
+        return {"figures": [scattered(rng, held.objects, held.side, held.radii) for _ in range(held.figures)]}
+
+    @cached_property
+    def empty(self) -> Array:
+        """The picture without objects."""
+        shape = (self.layout.height, self.layout.width, 3)
+        return np.full(shape, BACKGROUNDS[self.config.background], dtype=np.uint8)
+
+    def render(self, world: World) -> Picture:
+        """Set the objects into the picture, each with its mask and box."""
+        held, stamps = self.config, []
+        for number, slot in enumerate(self.slots):
+            figure, place = divmod(number, held.objects)
+            look = held.shapes[world.codes[2 * number]], held.colours[world.codes[2 * number + 1]], held.background
+            spot = world.style["figures"][figure][place]
+            if held.view == "objects":
+                stamps.append((slot.name, cutout(*look, spot, CROP), CROP * number, 0))
+            else:
+                made, left, top = sprite(*look, spot)
+                stamps.append((slot.name, made, held.side * figure + left, top))
+        return stamped(self.empty, stamps)
+
+
+class KandLogicAnd(KandLogic):
+    """Figures of coloured shapes: do they all have the same kind of shapes, and of colours?"""
+
+    name = "kand-logic-and"
+    usual: ClassVar[str] = f"({ALIKE['shape']}) and ({ALIKE['colour']})"

@@ -1,0 +1,1 @@
+"""Photographs, for every family that shows them."""

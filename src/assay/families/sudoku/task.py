@@ -1,0 +1,210 @@
+"""Sudoku: is the board valid?
+
+Concepts     whether each row, each column and each block holds every digit exactly once: 27 for blocks of 3 x 3; or,
+             with `concepts: cells`, the digit of each of the 81 cells.
+Rule         all units are valid.
+Shortcuts    boards with many errors tell little: a model that looks at a few units is mostly right. See split `hard`.
+Splits       train, valid, test: as many valid as invalid boards; `hard`: invalid ones have the fewest violated units
+             that there can be; `ood`: invalid ones show blank cells or symbols that are no digits.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
+from assay.config import Settings
+from assay.errors import ConfigError
+from assay.families.handwriting.digits import DigitSource, digit_source
+from assay.families.sudoku.boards import KINDS, Shape, read, written
+from assay.families.sudoku.corruption import fewest_violated, nearest
+from assay.families.sudoku.handwriting import Writing
+from assay.families.sudoku.painter import BoardPainter
+from assay.families.sudoku.settings import SudokuConfig, from_released
+from assay.families.sudoku.source import BoardPlan, BoardSource
+from assay.families.sudoku.style import BoardLook, board_style, symbol_draws
+from assay.logic.formula import TRUE, AllDifferent, And, Compare, Const, Count, Formula, Implies, Var, at_least
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.render.picture import Layout, Picture
+from assay.tasks.base import Column, Task
+from assay.worlds.source import Source
+from assay.worlds.split import Split
+from assay.worlds.world import CONTENT, Style, World
+
+
+class Sudoku(Task):
+    """Is a sudoku board valid: every digit once in each row, column and block?"""
+
+    how_drawn: ClassVar[str] = (
+        "Boards were solved from empty grids in random order and varied by the game's symmetries; half were corrupted"
+    )
+
+    name = "sudoku"
+    Config = SudokuConfig
+    config: SudokuConfig
+    sizes: ClassVar[Mapping[str, int]] = {"train": 600, "valid": 200, "test": 200, "hard": 200, "ood": 200}
+    pools: ClassVar[Mapping[str, str]] = {**Task.pools, "hard": "test"}
+
+    @classmethod
+    def translated(cls, settings: Settings) -> Settings:
+        """Understand the released generator's keys."""
+        return from_released(settings)
+
+    @property
+    def shape(self) -> Shape:
+        """The board's shape."""
+        return self.config.shape
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The units or the cells, and whether all units are valid."""
+        if self.config.concepts == "cells":
+            return _cells(self.shape)
+        return _units(self.shape, lawful=self.config.incomplete == "violated")
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The picture, and where each unit or cell shows."""
+        look = self.look
+        if not self.config.image:
+            return Layout(0, 0)
+        cells = self.shape.units if self.config.concepts == "units" else np.arange(self.shape.cells)[:, None]
+        boxes = {name: look.box(part) for name, part in zip(self.space.names, cells, strict=True)}
+        return Layout(look.side, look.side, 3, boxes)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The picture, if asked for, and the board as a text."""
+        return ("image", "text") if self.config.image else ("text",)
+
+    @cached_property
+    def look(self) -> BoardLook:
+        """How boards are drawn."""
+        return self.config.look
+
+    @cached_property
+    def digits(self) -> DigitSource | None:
+        """The real handwritten digits, if they are in use."""
+        return digit_source(self.config.digits) if self.config.image and self.config.hand == "digits" else None
+
+    @cached_property
+    def painter(self) -> BoardPainter:
+        """What draws boards."""
+        return BoardPainter(self.look, Writing(self.digits))
+
+    def sources(self) -> dict[str, Any]:
+        """Return the name and hash of the digits and of the font file, where they are in use."""
+        made: dict[str, Any] = {}
+        if self.digits is not None:
+            held = self.digits
+            made["digits"] = {"name": held.name, "sha256": held.sha256, "images": len(held.images)}
+        if self.config.font_file is not None and self.config.image:
+            try:
+                data = Path(self.config.font_file).read_bytes()
+            except OSError as error:
+                raise ConfigError(f"font_file {self.config.font_file!r} cannot be read: {error.strerror}") from None
+            made["font"] = {"name": Path(self.config.font_file).name, "sha256": hashlib.sha256(data).hexdigest()}
+        return made
+
+    def splits(self) -> tuple[Split, ...]:
+        """Return the splits; `hard` says in its formula how few units are violated."""
+        made = [Split(name, size, pool=self.pools[name]) for name, size in self.sizes.items()]
+        return tuple(replace(split, where=self._where(split.name)) for split in made)
+
+    def _where(self, name: str) -> Formula:
+        if name != "hard" or self.config.concepts == "cells":
+            return TRUE
+        units = [Var(unit) for unit in self.shape.unit_names]
+        return at_least(len(units) - max(self.plan("hard").counts), *units)
+
+    def plan(self, split: str) -> BoardPlan:
+        """Return what boards a split holds."""
+        held, least = self.config, fewest_violated(self.config.blanks)
+        ratio = Fraction(held.valid_ratio).limit_denominator(100)
+        plan = BoardPlan(
+            self.shape, ratio, tuple(held.violations), held.actions, held.incomplete, held.blanks,
+            odd_cells=held.odd_cells, per_grid=held.per_grid, read=held.concepts,
+        )  # fmt: skip
+        if split == "hard":
+            return replace(plan, valid=Fraction(1, 2), counts=(least, least + 1), actions=None)
+        if split == "ood":
+            return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(held.odd_symbols))
+        return plan
+
+    def worlds_in(self, split: Split, seed: int) -> Source:
+        """Return the boards of a split."""
+        style = self.style if self.config.image else None
+        return BoardSource(self.plan(split.name), self.space, split, seed, self.name, self.version, style=style)
+
+    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        """Draw how a board looks; what is on it has no say in this."""
+        return board_style(self.look, rng, pool)
+
+    @cached_property
+    def rows(self) -> list[slice]:
+        """The part of a board's text that is each row."""
+        side = self.shape.side
+        return [slice(side * row, side * (row + 1)) for row in range(side)]
+
+    def render(self, world: World) -> Picture:
+        """Draw the board, and write it row by row."""
+        text = world.style[CONTENT]
+        rows = " ".join([text[row] for row in self.rows])
+        return Picture(self.painter.image(world.style), text=rows) if self.config.image else Picture(text=rows)
+
+    def ingredients(self, world: World) -> tuple[str, ...]:
+        """Return the names of the handwritten images, those of marks last."""
+        if not self.config.image or self.config.hand == "printed":
+            return ()
+        pool = world.style["pool"]
+        return tuple(self.painter.writing.name(pool, *pair) for pair in symbol_draws(self.look, world.style))
+
+    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the board nearest to this one whose units are as asked, or whose cells hold the digits asked for."""
+        wanted = {self.space.place(name): self.space.concept(name).code(value) for name, value in changes.items()}
+        before = read(world.style[CONTENT])
+        if self.config.concepts == "units":
+            bits = {place: bool(code) for place, code in wanted.items()}
+            board = nearest(self.shape, before, bits, self.config.incomplete)
+        else:
+            board = before
+            board[list(wanted)] = list(wanted.values())
+        if board is None:
+            return None
+        codes = self.plan("train").codes(board[None])[0].tolist()
+        return World(self.space, tuple(codes), {**world.style, CONTENT: written(board[None])[0]})
+
+
+def _units(shape: Shape, lawful: bool) -> Knowledge:
+    """Return the rule over units; what can be true of them together is a law if every digit must be there."""
+    kinds = {kind: tuple(f"{kind}{number + 1}" for number in range(shape.side)) for kind in KINDS}
+    concepts = tuple(Concept(name, (False, True)) for name in shape.unit_names)
+    space = ConceptSpace(concepts, encoders=tuple(EncoderGroup(kind, names) for kind, names in kinds.items()))
+    valid = {kind: tuple(Var(name) for name in names) for kind, names in kinds.items()}
+    laws = [
+        Constraint(
+            f"no_lone_{one}_if_{other}s_hold",
+            Implies(And(valid[other]), Compare("!=", Count(valid[one]), Const(shape.side - 1))),
+            ("counting",),
+        )
+        for one in KINDS
+        for other in KINDS
+        if one != other and lawful
+    ]
+    return Knowledge.of(space, {"valid": And(tuple(Var(name) for name in shape.unit_names))}, laws)
+
+
+def _cells(shape: Shape) -> Knowledge:
+    """Return the rule over cells: in each unit all digits differ, from one another and from 0, which is none."""
+    values = tuple(range(shape.side + 1))
+    concepts = tuple(Concept(name, values) for name in shape.cell_names)
+    space = ConceptSpace(concepts, encoders=(EncoderGroup("digit", shape.cell_names),))
+    names = np.array(shape.cell_names)[shape.units].tolist()
+    units = tuple(AllDifferent((Const(0), *map(Var, unit))) for unit in names)
+    return Knowledge.of(space, {"valid": And(units)})

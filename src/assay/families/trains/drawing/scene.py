@@ -1,0 +1,120 @@
+"""A train as a scene: the engine, the cars behind it, the rails, and the stage that they stand on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.concepts import Value
+from assay.families.trains.drawing import blocks, cars, engine, loads, paint, rails, roofs
+from assay.families.trains.drawing.backgrounds import stage
+from assay.families.trains.drawing.look import Look
+from assay.render.scene import Instance, Material, Mesh, Scene, placed
+
+Car = Mapping[str, Value]
+PIVOT = (0.0, -0.1)
+"""What the train turns about, and where its middle is."""
+SUNK = 0.2
+"""How deep the lengths of trains begin below the ground."""
+SLEEPERS = 44
+LARGEST = 1.12
+"""How large loads are at most; where many share a short car they are smaller."""
+RAIL, ENGINE = "rail", "locomotive"
+
+
+def train_scene(train: Sequence[Car], angle: float, look: Look) -> Scene:
+    """Return the scene of a train that is turned by an angle; its cars follow the engine in their order."""
+    made = _toys(train) if look.visualization == "trains" else _blocks(train)
+    scale, instances = look.scale(len(train)), []
+    turned = placed((*PIVOT, 0.0), angle, scale)
+    for mesh, material, matrix, thing, part in made:
+        instances.append(Instance(mesh, material, turned @ matrix, thing, part))
+    set_up = stage(look.background)
+    return Scene(
+        look.width, look.height, set_up.camera, tuple(instances), set_up.lights, set_up.sky, set_up.ground,
+        set_up.exposure,
+    )  # fmt: skip
+
+
+Piece = tuple[Mesh, Material, Array, str, str]
+
+
+def _at(x: float, z: float = 0.0, scale: float = 1.0) -> Array:
+    return placed((x, 0.0, z), scale=scale)
+
+
+def _places(lengths: Sequence[float]) -> list[float]:
+    """Return the middle of each of some lengths that follow one another backwards, all of them around 0."""
+    ends = sum(lengths) / 2 - np.cumsum(lengths)
+    return [float(end + length / 2) for end, length in zip(ends, lengths, strict=True)]
+
+
+def _toys(train: Sequence[Car]) -> Iterator[Piece]:
+    first, *places = _places([engine.SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
+    for mesh, material in rails.rails(SLEEPERS):
+        yield mesh, material, _at(0.0, -SUNK), RAIL, ""
+    for part, mesh, material in engine.engine():
+        yield mesh, material, _at(first, -SUNK), ENGINE, part
+    for number, (car, x) in enumerate(zip(train, places, strict=True), start=1):
+        yield from _toy_car(car, x, f"car{number}")
+
+
+def _toy_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
+    length, colour, at = str(car["length"]), paint.COLOURS[str(car["colour"])], _at(x, -SUNK)
+    hook = _at(x + cars.SPACE[length] / 2, -SUNK)
+    yield cars.coupling(), paint.STEEL, hook, thing, "floor"
+    yield cars.floor(length), colour, at, thing, "floor"
+    yield cars.walls(str(car["wall"]), length), colour, at, thing, "wall"
+    for mesh, material in cars.wheels(int(car["axles"]), length):
+        yield mesh, material, at, thing, "wheels"
+    if car["roof"] != "none":
+        yield roofs.roof(str(car["roof"]), length), colour, at, thing, "roof"
+    if car["load"] != "none":
+        yield from _toy_loads(str(car["load"]), int(car["loads"]), x, length, thing)
+
+
+def _toy_loads(kind: str, count: int, x: float, length: str, thing: str) -> Iterator[Piece]:
+    room = cars.body(length) - 3 * cars.THICK
+    step = min(1.05, room / max(1, count))
+    size = min(LARGEST, step / loads.WIDE)
+    for place in range(count):
+        at = _at(x + ((count - 1) / 2 - place) * step, cars.DECK + cars.STAND - SUNK, size)
+        for mesh, material in loads.load(kind):
+            yield mesh, material, at, thing, f"payload{place + 1}"
+
+
+def _blocks(train: Sequence[Car]) -> Iterator[Piece]:
+    lengths = [blocks.ENGINE, *(blocks.SPACE[str(car["length"])] for car in train)]
+    first, *places = _places([length + blocks.GAP for length in lengths])
+    yield blocks.strip(36), paint.STRIP, _at(0.0), RAIL, ""
+    for part, mesh, material in blocks.engine():
+        yield mesh, material, _at(first, blocks.STRIP), ENGINE, part
+    for number, (car, x) in enumerate(zip(train, places, strict=True), start=1):
+        yield from _block_car(car, x, f"car{number}")
+
+
+def _block_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
+    roof, length, colour = str(car["roof"]), str(car["length"]), paint.COLOURS[str(car["colour"])]
+    layers = {
+        "wheels": ("bottom", paint.BLACK if car["axles"] == 3 else colour),
+        "roof": ("middle", colour),
+        "wall": ("top", paint.BLACK if car["wall"] == "braced" else colour),
+    }
+    for part, (layer, material) in layers.items():
+        yield blocks.block(roof, length, layer), material, _at(x, blocks.STRIP), thing, part
+    if car["load"] != "none":
+        for place, off in enumerate(reversed(blocks.load_places(int(car["loads"]), length)), start=1):
+            z = blocks.height_at(roof, length, off) + blocks.STRIP
+            yield blocks.load(str(car["load"])), paint.ORANGE, _at(x + off, z), thing, f"payload{place}"
+
+
+def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:
+    """Return the middle of each thing and of each of its parts ("car1/roof") in the scene, by the box around it."""
+    found: dict[str, list[Array]] = {}
+    for one in scene.instances:
+        points = one.mesh.vertices @ one.matrix[:3, :3].T + one.matrix[:3, 3]
+        for name in (one.thing, f"{one.thing}/{one.part}") if one.part else (one.thing,):
+            found.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
+    boxes = {name: np.stack(ends) for name, ends in found.items()}
+    middles = {name: (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / 2 for name, ends in boxes.items()}
+    return {name: (float(at[0]), float(at[1]), float(at[2])) for name, at in middles.items()}
