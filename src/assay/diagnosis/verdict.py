@@ -24,13 +24,11 @@ from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
 from assay.diagnosis.wording import enumerated, shortened
 from assay.metrics.evidence import Evidence
-from assay.metrics.score import Score, score
+from assay.metrics.score import FEWEST, Score, score
 from assay.worlds.split import HARD
 
 LEVEL = 0.01
 """The chance that a diagnosis tells of some fault of a concept or label that is not there."""
-FEWEST = 30
-"""With fewer examples than this, a split is warned of."""
 FEWEST_SEEN = 50
 """How many examples of worlds that training showed a comparison with new worlds needs: fewer are special ones."""
 FOLLOWS = 0.9
