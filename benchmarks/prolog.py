@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from tests.logic.prolog import asp, swi
 
 from assay.arrays import Codes
 from assay.families.trains.rules import TEMPLATE
 from assay.families.trains.source import Trains, train_space
 from assay.logic.prolog import Worlds, label, read_program
 from assay.logic.prolog.forms import TermForm
+from assay.logic.prolog.labelling import question_of
+from assay.logic.prolog.limits import Limits
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import Term, Var, key_of
 from assay.seeds import rng_for
@@ -67,19 +70,19 @@ eastbound(T) :- before(A, B), colour(A, X), colour(B, Y), X \\= Y, before(B, C),
 def run() -> list[Result]:
     codes, results = _trains(), []
     for name in LISTS:
-        ours, found = _rate(LISTS[name], codes, TEMPLATE, "embedded")
-        facts, same = _rate(FACTS[name], codes, "", "embedded")
+        ours, found = _rate(LISTS[name], codes, TEMPLATE)
+        facts, same = _rate(FACTS[name], codes, "")
         assert np.array_equal(found, same)
         few = codes[:300]
         slow, plain = _timed(lambda name=name, few=few: _plain(LISTS[name], few))
         assert np.array_equal(plain, found[:300])
         results.append(Result(f"{name} on lists", "trains", ours, len(few) / slow, "a plain interpreter in Python"))
         if shutil.which("swipl"):
-            theirs, same = _rate(LISTS[name], codes, TEMPLATE, "swi")
+            theirs, same = _rate(LISTS[name], codes, TEMPLATE, swi)
             assert np.array_equal(found, same)
             results.append(Result(f"{name} on lists", "trains", ours, theirs, "SWI-Prolog, start and files included"))
         if importlib.util.find_spec("clingo"):
-            theirs, same = _rate(FACTS[name], codes, "", "asp")
+            theirs, same = _rate(FACTS[name], codes, "", asp)
             assert np.array_equal(found, same)
             results.append(Result(f"{name} on facts", "trains", facts, theirs, "clingo, facts and rule in one go"))
     return results
@@ -92,9 +95,15 @@ def _trains() -> Codes:
     return np.concatenate([trains.drawn(some, 4) for trains, some in kinds])
 
 
-def _rate(text: str, codes: Codes, template: str, engine: Any) -> tuple[float, Any]:
-    worlds = Worlds(SPACE, codes, template)
-    seconds, found = _timed(lambda: label(read_program(text), worlds, engine, head="eastbound"))
+def _rate(text: str, codes: Codes, template: str, other: Any = None) -> tuple[float, Any]:
+    worlds, head = Worlds(SPACE, codes, template), "eastbound"
+
+    def labelled() -> Any:
+        if other is None:
+            return label(text, worlds, head=head)
+        return other.labelled(question_of(text, worlds, head), codes, Limits())
+
+    seconds, found = _timed(labelled)
     return len(codes) / seconds, found
 
 

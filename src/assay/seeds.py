@@ -53,6 +53,11 @@ class Streams:
         return np.random.Generator(np.random.Philox(key=np.frombuffer(hashed.digest(), dtype=np.uint64)))
 
 
+def fractions(words: Array) -> Array:
+    """Return a number from 0 up to 1 for each 64-bit word."""
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53)
+
+
 def mixed(words: Array) -> Array:
     """Scramble each 64-bit word (the finaliser of splitmix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -97,7 +102,7 @@ class Deck:
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "purpose", purpose)
-        object.__setattr__(self, "key", int.from_bytes(digest(seed, *purpose)[:8], "little"))
+        object.__setattr__(self, "key", Draws(seed, *purpose).key)
 
     def deal(self, places: Array) -> Array:
         """Return the cards at these places of the endless deal."""

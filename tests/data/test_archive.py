@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.archive import FORMATS, OTHER_NAMES, archive, remove, unpacked_size
+from assay.data.archive import FORMATS, OTHER_NAMES, archive
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError, DataError
 
@@ -22,15 +22,6 @@ def test_packed_and_unpacked(form: str, evenodd: Dataset, tmp_path: Path) -> Non
     unpacked = Dataset.open(tmp_path / "out" / "data")
     assert unpacked.fingerprint == evenodd.fingerprint and len(unpacked["ood"]) == 168
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["data", packs[0].name]
-
-
-def test_the_folder_can_go_once_it_is_packed(evenodd: Dataset, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    shutil.copytree(evenodd.folder, folder)
-    assert unpacked_size(folder) == sum(path.stat().st_size for path in folder.rglob("*.*"))
-    archive(folder, "zip")
-    remove(folder)
-    assert [path.name for path in tmp_path.iterdir()] == ["data.zip"]
 
 
 def test_what_cannot_be_packed(evenodd: Dataset, tmp_path: Path) -> None:

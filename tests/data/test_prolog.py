@@ -16,7 +16,8 @@ from assay.data.prolog import rules_of
 from assay.data.recipe import Recipe
 from assay.logic.knowledge import Knowledge
 from assay.logic.prolog import formula_of, oracle
-from assay.logic.prolog.bias import Bias, helpers_text
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.ilp_files import definitions_text
 from assay.logic.prolog.vocabulary import Vocabulary
 
 
@@ -62,7 +63,7 @@ def test_popper_s_language_reads_back(exported):
     thing = next(relation for relation in vocabulary.relations if relation.what == "attribute")
     has = vocabulary.relation("has", thing.group).name
     learned = f"y(A) :- {has}(A,B), {thing.name}_{thing.values[0]}(B)."
-    found = formula_of(helpers_text(Bias(vocabulary, "y")) + learned, vocabulary, "y")
+    found = formula_of(definitions_text(Bias(vocabulary.space)) + learned, vocabulary, "y")
     assert str(found) == f"any(a.{thing.attribute} == '{thing.values[0]}' for a in {thing.group})"
 
 

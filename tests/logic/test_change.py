@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.logic.change import Plan, flips
+from assay.logic.change import Dependencies, flips
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.parse import parse
@@ -19,14 +19,14 @@ def changed(codes: np.ndarray, place: int, code: int) -> np.ndarray:
 def test_a_change_gives_what_the_changed_world_gives(number):
     made = case(number)
     space, codes = made.space, made.space.all_codes()
-    plan = Plan(made.formula, space)
-    changes = plan.at(codes)
-    words = {number: word for word, number in plan.evaluator.words.items()}
+    parts = Dependencies(made.formula, space)
+    changes = parts.at(codes)
+    words = {number: word for word, number in parts.evaluator.words.items()}
     for place, concept in enumerate(space.concepts):
         for code, value in enumerate(concept.values):
-            found = changes.after(concept.name, plan.evaluator.number(value))
+            found = changes.after(concept.name, parts.evaluator.number(value))
             expected = evaluate(made.formula, space, changed(codes, place, code))
-            if plan.evaluator.shape.kind == "symbol":
+            if parts.evaluator.shape.kind == "symbol":
                 found = np.array([words[int(one)] for one in found], dtype=object)
             assert np.array_equal(found.astype(expected.dtype), expected)
 

@@ -12,6 +12,7 @@ from assay.data.recipe import Recipe
 from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
+from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.lift import formula_of
 from assay.models import MODELS
 from assay.models.alpha_ilp.learner import AlphaIlp
@@ -21,7 +22,6 @@ from assay.models.alpha_ilp.refine import Beam, ClausePool, SearchLimits, ground
 from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.alpha_ilp.weigh import Descent, Weighed, weigh
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.ilp.bias import Bias, Language
 from assay.models.symbolic.ilp.clauses import Clause, Placed
 from assay.models.symbolic.perception import certain
 from assay.predictions import Answer, Predictions

@@ -1,7 +1,6 @@
 """A dataset folder as one compressed file, the same bytes for the same data."""
 
 import gzip
-import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -55,13 +54,3 @@ def _tar_into(files: list[Path], folder: Path, handle: IO[bytes] | gzip.GzipFile
             entry.size = path.stat().st_size
             with path.open("rb") as source:
                 pack.addfile(entry, source)
-
-
-def unpacked_size(folder: Path) -> int:
-    """Return how many bytes a folder's files take."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def remove(folder: Path) -> None:
-    """Delete a dataset folder, once its archive is written."""
-    shutil.rmtree(folder)

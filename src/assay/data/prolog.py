@@ -2,18 +2,21 @@
 
 `rules.pl` has the labels and constraints as clauses. For each split: `facts.pl` (the true concepts), `labels.pl` (the
 true labels), and for each true-or-false label `aleph/LABEL.b .f .n` and `popper/LABEL/bk.pl bias.pl exs.pl`, whose
-examples are the labels as they are given, noise and all.
+examples are the labels as they are given, noise and all. They are the files that our models `aleph` and `popper`
+write, but that they include the facts, which all labels share.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.data.dataset import Dataset, SplitData
 from assay.files import write_atomically
 from assay.logic.formula import Oracle
 from assay.logic.knowledge import Knowledge, Label
-from assay.logic.prolog.bias import Bias, aleph_text, examples_text, helpers_text, popper_bias
-from assay.logic.prolog.vocabulary import WORLD, Vocabulary
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, popper_files
+from assay.logic.prolog.vocabulary import WORLD
 from assay.logic.prolog.write import facts_text, label_names, labels_text, rules_text
 
 
@@ -38,30 +41,24 @@ def rules_of(knowledge: Knowledge) -> str:
 
 
 def _write_split(knowledge: Knowledge, data: SplitData, folder: Path) -> int:
-    vocabulary = Vocabulary(knowledge.space)
-    _write(folder / "facts.pl", facts_text(vocabulary, data.concepts))
+    bias, names = Bias(knowledge.space), label_names(knowledge)
+    _write(folder / "facts.pl", facts_text(bias.vocabulary, data.concepts))
     _write(folder / "labels.pl", labels_text(knowledge, data.labels))
     for place, label in enumerate(knowledge.labels):
         if label.kind == "bool":
-            _write_examples(
-                Bias(vocabulary, label_names(knowledge)[label.name], numbers=True), label, data, place, folder
-            )
+            worlds: dict[bool, list[str]] = {True: [], False: []}
+            for number, code in enumerate(data.given_labels[:, place].tolist()):
+                if code >= 0:
+                    worlds[label.values[code] is True].append(f"{WORLD}{number}")
+            _write_problem(IlpProblem(bias, names[label.name], "", worlds[True], worlds[False]), label, folder)
     return len(data)
 
 
-def _write_examples(bias: Bias, label: Label, data: SplitData, place: int, folder: Path) -> None:
-    given = data.given_labels[:, place].tolist()
-    worlds: dict[bool, list[str]] = {True: [], False: []}
-    for number, code in enumerate(given):
-        if code >= 0:
-            worlds[label.values[code] is True].append(f"{WORLD}{number}")
-    aleph, popper = folder / "aleph" / label.name, folder / "popper" / label.name
-    _write(aleph.with_suffix(".b"), aleph_text(bias) + ":- include('../facts.pl').\n")
-    for truth, ending in ((True, ".f"), (False, ".n")):
-        _write(aleph.with_suffix(ending), "".join(f"{bias.head}({world}).\n" for world in worlds[truth]))
-    _write(popper / "bias.pl", popper_bias(bias))
-    _write(popper / "bk.pl", ":- include('../../facts.pl').\n" + helpers_text(bias))
-    _write(popper / "exs.pl", examples_text(bias.head, worlds[True], worlds[False]))
+def _write_problem(problem: IlpProblem, label: Label, folder: Path) -> None:
+    for ending, text in aleph_files(replace(problem, facts=":- include('../facts.pl').\n")).items():
+        _write((folder / "aleph" / label.name).with_suffix(ending), text)
+    for name, text in popper_files(replace(problem, facts=":- include('../../facts.pl').\n")).items():
+        _write(folder / "popper" / label.name / name, text)
 
 
 def _write(path: Path, text: str) -> None:

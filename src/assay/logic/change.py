@@ -14,7 +14,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
-from assay.logic.evaluate import COMPARE, Evaluator
+from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula
 from assay.logic.traverse import children
 
@@ -22,7 +22,7 @@ CHUNK = 8192
 TALLIED = (f.Sum, f.Count, f.And, f.Or, f.Xor)
 
 
-class Plan:
+class Dependencies:
     """A formula made ready for changes: its parts, innermost first, and which of them a concept moves.
 
     Parts are named by their number; `inside[n]` are the numbers of the parts directly inside part `n`.
@@ -57,12 +57,12 @@ class Plan:
 class Changes:
     """Worlds, what every part of a formula gives in them, and what the formula gives after a change."""
 
-    def __init__(self, plan: Plan, codes: Codes) -> None:
-        self.plan = plan
+    def __init__(self, rule: Dependencies, codes: Codes) -> None:
+        self.rule = rule
         self.codes = codes
         self.tallies: dict[int, Any] = {}
         self.values: list[Any] = []
-        for number in range(len(plan.parts)):
+        for number in range(len(rule.parts)):
             self.values.append(self._first(number))
         self.changing = ""
         self.known: dict[Hashable, Any] = {}
@@ -74,38 +74,38 @@ class Changes:
 
     def after(self, name: str, value: int) -> Array:
         """Return what the formula gives once a concept has this number; as it is if the concept does not matter."""
-        if name not in self.plan.names:
+        if name not in self.rule.names:
             return self.now
         if name != self.changing:
             self.changing, self.known = name, {}
         keys: dict[int, Hashable] = {}
-        for number in self.plan.moved[name]:
+        for number in self.rule.moved[name]:
             keys[number] = self._again(number, keys, value)
         return np.broadcast_to(np.asarray(self._new(keys[len(self.values) - 1])), len(self.codes))
 
     def _first(self, number: int) -> Any:
-        part = self.plan.parts[number]
+        part = self.rule.parts[number]
         if isinstance(part, f.Var):
-            return self.plan.evaluator.run(part, self.codes)
+            return self.rule.evaluator.run(part, self.codes)
         if isinstance(part, f.Const):
-            return self.plan.evaluator.number(part.value)
-        inside = [self.values[one] for one in self.plan.inside[number]]
+            return self.rule.evaluator.number(part.value)
+        inside = [self.values[one] for one in self.rule.inside[number]]
         if isinstance(part, TALLIED):
             self.tallies[number] = _added(part, inside)
             return _from_tally(part, self.tallies[number])
         if isinstance(part, f.AllDifferent):
             self.tallies[number] = _equal_pairs(combinations(inside, 2))
             return self.tallies[number] == 0
-        return _applied(part, inside, self.plan.evaluator)
+        return self.rule.evaluator.apply(part, inside)
 
     def _new(self, key: Hashable) -> Any:
         return self.known[key] if isinstance(key, tuple) else key
 
     def _again(self, number: int, keys: dict[int, Hashable], value: int) -> Hashable:
         """Compute a part anew and return the key of what it gives: equal keys, equal arrays, computed once."""
-        if isinstance(self.plan.parts[number], f.Var):
+        if isinstance(self.rule.parts[number], f.Var):
             return value
-        inside = self.plan.inside[number]
+        inside = self.rule.inside[number]
         key = (number, *(keys[one] for one in inside if one in keys))
         if key not in self.known:
             found = self._computed(number, [self._new(keys[one]) if one in keys else None for one in inside])
@@ -116,7 +116,7 @@ class Changes:
 
     def _computed(self, number: int, new: list[Any]) -> Any:
         """Return what a part gives, with None for the parts inside it that stay."""
-        part, old = self.plan.parts[number], [self.values[one] for one in self.plan.inside[number]]
+        part, old = self.rule.parts[number], [self.values[one] for one in self.rule.inside[number]]
         moved = [after for after in new if after is not None]
         if isinstance(part, TALLIED):
             return _from_tally(part, self._rest(number, old, new) + _added(part, moved))
@@ -124,13 +124,13 @@ class Changes:
             fixed = [before for before, after in zip(old, new, strict=True) if after is None]
             return self._rest(number, old, new) + _equal_pairs(_pairs(moved, fixed)) == 0
         both = zip(old, new, strict=True)
-        return _applied(part, [before if after is None else after for before, after in both], self.plan.evaluator)
+        return self.rule.evaluator.apply(part, [before if after is None else after for before, after in both])
 
     def _rest(self, number: int, old: list[Any], new: list[Any]) -> Any:
         """Return the tally of a part without what the moving parts inside it gave."""
         key = ("rest", number)
         if key not in self.known:
-            part, both = self.plan.parts[number], list(zip(old, new, strict=True))
+            part, both = self.rule.parts[number], list(zip(old, new, strict=True))
             gone = [before for before, after in both if after is not None]
             fixed = [before for before, after in both if after is None]
             lost = _equal_pairs(_pairs(gone, fixed)) if isinstance(part, f.AllDifferent) else _added(part, gone)
@@ -165,21 +165,6 @@ def _equal_pairs(pairs: Iterable[tuple[Any, Any]]) -> Any:
     return sum((np.equal(one, other).astype(np.int16) for one, other in pairs), start=np.int16(0))
 
 
-def _applied(part: Formula, inside: list[Any], evaluator: Evaluator) -> Any:
-    match part:
-        case f.Not():
-            return np.logical_not(inside[0])
-        case f.Implies():
-            return np.logical_or(np.logical_not(inside[0]), inside[1])
-        case f.Iff():
-            return np.equal(np.asarray(inside[0], dtype=bool), np.asarray(inside[1], dtype=bool))
-        case f.Compare(operator):
-            return COMPARE[operator](*inside)
-        case f.If():
-            return np.where(np.asarray(inside[0], dtype=bool), inside[1], inside[2])
-    return evaluator.combined(part, inside)
-
-
 def flips(
     label: Formula,
     space: ConceptSpace,
@@ -192,27 +177,27 @@ def flips(
     Only changes that keep `within` count, and of a concept whose counts go by steps only steps: `steps[place]` has a
     truth value for each pair of codes, from and to.
     """
-    plan, limits = Plan(label, space), Plan(within, space)
+    rule, limits = Dependencies(label, space), Dependencies(within, space)
     found = np.zeros(codes.shape, dtype=bool)
     for start in range(0, len(codes), CHUNK):
         some = codes[start : start + CHUNK]
-        found[start : start + CHUNK] = _flips(plan.at(some), limits.at(some), steps)
+        found[start : start + CHUNK] = _flips(rule.at(some), limits.at(some), steps)
     return found
 
 
 def _flips(label: Changes, limits: Changes, steps: Sequence[Array | None] | None) -> Array:
-    codes, space = label.codes, label.plan.space
+    codes, space = label.codes, label.rule.space
     found = np.zeros(codes.shape, dtype=bool)
     for place, concept in enumerate(space.concepts):
-        if concept.name not in label.plan.names:
+        if concept.name not in label.rule.names:
             continue
         column, step = codes[:, place], None if steps is None else steps[place]
         for code, value in enumerate(concept.values):
-            changed = label.after(concept.name, label.plan.evaluator.number(value)) != label.now
+            changed = label.after(concept.name, label.rule.evaluator.number(value)) != label.now
             if step is not None:
                 changed &= step[column, code]
-            if limits.plan.names:
-                changed &= np.asarray(limits.after(concept.name, limits.plan.evaluator.number(value)), dtype=bool)
+            if limits.rule.names:
+                changed &= np.asarray(limits.after(concept.name, limits.rule.evaluator.number(value)), dtype=bool)
             found[:, place] |= changed
             if found[:, place].all():
                 break

@@ -12,7 +12,7 @@ from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import Shape, grounded, largest_number, shape_of
-from assay.logic.plan import BYTE, Make, Plan, Prepared, Tally
+from assay.logic.plan import BYTE, ColumnCount, Make, Plan, Prepared
 from assay.logic.traverse import children, names_in, walk
 
 ROWS = 32_768
@@ -129,11 +129,11 @@ class Evaluator:
             case f.Compare(operator, f.Var(name), f.Const(value)):
                 return Prepared((), self._tested(operator, name, value))
             case f.Count(parts) if all(_is_test(part) for part in parts):
-                return Prepared((), Tally(self._weights(parts)))
+                return Prepared((), ColumnCount(self._weights(parts)))
         fold = isinstance(formula, (f.And, f.Or, f.Xor))
-        return Prepared(children(formula), lambda inside, codes: self._follows(formula, inside), fold)
+        return Prepared(children(formula), lambda inside, codes: self.apply(formula, inside), fold)
 
-    def _follows(self, formula: Formula, inside: list[Any]) -> Any:
+    def apply(self, formula: Formula, inside: list[Any]) -> Any:
         """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
         match formula:
             case f.Not():
@@ -154,7 +154,7 @@ class Evaluator:
                 return np.where(np.asarray(inside[0], dtype=bool), self._whole(inside[1]), self._whole(inside[2]))
             case f.Count():
                 return _counted(inside)
-        return self.combined(formula, inside)
+        return self._computed(formula, [self._whole(part) for part in inside])
 
     def _weights(self, parts: Sequence[Formula]) -> dict[int, Array]:
         """Return for each concept that is tested how many of the tests each of its codes passes."""
@@ -193,11 +193,10 @@ class Evaluator:
             return table[column]
         return column if column.dtype == np.int64 else column.astype(np.int64)
 
-    def combined(self, formula: Formula, parts: list[Any]) -> Any:
-        """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
-        parts = [self._whole(part) for part in parts]
+    def _computed(self, formula: Formula, parts: list[Any]) -> Any:
+        """Return what a part gives that computes with numbers or looks them up."""
         match formula:
-            case f.Sum() | f.Count():
+            case f.Sum():
                 return reduce(np.add, parts, 0)
             case f.Minus():
                 return -parts[0]

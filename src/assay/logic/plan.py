@@ -85,7 +85,7 @@ class Plan:
         return [values[number] for number in self.asked]
 
 
-class Tally:
+class ColumnCount:
     """How often some tests of single concepts hold, added up column by column.
 
     For each concept, `weights` tells how many of its tests each code passes.

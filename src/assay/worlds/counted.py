@@ -19,7 +19,7 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Var, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import Deck, Streams, digest, mixed
+from assay.seeds import GOLDEN, Deck, Draws, Streams, below, fractions, mixed
 from assay.worlds.source import DrawStyle, Source, WorldSource
 from assay.worlds.split import Split
 from assay.worlds.world import World
@@ -30,7 +30,7 @@ PROBE = 20_000
 """How many draws show which labels there are."""
 TRIES, ROWS, MOST_TRIES = 32, 32_768, 4_000_000
 """How many draws each world gets at first, how many are made at a time, and after how many it is given up."""
-ODD = np.uint64(0x9E3779B97F4A7C15)
+ODD = np.uint64(GOLDEN)
 
 
 def counted_source(
@@ -108,7 +108,7 @@ class DrawnSource:
     def __init__(self, knowledge: Knowledge, split: Split, seed: int, *purpose: object) -> None:
         self.knowledge, self.split, self.seed, self.purpose = knowledge, split, seed, purpose
         self.filled = int(str(purpose[-1]))
-        self.salt = np.frombuffer(digest(seed, *purpose, "share")[:8], dtype=np.uint64)[0]
+        self.salt = np.uint64(Draws(seed, *purpose, "share").key)
         for place, label in enumerate(knowledge.labels):
             if len({kind[place] for kind in self.kinds}) < 2:
                 only = label.values[self.kinds[0][place]] if self.kinds else "missing"
@@ -154,12 +154,11 @@ class DrawnSource:
 
     def _drawn(self, places: Array, first: int, tries: int, what: str = "drawn") -> Codes:
         """Return for each place the worlds that these tries give: places x tries x concepts."""
-        key = np.frombuffer(digest(self.seed, *self.purpose, self.split.name, what)[:8], dtype=np.uint64)[0]
+        key = np.uint64(Draws(self.seed, *self.purpose, self.split.name, what).key)
         own = mixed(places.astype(np.uint64) * ODD + key)[:, None]
         each = mixed(own + np.arange(first, first + tries, dtype=np.uint64) * ODD)[..., None]
         words = mixed(each + np.arange(len(self.sizes), dtype=np.uint64) * ODD)
-        picks = ((words >> np.uint64(32)) * self.sizes.astype(np.uint64) >> np.uint64(32)).astype(np.int64)
-        return np.where(self.absent >= 0, self.absent, picks)
+        return np.where(self.absent >= 0, self.absent, below(words, self.sizes))
 
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places."""
@@ -211,4 +210,4 @@ class DrawnSource:
         words = np.full(len(codes), self.salt, dtype=np.uint64)
         for column in codes.T:
             words = mixed(words + (column.astype(np.uint64) + np.uint64(1)) * ODD)
-        return np.asarray((words >> np.uint64(11)) / 2.0**53)
+        return fractions(words)

@@ -1,4 +1,4 @@
-"""All engines give the same labels, and none can be made to do anything but label."""
+"""The interpreter gives the labels that clingo and SWI-Prolog give, and cannot be made to do anything but label."""
 
 import shutil
 from pathlib import Path
@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.errors import MissingExtra, UnknownName
 from assay.logic.prolog import Limits, PrologError, Worlds, label, read_program
-from assay.logic.prolog import swi as swi_engine
 from assay.logic.prolog.forms import TermForm
+from assay.logic.prolog.labelling import question_of
 from assay.logic.prolog.terms import shown
 
+from . import asp, swi
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn, theory_x
 
 CODES = drawn(300)
@@ -21,8 +21,11 @@ LIST_RULES = {name: ON_LISTS + text for name, text in {**LISTS, **ASKED}.items()
 FACT_RULES = {**FLAT, **{f"{name} on facts": text for name, text in FACTS.items()}}
 
 
-def labels(text, template="", engine="embedded", codes=CODES, **limits):
-    return label(read_program(text, "mine"), Worlds(SPACE, codes, template), engine, Limits(**limits), head=HEAD)
+def labels(text, template="", reference=None, codes=CODES, **limits):
+    program, worlds = read_program(text, "mine"), Worlds(SPACE, codes, template)
+    if reference is None:
+        return label(program, worlds, Limits(**limits), head=HEAD)
+    return reference.labelled(question_of(program, worlds, HEAD), codes, Limits(**limits))
 
 
 @pytest.mark.parametrize(("text", "template"), [(LIST_RULES["theory_x"], TEMPLATE), (FLAT["theory_x"], "")])
@@ -35,7 +38,7 @@ def test_theory_x_is_what_plain_python_says(text, template):
 def test_swi_prolog_agrees_on_lists(name):
     found = labels(LIST_RULES[name], TEMPLATE)
     assert 0 < found.sum() < len(CODES)
-    assert np.array_equal(found, labels(LIST_RULES[name], TEMPLATE, "swi"))
+    assert np.array_equal(found, labels(LIST_RULES[name], TEMPLATE, swi))
 
 
 @needs_swi
@@ -43,37 +46,36 @@ def test_swi_prolog_agrees_on_lists(name):
 def test_swi_prolog_agrees_on_facts(name):
     found = labels(FACT_RULES[name])
     assert 0 < found.sum() < len(CODES)
-    assert np.array_equal(found, labels(FACT_RULES[name], engine="swi"))
+    assert np.array_equal(found, labels(FACT_RULES[name], reference=swi))
 
 
 @pytest.mark.parametrize("name", FLAT)
 def test_clingo_agrees_on_flat_rules(name):
     pytest.importorskip("clingo")
-    assert np.array_equal(labels(FLAT[name]), labels(FLAT[name], engine="asp"))
+    assert np.array_equal(labels(FLAT[name]), labels(FLAT[name], reference=asp))
 
 
 @pytest.mark.parametrize(
     ("text", "template", "why"),
     [
-        (LIST_RULES["theory_x"], TEMPLATE, "mine: the engine 'asp' knows worlds as facts only, not as terms"),
-        (FACTS["cut"], "", "mine line 1: the engine 'asp' takes flat rules only: !/0 is there; use 'embedded' or 'swi'"),
-        (FACTS["if-then-else"], "", "mine line 1: the engine 'asp' takes flat rules only: '->' is there; use 'embedded' or"
-         " 'swi'"),
+        (LIST_RULES["theory_x"], TEMPLATE, "mine: clingo knows worlds as facts only, not as terms"),
+        (FACTS["cut"], "", "mine line 1: clingo takes flat rules only: !/0 is there"),
+        (FACTS["if-then-else"], "", "mine line 1: clingo takes flat rules only: '->' is there"),
         ("eastbound(T) :- p(T). p(T) :- has_car(T, C), \\+ q(T). q(T) :- has_car(T, C), \\+ p(T).", "",
-         "mine: a predicate depends on its own negation, which the engine 'asp' cannot decide"),
+         "mine: a predicate depends on its own negation, which clingo cannot decide"),
     ],
 )  # fmt: skip
 def test_clingo_says_what_it_cannot_take(text, template, why):
     pytest.importorskip("clingo")
     with pytest.raises(PrologError) as caught:
-        labels(text, template, "asp")
+        labels(text, template, asp)
     assert str(caught.value) == why
 
 
 def test_clingo_is_killed_at_the_time_limit():
     pytest.importorskip("clingo")
     with pytest.raises(PrologError) as caught:
-        labels("n(0). n(X) :- n(Y), X is Y + 1. eastbound(_) :- n(-1).", engine="asp", seconds=0.5)
+        labels("n(0). n(X) :- n(Y), X is Y + 1. eastbound(_) :- n(-1).", reference=asp, seconds=0.5)
     assert str(caught.value) == "rule mine was stopped at the time limit of 0.5 seconds; it may loop"
 
 
@@ -88,14 +90,14 @@ def test_clingo_is_killed_at_the_time_limit():
 )
 def test_swi_prolog_is_stopped_by_name(text, why):
     with pytest.raises(PrologError) as caught:
-        labels(text, engine="swi", codes=CODES[:2], inferences=100_000)
+        labels(text, reference=swi, codes=CODES[:2], inferences=100_000)
     assert str(caught.value).startswith("rule mine (eastbound/1)") and str(caught.value).endswith(why)
 
 
 @needs_swi
 def test_swi_prolog_is_killed_at_the_time_limit():
     with pytest.raises(PrologError, match="was stopped at the time limit of 0.5 seconds"):
-        labels("eastbound(T) :- repeat, fail.", engine="swi", codes=CODES[:2], inferences=10**12, seconds=0.5)
+        labels("eastbound(T) :- repeat, fail.", reference=swi, codes=CODES[:2], inferences=10**12, seconds=0.5)
 
 
 ATTACKS = [
@@ -116,12 +118,12 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["embedded", pytest.param("swi", marks=needs_swi)])
+@pytest.mark.parametrize("reference", [None, pytest.param(swi, marks=needs_swi)], ids=["ours", "swi"])
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_no_program_can_touch_a_file(attack, engine, tmp_path):
+def test_no_program_can_touch_a_file(attack, reference, tmp_path):
     target = tmp_path / "touched"
     try:
-        labels(attack.replace("FILE", str(target)), engine=engine, codes=CODES[:1])
+        labels(attack.replace("FILE", str(target)), reference=reference, codes=CODES[:1])
     except PrologError as error:
         assert "\n" not in str(error)
     assert not target.exists()
@@ -133,14 +135,6 @@ def test_no_directive_is_run(text, tmp_path):
     with pytest.raises(PrologError, match="the directive .* is not allowed"):
         read_program(text.replace("FILE", str(tmp_path / "touched")))
     assert not (tmp_path / "touched").exists()
-
-
-def test_a_missing_engine_names_the_install_line(monkeypatch):
-    monkeypatch.setattr(swi_engine, "installed", lambda: False)
-    with pytest.raises(MissingExtra, match="needs SWI-Prolog: apt-get install swi-prolog"):
-        labels(FLAT["theory_x"], engine="swi")
-    with pytest.raises(UnknownName, match="did you mean 'swi'"):
-        labels(FLAT["theory_x"], engine="swip")
 
 
 def test_the_head_is_the_predicate_that_no_other_calls():
@@ -185,6 +179,6 @@ def test_a_bad_template_is_said_in_one_line(template, why):
 def test_nothing_is_left_in_the_folder_of_temporary_files(monkeypatch, tmp_path):
     if shutil.which("swipl") is None:
         pytest.skip("SWI-Prolog is not installed")
-    monkeypatch.setattr(swi_engine.tempfile, "tempdir", str(tmp_path))
-    labels(FLAT["theory_x"], engine="swi")
+    monkeypatch.setattr(swi.tempfile, "tempdir", str(tmp_path))
+    labels(FLAT["theory_x"], reference=swi)
     assert list(Path(tmp_path).iterdir()) == []

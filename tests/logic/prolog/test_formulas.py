@@ -9,8 +9,9 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import Const, Oracle
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.logic.prolog import Vocabulary, Worlds, formula_of, label, read_program, rule_of
-from assay.logic.prolog.bias import Bias, helpers_text
+from assay.logic.prolog import Worlds, formula_of, label, read_program, rule_of
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.ilp_files import definitions_text
 from assay.logic.prolog.unfold import unfolded
 from assay.logic.prolog.write import rules_text
 
@@ -57,10 +58,9 @@ def test_flat_programs_come_back_with_quantifiers(text, formula):
     assert str(formula_of(text, SPACE, HEAD)) == formula
 
 
-def test_learned_rules_with_helpers_come_back():
-    helpers = helpers_text(Bias(Vocabulary(SPACE), HEAD, numbers=True))
-    learned = "eastbound(A) :- has_car(A,B), colour_red(B), car_num(B,C), loads(B,D), less(C,D).\n"
-    found = formula_of(helpers + learned, SPACE, HEAD)
+def test_learned_rules_with_the_literals_definitions_come_back():
+    learned = "eastbound(A) :- has_car(A,B), colour_red(B), car_num_less_loads(B).\n"
+    found = formula_of(definitions_text(Bias(SPACE)) + learned, SPACE, HEAD)
     assert found == parse("any(a.colour == 'red' and a.number < a.loads for a in cars)")
 
 

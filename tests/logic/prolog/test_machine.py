@@ -3,9 +3,11 @@
 import pytest
 
 from assay.logic.prolog import Limits, PrologError, read_program
+from assay.logic.prolog.compiler import Compiled
 from assay.logic.prolog.machine import Machine
+from assay.logic.prolog.places import STOP
 from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import shown
+from assay.logic.prolog.terms import Var, shown
 
 PROGRAM = """
 p(1). p(2). p(3).
@@ -31,7 +33,26 @@ inside(X) :- p(X), \\+ ( p(Y), Y > 2, !, X =:= Y ).
 
 def answers(goal, program=PROGRAM, **limits):
     machine = Machine(read_program(program), limits=Limits(**limits))
-    return [shown(found, 200) for found in machine.solutions(read_term(goal))]
+    return [shown(found, 200) for found in solutions(machine, read_term(goal))]
+
+
+def solutions(machine, goal):
+    """Return a copy of a goal for each of its answers."""
+    found = []
+    clause = Compiled(machine, "query", ("findall", goal, goal, result := Var()), "query", live=True).finished()
+    machine.meter.start()
+    with machine.running():
+        try:
+            clause[2](list(clause[0]), STOP)
+            term = machine.store.copy(result)
+        except RecursionError:
+            raise machine.too_deep() from None
+        finally:
+            machine.store.undo(0)
+    while type(term) is tuple:
+        found.append(term[1])
+        term = term[2]
+    return found
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from assay.logic.ground import shape_of
 from assay.logic.knowledge import Constraint, Knowledge, Label
 from assay.logic.parse import parse
 from assay.logic.prolog import Vocabulary, Worlds, label
-from assay.logic.prolog.bias import Bias, aleph_text, helpers_text, popper_bias
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, popper_files
 from assay.logic.prolog.oracle import _whole
 from assay.logic.prolog.program import read_program
 from assay.logic.prolog.reader import sentences
@@ -107,14 +108,15 @@ def test_swi_prolog_loads_worlds_and_rules_without_a_word(tmp_path):
 
 
 def test_all_learners_get_the_same_language():
-    bias = Bias(Vocabulary(SPACE), "east", numbers=True)
-    aleph, popper = aleph_text(bias), popper_bias(bias)
-    assert ":- modeh(1,east(+world)).\n" in aleph and ":- modeb(*,has_car(+world,-car)).\n" in aleph
-    assert ":- modeb(1,colour(+car,#colour)).\n" in aleph and ":- modeb(1,loads(+car,-int)).\n" in aleph
-    assert "body_pred(colour_red,1).\ntype(colour_red,(car,)).\ndirection(colour_red,(in,)).\n" in popper
-    defined = set(re.findall(r"^(\w+)\(", helpers_text(bias), re.M)) | {relation.name for relation in bias.relations}
-    assert set(re.findall(r"body_pred\((\w+),", popper)) <= defined
-    determined = set(re.findall(r"determination\(east/1,(\w+)/", aleph))
-    assert determined == {relation.name for relation in bias.relations} | {"less"}
-    for text in (aleph.replace("#", "+"), helpers_text(bias)):  # Aleph itself defines the operator #
-        assert list(sentences(text))
+    bias = Bias(SPACE)
+    problem = IlpProblem(bias, "east", facts_text(bias.vocabulary, drawn(3)), ["w0"], ["w1", "w2"])
+    aleph, popper = aleph_files(problem), popper_files(problem)
+    assert ":- modeh(1,east(+world)).\n" in aleph[".b"] and ":- modeb(*,has_car(+world,-car)).\n" in aleph[".b"]
+    said = "body_pred(colour_red,1).\ntype(colour_red,(car,)).\ndirection(colour_red,(in,)).\n"
+    assert ":- modeb(1,colour_red(+car)).\n" in aleph[".b"] and said in popper["bias.pl"]
+    asked = set(re.findall(r"body_pred\((\w+),", popper["bias.pl"]))
+    assert asked == set(re.findall(r"determination\(east/1,(\w+)/", aleph[".b"])) == {"has_car", *bias.by_name}
+    assert asked <= set(re.findall(r"^(\w+)\(", problem.background, re.M))
+    assert aleph[".b"].endswith(popper["bk.pl"]) and list(sentences(aleph[".b"]))
+    assert (aleph[".f"], aleph[".n"]) == ("east(w0).\n", "east(w1).\neast(w2).\n")
+    assert popper["exs.pl"] == "pos(east(w0)).\nneg(east(w1)).\nneg(east(w2)).\n"

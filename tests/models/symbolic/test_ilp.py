@@ -14,16 +14,15 @@ from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, formula_of, label, read_program
+from assay.logic.prolog.bias import Bias, Language
+from assay.logic.prolog.ilp_files import aleph_modes, popper_bias
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import search
-from assay.models.symbolic.ilp.aleph import modes
-from assay.models.symbolic.ilp.bias import Bias, Language
 from assay.models.symbolic.ilp.clauses import Clause, Placed, clauses_of, definitions
 from assay.models.symbolic.ilp.cover import Cover, undominated
 from assay.models.symbolic.ilp.coverage import Coverage, children, packed, unpacked
 from assay.models.symbolic.ilp.expressible import expressible
 from assay.models.symbolic.ilp.learner import Ilp
-from assay.models.symbolic.ilp.popper import bias_text
 from assay.models.symbolic.ilp.search import Candidate, Clock
 from assay.models.symbolic.perception import certain
 from assay.tasks import TASKS
@@ -147,7 +146,7 @@ def test_bits_formulas_and_prolog_say_the_same(which):
         if place < 15:
             text = "\n".join([clause.text("goal", bias), *definitions([clause])])
             program = read_program(text, "learned")
-            assert (label(program, Worlds(space, codes), engine="embedded", head="goal") == found).all(), text
+            assert (label(program, Worlds(space, codes), head="goal") == found).all(), text
             again = np.asarray(evaluate(formula_of(text, space, "goal"), space, codes), dtype=bool)
             assert (again == found).all()
             assert clauses_of(read_program(clause.text("goal", bias)), "goal", bias) == [clause]
@@ -171,7 +170,7 @@ def test_all_learners_get_the_same_bias():
     bias = Bias(TASKS["trains"](image=False).space)
     names = set(bias.by_name) | {"has_car"}
     assert len(names) == len(bias.literals) + 1
-    for text in ("\n".join(modes(bias, "east")), bias_text(bias, "east")):
+    for text in (aleph_modes(bias, "east"), popper_bias(bias, "east")):
         assert all(f"{name}(" in text or f"{name}," in text for name in names)
 
 

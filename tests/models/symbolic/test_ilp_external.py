@@ -1,5 +1,6 @@
 """Aleph and Popper as models: found, run, killed in time, read back and scored by us. Stand-ins play the engines."""
 
+import re
 import shutil
 import sys
 import time
@@ -8,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.exports import export
+from assay.data.make import make
+from assay.data.recipe import Recipe
 from assay.errors import ConfigError, DataError, MissingExtra
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import aleph as aleph_module
 from assay.models.symbolic.ilp.aleph import Aleph, aleph_file
-from assay.models.symbolic.ilp.external import run_for
+from assay.models.symbolic.ilp.external import Ran, run_for
 from assay.models.symbolic.ilp.popper import Popper
 from assay.models.symbolic.perception import certain
 from tests.models.symbolic.test_ilp import relation, trains
@@ -69,6 +74,51 @@ def test_popper_gets_examples_facts_and_bias(tmp_path):
     assert (kept / "exs.pl").read_text().count("pos(east(w") == 60
     assert "has_car(w0,w0_car1)." in (kept / "bk.pl").read_text()
     assert "body_pred(all_different_colour,3)." in (kept / "bias.pl").read_text()
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Return examples of a dataset, and the folder of its training split as Prolog."""
+    folder = tmp_path_factory.mktemp("exported")
+    make(
+        Recipe("kand-logic-pairs", Settings(), sizes=(("train", 30), ("valid", 0), ("test", 0), ("hard", 0))),
+        folder / "data",
+    )
+    dataset = Dataset.open(folder / "data")
+    export(dataset, "prolog", folder / "out")
+    knowledge, codes = dataset.knowledge, dataset["train"].concepts
+    examples = Examples(knowledge, codes, certain(codes, knowledge.space), dataset["train"].labels)
+    return examples, folder / "out" / "train"
+
+
+def included(path):
+    """Return the text of a file of Prolog, with what it includes."""
+    return re.sub(r":- include\('(.*)'\)\.\n", lambda found: (path.parent / found[1]).read_text(), path.read_text())
+
+
+def test_popper_gets_the_files_that_are_exported(exported, tmp_path):
+    examples, out = exported
+    folder = popper_that(tmp_path / "p", f"import shutil; shutil.copytree(sys.argv[1], {str(tmp_path / 'kept')!r})")
+    Popper(examples.knowledge, None, Settings({"popper": folder, "seconds": 20})).learn(examples)
+    for name in ("bk.pl", "bias.pl", "exs.pl"):
+        label = examples.knowledge.labels[0].name
+        assert (tmp_path / "kept" / name).read_text() == included(out / "popper" / label / name)
+
+
+def test_aleph_gets_the_files_that_are_exported(exported, tmp_path, monkeypatch):
+    examples, out = exported
+    (tmp_path / "aleph.pl").write_text("")
+    monkeypatch.setattr(aleph_module.shutil, "which", lambda name: "/usr/bin/swipl")
+
+    def run_for(command, folder, *_):
+        shutil.copytree(folder, tmp_path / "kept")
+        return Ran(True, "", 0.0)
+
+    monkeypatch.setattr(aleph_module, "run_for", run_for)
+    Aleph(examples.knowledge, None, Settings({"aleph": str(tmp_path / "aleph.pl")})).learn(examples)
+    for ending in (".b", ".f", ".n"):
+        label = examples.knowledge.labels[0].name
+        assert (tmp_path / "kept" / f"train{ending}").read_text() == included(out / "aleph" / f"{label}{ending}")
 
 
 def test_popper_5_is_refused_by_name(tmp_path):

@@ -26,7 +26,7 @@ from assay.families.coco.scenery import (
     TABLE_TOP,
     WIDTH,
 )
-from assay.seeds import mixed
+from assay.seeds import GOLDEN, fractions, mixed
 
 TRIES = 12
 SPARE = MOST + 1
@@ -51,8 +51,8 @@ def uniform(numbers: Array, *salts: Array | int) -> Array:
     """Return numbers from 0 to 1, a function of the scenes' numbers and of what they are for."""
     words = mixed(np.atleast_1d(numbers).astype(np.uint64) + np.uint64(0x5CE7E5))
     for salt in salts:
-        words = mixed(words ^ (np.atleast_1d(salt).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
-    return np.asarray((words >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+        words = mixed(words ^ (np.atleast_1d(salt).astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
+    return fractions(words)
 
 
 @dataclass(frozen=True)

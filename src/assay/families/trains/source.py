@@ -20,7 +20,7 @@ from assay.errors import KnowledgeError
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import Deck, Draws, Streams, below, digest, mixed
+from assay.seeds import GOLDEN, Deck, Draws, Streams, below, fractions, mixed
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import World
@@ -192,10 +192,10 @@ class TrainSource:
         low, high = self.split.share
         if (low, high) == (0.0, 1.0):
             return np.ones(len(codes), dtype=bool)
-        state = np.full(len(codes), int.from_bytes(digest(self.seed, *self.purpose, "share")[:8], "little"), np.uint64)
+        state = np.full(len(codes), Draws(self.seed, *self.purpose, "share").key, np.uint64)
         for column in codes.T:
-            state = mixed(state * np.uint64(0x9E3779B97F4A7C15) + column.astype(np.uint64) + np.uint64(1))
-        number = (state >> np.uint64(11)) / 2**53
+            state = mixed(state * np.uint64(GOLDEN) + column.astype(np.uint64) + np.uint64(1))
+        number = fractions(state)
         return np.asarray((number >= low) & (number < high))
 
     def codes(self, places: Array) -> Codes:

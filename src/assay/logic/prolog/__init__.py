@@ -1,6 +1,6 @@
 """Prolog: worlds, rules and formulas as programs, and programs that label worlds."""
 
-from assay.logic.prolog.engines import Engine, Worlds, label
+from assay.logic.prolog.labelling import Worlds, label
 from assay.logic.prolog.lift import formula_of
 from assay.logic.prolog.limits import Limits
 from assay.logic.prolog.oracle import oracle, rule_of
@@ -9,6 +9,6 @@ from assay.logic.prolog.terms import PrologError
 from assay.logic.prolog.vocabulary import Vocabulary
 
 __all__ = [
-    "Engine", "Limits", "Program", "PrologError", "Vocabulary", "Worlds", "formula_of", "label", "oracle",
+    "Limits", "Program", "PrologError", "Vocabulary", "Worlds", "formula_of", "label", "oracle",
     "read_program", "rule_of",
 ]  # fmt: skip

@@ -1,137 +1,230 @@
-"""The declared bias of a space for learners: modes for Aleph, a bias file for Popper, and the same literals for all.
+"""The declared bias: which literals clauses may be made of, and how large clauses get. The same for every learner.
 
-All engines get the same language: `has_car`, the order of objects, each attribute with each of its values, and, where
-numbers are compared, `<` between numbers that attributes give.
+It is generated from a space alone. Of the objects of each group of slots, a clause may say that an attribute has a
+value or another than one, bounds of numbers, comparisons of attributes that have the same values or are numbers (of one
+object or of two), the order of two objects, that three of them are all different or all equal in an attribute, and how
+many objects have a value. Of concepts that belong to no slot it may say the same without objects.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement, pairwise
 
-from assay.concepts import Value, kind_of_value
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, atom_of, plain_name
+from pydantic import Field
+
+from assay.concepts import ConceptSpace, Value, kind_of_value
+from assay.config import Config
+from assay.logic.ground import NUMBER
+from assay.logic.prolog.literals import WORLD, Counted, Kind, Literal, Term, Way
+from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name
+
+MOST_PAIRS = 400
+"""Of more pairs of concepts than these none is compared."""
+MOST_VALUES = 12
+"""Attributes with more values are not asked for three that are all different."""
+WAYS: dict[Way, str] = {
+    "==": "is", "!=": "not", "<": "less", ">": "more", "<=": "at_most", ">=": "at_least",
+}  # fmt: skip
+
+
+class Language(Config):
+    """Which literals are declared, and how large clauses may get."""
+
+    literals: int = Field(4, ge=1, le=8)
+    """The most literals of a clause, beside those that say that there are objects."""
+    objects: int = Field(3, ge=0, le=3)
+    """The most objects that a clause speaks of."""
+    clauses: int = Field(10, ge=1)
+    """The most clauses of a program."""
+    others: bool = True
+    """Whether a clause may say that an attribute has another value than one, or a bound on a number."""
+    comparisons: bool = True
+    """Whether attributes may be compared with one another."""
+    order: bool = True
+    """Whether a clause may say that an object comes before another, or right before it, and use its number."""
+    triples: bool = True
+    """Whether a clause may say that three objects are all different, or all equal, in an attribute."""
+    counts: int = Field(3, ge=0, le=9)
+    """Up to which number objects are counted; 0: they are not."""
 
 
 @dataclass(frozen=True)
 class Bias:
-    """What rules may be made of: the predicate to learn, which relations, and how long clauses may get."""
+    """The literals that clauses may have, for one space."""
 
-    vocabulary: Vocabulary
-    head: str
-    numbers: bool = False
-    clause_length: int = 6
-    variables: int = 6
-    clauses: int = 4
+    space: ConceptSpace
+    language: Language = field(default_factory=lambda: Language.model_validate({}))
 
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The relations that bodies may use."""
-        return self.vocabulary.relations
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The facts of worlds, in Prolog."""
+        return Vocabulary(self.space)
+
+    @cached_property
+    def literals(self) -> tuple[Literal, ...]:
+        """All literals, each with a name of its own."""
+        taken = {relation.name for relation in self.vocabulary.relations}
+        made = []
+        for one in self._drawn_up():
+            name = one.name
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            made.append(_renamed(one, name))
+        return tuple(made)
+
+    @cached_property
+    def by_name(self) -> dict[str, Literal]:
+        """The literals by the names of their predicates."""
+        return {one.name: one for one in self.literals}
+
+    @cached_property
+    def structures(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of the objects that a clause may speak of, few first."""
+        groups, most = list(self.space.groups), self.language.objects
+        return tuple(chosen for size in range(most + 1) for chosen in combinations_with_replacement(groups, size))
+
+    def count(self, kind: Kind) -> int:
+        """Return how many literals there are of a kind."""
+        return sum(one.kind == kind for one in self.literals)
+
+    def _drawn_up(self) -> Iterator[Literal]:
+        plain = [self._term(r, WORLD) for r in self.vocabulary.relations if r.what == "concept"]
+        yield from self._of_terms(plain, ())
+        if self.language.comparisons and len(plain) ** 2 <= 2 * MOST_PAIRS:
+            yield from self._compared(list(combinations(plain, 2)), (), "compare")
+        for group in self.space.groups:
+            yield from self._of_group(group)
+        if self.language.comparisons and self.language.objects > 1:
+            for one, other in combinations(self.space.groups, 2):
+                pairs = [(a, _moved(b, 1)) for a in self._attributes(one) for b in self._attributes(other)]
+                yield from self._compared(pairs, (one, other), "relate")
+
+    def _of_group(self, group: str) -> Iterator[Literal]:
+        own = self._attributes(group)
+        yield from self._of_terms(own, (group,))
+        if self.language.comparisons and len(own) ** 2 <= 2 * MOST_PAIRS:
+            yield from self._compared(list(combinations(own, 2)), (group,), "compare")
+        if len(self.space.groups[group]) > 1 and self.language.objects > 1:
+            yield from self._of_two(group, own)
+        if self.language.triples and len(self.space.groups[group]) > 2 and self.language.objects > 2:
+            yield from self._of_three(group, own)
+        if self.language.counts:
+            yield from self._counted(group, own)
+
+    def _attributes(self, group: str) -> list[Term]:
+        """Return the attributes that all objects of a group have, and their place unless that is one."""
+        slots = self.space.groups[group]
+        found = []
+        for relation in self.vocabulary.relations:
+            if relation.group != group or relation.what not in ("attribute", "number"):
+                continue
+            if relation.what == "attribute" and all(relation.attribute in slot.attributes for slot in slots):
+                found.append(self._term(relation, 0))
+            if relation.what == "number" and self.language.order and self._numbered(group):
+                found.append(Term(0, NUMBER, relation.name, tuple(range(1, len(slots) + 1))))
+        return found
+
+    def _numbered(self, group: str) -> bool:
+        slots = self.space.groups[group]
+        return len(slots) > 1 and all(NUMBER not in slot.attributes for slot in slots)
+
+    def _term(self, relation: Relation, argument: int) -> Term:
+        return Term(argument, relation.attribute, relation.name, relation.values)
+
+    def _of_terms(self, terms: Sequence[Term], groups: tuple[str, ...]) -> Iterator[Literal]:
+        for term in terms:
+            for value in term.values:
+                yield Literal(_name(term, value), "value", groups, (term,), "==", value)
+            if not self.language.others or len(term.values) < 3:
+                continue
+            if not term.numeric:
+                for value in term.values:
+                    yield Literal(_name(term, "not", value), "other", groups, (term,), "!=", value)
+                continue
+            ranked = sorted(int(value) for value in term.values)
+            for low, high in pairwise(ranked):
+                if low != ranked[0]:
+                    yield Literal(_name(term, "at_most", low), "bound", groups, (term,), "<=", low)
+                if high != ranked[-1]:
+                    yield Literal(_name(term, "at_least", high), "bound", groups, (term,), ">=", high)
+
+    def _compared(self, pairs: Sequence[tuple[Term, Term]], groups: tuple[str, ...], kind: Kind) -> Iterator[Literal]:
+        for one, other in pairs:
+            for way in _ways(one, other):
+                name = "_".join([one.relation, WAYS[way], other.relation])
+                yield Literal(plain_name(name), kind, groups, (one, other), way)
+
+    def _of_two(self, group: str, own: Sequence[Term]) -> Iterator[Literal]:
+        groups = (group, group)
+        number = next((term for term in own if term.attribute == NUMBER), None)
+        if number is not None:
+            kind = self.vocabulary.kinds[group]
+            both = (number, _moved(number, 1))
+            yield Literal(f"{kind}_before", "order", groups, both, "<")
+            yield Literal(f"{kind}_right_before", "order", groups, both, "next")
+        if not self.language.comparisons:
+            return
+        for one in own:
+            if one.attribute == NUMBER:
+                continue
+            other = _moved(one, 1)
+            yield Literal(f"same_{one.relation}", "relate", groups, (one, other), "==")
+            yield Literal(f"different_{one.relation}", "relate", groups, (one, other), "!=")
+            if one.numeric and len(one.values) > 1:
+                yield Literal(f"less_{one.relation}", "relate", groups, (one, other), "<")
+        pairs = [(one, _moved(other, 1)) for one, other in combinations(own, 2)]
+        if len(pairs) <= MOST_PAIRS:
+            for literal in self._compared(pairs, groups, "relate"):
+                if literal.way in ("==", "<", ">"):
+                    yield _renamed(literal, f"{literal.name}_of")
+
+    def _of_three(self, group: str, own: Sequence[Term]) -> Iterator[Literal]:
+        for term in own:
+            if term.attribute == NUMBER or len(term.values) > MOST_VALUES:
+                continue
+            three = tuple(_moved(term, place) for place in range(3))
+            if len(term.values) > 2:
+                yield Literal(f"all_different_{term.relation}", "together", (group,) * 3, three, "all_different")
+            yield Literal(f"all_same_{term.relation}", "together", (group,) * 3, three, "all_equal")
+
+    def _counted(self, group: str, own: Sequence[Term]) -> Iterator[Literal]:
+        slots = self.space.groups[group]
+        has, kind = self.vocabulary.relation("has", group).name, self.vocabulary.kinds[group]
+        most = min(self.language.counts, len(slots))
+        if any(self.space.concept(slot.concepts[0]).optional for slot in slots):
+            for number in range(1, len(slots) + 1):
+                yield Counted(f"{kind}s_at_least_{number}", "count", (), (), ">=", number, None, group, has)
+                yield Counted(f"{kind}s_exactly_{number}", "count", (), (), "==", number, None, group, has)
+        for term in own:
+            for value in term.values if term.attribute != NUMBER else ():
+                one = Literal(_name(term, value), "value", (group,), (term,), "==", value)
+                for number in range(most + 1):
+                    name = f"{_name(term, value)}_count_{number}"
+                    yield Counted(name, "count", (), (), "==", number, one, group, has)
+                for number in range(2, most + 1):
+                    name = f"{_name(term, value)}_count_at_least_{number}"
+                    yield Counted(name, "count", (), (), ">=", number, one, group, has)
 
 
-def value_name(relation: Relation, value: Value) -> str:
-    """Return the predicate that says that an object has this value: `colour_red`."""
-    return plain_name(f"{relation.name}_{value}".replace("-", "minus_"))
+def _name(term: Term, *words: Value) -> str:
+    return plain_name("_".join([term.relation, *(str(word).replace("-", "minus_") for word in words)]).lower())
 
 
-def helpers_text(bias: Bias) -> str:
-    """Return clauses for the predicates of learners without constants; `formula_of` needs them to read rules back.
-
-    >>> from assay.concepts import digits
-    >>> print(helpers_text(Bias(Vocabulary(digits(["a"], (0, 1))), "y")), end="")
-    a_0(X) :- a(X,0).
-    a_1(X) :- a(X,1).
-    """
-    lines = []
-    for relation in bias.relations:
-        for value in relation.values:
-            atom = atom_of(value)
-            shown = str(atom) if isinstance(atom, int) else quoted_atom(atom)
-            lines.append(f"{value_name(relation, value)}(X) :- {relation.name}(X,{shown}).")
-    return "".join(f"{line}\n" for line in [*lines, *_less_text(bias)])
+def _moved(term: Term, argument: int) -> Term:
+    return Term(argument, term.attribute, term.relation, term.values)
 
 
-def _less_text(bias: Bias) -> list[str]:
-    return ["less(X,Y) :- X < Y."] if bias.numbers else []
+def _ways(one: Term, other: Term) -> tuple[Way, ...]:
+    """Return the ways in which two terms can be compared."""
+    if one.numeric and other.numeric:
+        mine, theirs = [int(value) for value in one.values], [int(value) for value in other.values]
+        return ("==", "!=", "<", ">") if max(min(mine), min(theirs)) <= min(max(mine), max(theirs)) else ()
+    same = {kind_of_value(v) for v in (*one.values, *other.values)}
+    shared = {(type(v), v) for v in one.values} == {(type(v), v) for v in other.values}
+    return ("==", "!=") if len(same) == 1 and shared else ()
 
 
-def aleph_modes(bias: Bias) -> str:
-    """Return the modes and determinations for Aleph.
-
-    >>> from assay.concepts import digits
-    >>> print(aleph_modes(Bias(Vocabulary(digits(["a"])), "y")), end="")
-    :- modeh(1,y(+world)).
-    :- modeb(1,a(+world,#a)).
-    :- modeb(1,a(+world,-a)).
-    :- determination(y/1,a/2).
-    """
-    modes, seen = [f":- modeh(1,{bias.head}(+world))."], []
-    for relation in bias.relations:
-        modes += [f":- modeb({recall},{relation.name}({arguments}))." for recall, arguments in _modes(relation, bias)]
-        seen.append(f":- determination({bias.head}/1,{relation.name}/{len(relation.types)}).")
-    if bias.numbers:
-        modes.append(":- modeb(*,less(+int,+int)).")
-        seen.append(f":- determination({bias.head}/1,less/2).")
-    return "".join(f"{line}\n" for line in [*modes, *seen])
-
-
-def _modes(relation: Relation, bias: Bias) -> list[tuple[str, str]]:
-    first, second = relation.types
-    if relation.what == "has":
-        return [("*", f"+{first},-{second}")]
-    if relation.what == "before":
-        kinds = tuple(bias.vocabulary.kinds.values())
-        return [("*", mode) for kind in kinds for mode in (f"+{kind},-{kind}", f"+{kind},+{kind}")]
-    found = [("1", f"+{first},#{second}")]
-    if bias.numbers and (relation.what == "number" or _numeric(relation)):
-        found.append(("1", f"+{first},-int"))
-    elif relation.what != "number" and len(relation.values) > 2:
-        found.append(("1", f"+{first},-{second}"))
-    return found
-
-
-def _numeric(relation: Relation) -> bool:
-    return bool(relation.values) and kind_of_value(relation.values[0]) == "int"
-
-
-def aleph_text(bias: Bias, seconds: int = 60, noise: int = 0) -> str:
-    """Return the settings and modes of Aleph's background file; facts and helpers follow."""
-    settings = {
-        "clauselength": bias.clause_length, "i": 3, "noise": noise, "nodes": 50_000, "searchtime": seconds,
-        "verbosity": 0,
-    }  # fmt: skip
-    lines = "".join(f":- set({name},{value}).\n" for name, value in settings.items())
-    return lines + aleph_modes(bias) + "".join(f"{line}\n" for line in _less_text(bias))
-
-
-def popper_bias(bias: Bias) -> str:
-    """Return Popper's bias file; its constants are the unary predicates of `helpers_text`."""
-    lines = [
-        f"max_vars({bias.variables}).", f"max_body({bias.clause_length}).", f"max_clauses({bias.clauses}).",
-        f"head_pred({bias.head},1).", f"type({bias.head},(world,)).", f"direction({bias.head},(in,)).",
-    ]  # fmt: skip
-    for relation in bias.relations:
-        if relation.what in ("has", "before") or (bias.numbers and (relation.what == "number" or _numeric(relation))):
-            second = "int" if relation.what not in ("has", "before") else relation.types[1]
-            way = "in,in" if relation.what == "before" else "in,out"
-            lines += _popper(relation.name, (relation.types[0], second), way)
-        for value in relation.values:
-            lines += _popper(value_name(relation, value), (relation.types[0],), "in")
-    if bias.numbers:
-        lines += _popper("less", ("int", "int"), "in,in")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _popper(name: str, types: tuple[str, ...], way: str) -> list[str]:
-    comma = "," if len(types) == 1 else ""
-    return [
-        f"body_pred({name},{len(types)}).",
-        f"type({name},({','.join(types)}{comma})).",
-        f"direction({name},({way}{comma})).",
-    ]
-
-
-def examples_text(head: str, positive: list[str], negative: list[str]) -> str:
-    """Return Popper's examples file."""
-    return "".join(f"pos({head}({world})).\n" for world in positive) + "".join(
-        f"neg({head}({world})).\n" for world in negative
-    )
+def _renamed(literal: Literal, name: str) -> Literal:
+    return literal if literal.name == name else replace(literal, name=name)

@@ -10,7 +10,7 @@ from assay.logic import formula as f
 from assay.logic.formula import Const, Formula, Quantified
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.arithmetic import COMPARE
-from assay.logic.prolog.engines import head_of
+from assay.logic.prolog.labelling import head_of
 from assay.logic.prolog.program import Program, read_program
 from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, number, opposite, symbol
 from assay.logic.prolog.terms import Term, Var, deref, key_of, named, parts, variables_in

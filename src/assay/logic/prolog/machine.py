@@ -219,24 +219,6 @@ class Machine:
             self.predicates[key].load([(clause, self._ready(clause, "library")) for clause in clauses])
         return key in self.predicates
 
-    def solutions(self, goal: Term) -> list[Term]:
-        """Return a copy of a goal for each of its answers."""
-        found: list[Term] = []
-        clause = Compiled(self, "query", ("findall", goal, goal, result := Var()), "query", live=True).finished()
-        self.meter.start()
-        with self.running():
-            try:
-                clause[2](list(clause[0]), STOP)
-                term = self.store.copy(result)
-            except RecursionError:
-                raise self.too_deep() from None
-            finally:
-                self.store.undo(0)
-        while type(term) is tuple:
-            found.append(term[1])
-            term = term[2]
-        return found
-
     def dynamic(self, arguments: Callable[[Env], Arguments], following: Run, where: str) -> Run:
         """Return the function of `call/N`, whose goal is known only when it runs."""
         last = following is done

@@ -14,7 +14,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import FormulaError, NoSymbols
 from assay.logic.formula import Formula, Member, Oracle, Var
-from assay.logic.prolog.engines import Embedded, Question, head_of
+from assay.logic.prolog.labelling import Labeller, Question, head_of
 from assay.logic.prolog.limits import Limits
 from assay.logic.prolog.program import read_program
 from assay.logic.prolog.terms import PrologError
@@ -49,10 +49,10 @@ def checked(formula: Oracle, space: ConceptSpace) -> None:
 
 
 @lru_cache(maxsize=32)
-def _machine(formula: Oracle, space: ConceptSpace) -> Embedded:
+def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
     program = read_program(formula.program, formula.head)
     question = Question(program, formula.head, space, formula.template)
-    return Embedded(question, Limits())
+    return Labeller(question, Limits())
 
 
 @lru_cache(maxsize=32)

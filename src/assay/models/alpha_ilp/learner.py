@@ -13,6 +13,7 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Label
+from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.vocabulary import plain_name
 from assay.models.alpha_ilp.modes import Modes
 from assay.models.alpha_ilp.reason import GroundBodies, SoftOr, clause_values, program_value
@@ -22,7 +23,6 @@ from assay.models.alpha_ilp.weigh import MARGIN, Descent, Weighed, warm_up, weig
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import Examples, LabelExamples, likeliest
 from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.ilp.bias import Bias, Language
 from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
 from assay.models.symbolic.perception import certain
 

@@ -13,9 +13,9 @@ from typing import Literal as Choice
 import numpy as np
 
 from assay.arrays import Array
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.literals import Literal
 from assay.logic.prolog.vocabulary import Vocabulary
-from assay.models.symbolic.ilp.bias import Bias
-from assay.models.symbolic.ilp.literals import Literal
 
 MOST_ATOMS = 4096
 """Literals with more ground atoms are left out: three of many objects."""

@@ -15,8 +15,8 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.logic.ground import NUMBER
+from assay.logic.prolog.literals import Counted, Literal, Term
 from assay.models.alpha_ilp.modes import clashing_pairs
-from assay.models.symbolic.ilp.literals import Counted, Literal, Term
 
 FALSE, TRUE = 0, 1
 LEAST = 1e-6

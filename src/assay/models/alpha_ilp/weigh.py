@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assay.arrays import Array
+from assay.logic.prolog.bias import Bias
 from assay.models.alpha_ilp.reason import Rules, SoftOr
 from assay.models.alpha_ilp.refine import ClausePool
-from assay.models.symbolic.ilp.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, Placed
 
 SHARP = 8.0

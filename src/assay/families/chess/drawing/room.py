@@ -56,7 +56,6 @@ def chair_mesh() -> Mesh:
     return mesh_of("chair", union(seat, *legs, *posts, *rails))
 
 
-TABLE_WOOD = Material(linear(118, 70, 42), roughness=0.45)
 CHAIR_WOOD = Material(linear(92, 52, 33), roughness=0.5)
 
 

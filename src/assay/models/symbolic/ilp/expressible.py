@@ -19,9 +19,9 @@ from assay.logic import formula as f
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.literals import WORLD, Counted, Term
 from assay.logic.traverse import walk
-from assay.models.symbolic.ilp.bias import Bias
-from assay.models.symbolic.ilp.literals import WORLD, Counted, Term
 
 MOST_CLAUSES = 64
 MOST_TABLE = 20_000

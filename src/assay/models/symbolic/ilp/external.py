@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array
 from assay.errors import AssayError
 from assay.logic.evaluate import evaluate
+from assay.logic.prolog.bias import Bias
+from assay.logic.prolog.ilp_files import IlpProblem
 from assay.logic.prolog.program import read_program
+from assay.logic.prolog.vocabulary import WORLD
 from assay.logic.prolog.write import facts_text
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, clauses_of, program_formula
 from assay.processes import started
 
@@ -44,14 +46,10 @@ def run_for(command: Sequence[str], folder: Path, seconds: float, environment: M
     return Ran(finished, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - start)
 
 
-def background(bias: Bias, codes: Codes) -> str:
-    """Return the facts of all worlds and the definition of every literal, in Prolog."""
-    return facts_text(bias.vocabulary, codes) + "".join(f"{one.definition}\n" for one in bias.literals)
-
-
-def worlds(which: Array) -> list[str]:
-    """Return the names of the worlds of some examples."""
-    return [f"w{number}" for number in np.flatnonzero(which)]
+def problem_of(bias: Bias, head: str, examples: LabelExamples, positive: Array) -> IlpProblem:
+    """Return what another program is to learn: a predicate that holds where `positive` does."""
+    with_it, without = ([f"{WORLD}{number}" for number in np.flatnonzero(which)] for which in (positive, ~positive))
+    return IlpProblem(bias, head, facts_text(bias.vocabulary, examples.codes), with_it, without)
 
 
 def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[Clause]:

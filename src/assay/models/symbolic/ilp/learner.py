@@ -14,11 +14,12 @@ from assay.arrays import Array
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Const, Formula
 from assay.logic.knowledge import Label
+from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.vocabulary import plain_name
+from assay.logic.prolog.write import label_names
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import Examples, LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.ilp.bias import Bias, Language
 from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
 from assay.models.symbolic.ilp.cover import Cover, Theory
 from assay.models.symbolic.ilp.coverage import Coverage, ones, packed
@@ -74,7 +75,8 @@ class ClauseModel(FormulaModel):
         counts = np.bincount(examples.targets, minlength=len(label.values))
         if label.kind == "bool":
             true = label.values.index(True)
-            formula, notes = self._value(examples, true, plain_name(label.name), self.config.seconds)
+            head = label_names(self.knowledge)[label.name]
+            formula, notes = self._value(examples, true, head, self.config.seconds)
             return Learned({true: formula}, 1 - true, notes)
         otherwise = int(counts.argmax())
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code] and code != otherwise]

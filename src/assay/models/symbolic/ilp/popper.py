@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from assay.arrays import Array
 from assay.errors import ConfigError, DataError, MissingExtra
+from assay.logic.prolog.ilp_files import popper_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.bias import Bias
-from assay.models.symbolic.ilp.external import background, best_of, run_for, worlds, written_clauses
+from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
 from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
 from assay.models.symbolic.ilp.search import Clock
 
@@ -52,11 +52,8 @@ class Popper(ClauseModel):
         checkout = popper_folder(self.config.popper)
         with tempfile.TemporaryDirectory(prefix="assay-popper-") as made:
             folder = Path(made)
-            (folder / "bk.pl").write_text(background(self.bias, examples.codes), encoding="utf-8")
-            (folder / "bias.pl").write_text(bias_text(self.bias, head), encoding="utf-8")
-            signs = (("pos", worlds(positive)), ("neg", worlds(~positive)))
-            text = "".join(f"{sign}({head}({one})).\n" for sign, listed in signs for one in listed)
-            (folder / "exs.pl").write_text(text, encoding="utf-8")
+            for name, text in popper_files(problem_of(self.bias, head, examples, positive)).items():
+                (folder / name).write_text(text, encoding="utf-8")
             python, script = self.config.python or sys.executable, str(checkout / "popper.py")
             command = [python, script, str(folder), "--timeout", str(max(int(seconds), 1))]
             paths = os.pathsep.join(filter(None, [str(checkout), os.environ.get("PYTHONPATH")]))
@@ -68,26 +65,6 @@ class Popper(ClauseModel):
             raise DataError(f"popper: {failed[-1].strip()[:300]}")
         clauses = best_of(programs, head, self.bias, examples, positive)
         return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
-
-
-def bias_text(bias: Bias, head: str) -> str:
-    """Return the bias as Popper's bias file."""
-    kinds, language = bias.vocabulary.kinds, bias.language
-    lines = [
-        f"max_vars({1 + language.objects}).", f"max_body({language.objects + language.literals}).",
-        f"max_clauses({language.clauses}).", f"head_pred({head},1).", f"type({head},(world,)).",
-        f"direction({head},(in,)).",
-    ]  # fmt: skip
-    for group, kind in kinds.items():
-        has = bias.vocabulary.relation("has", group).name
-        lines += [f"body_pred({has},2).", f"type({has},(world,{kind})).", f"direction({has},(in,out))."]
-    for one in bias.literals:
-        types = [kinds[group] for group in one.groups] or ["world"]
-        comma = "," if len(types) == 1 else ""
-        lines.append(f"body_pred({one.name},{len(types)}).")
-        lines.append(f"type({one.name},({','.join(types)}{comma})).")
-        lines.append(f"direction({one.name},({','.join('in' for _ in types)}{comma})).")
-    return "".join(f"{line}\n" for line in lines)
 
 
 def popper_folder(given: str | None) -> Path:

@@ -15,9 +15,10 @@ from math import lgamma, log, log2
 import numpy as np
 
 from assay.arrays import Array
-from assay.models.symbolic.ilp.bias import Bias
+from assay.logic.prolog.bias import Bias
 from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
 from assay.models.symbolic.ilp.coverage import Batch, Coverage, children, ones
+from assay.seeds import rng_for
 
 Step = tuple[int, Places]
 TRIED = 200_000
@@ -190,7 +191,7 @@ class Structure:
         self.level = [Node((), log2(len(search.bias.structures)), search.coverage.start(groups))]
         self.kept = Kept(search, groups, target)
         self.before = float(ones(target.positive)), float(ones(target.negative))
-        rng = np.random.default_rng(0)  # only mixes bits into a hash
+        rng = rng_for(0, "ilp", "hash")  # only to tell covers apart: no result depends on which numbers these are
         self.mix = rng.integers(1, 2**63, search.coverage.words, dtype=np.uint64) | np.uint64(1)
 
     def advance(self, depth: int, clock: Clock) -> None:

@@ -9,9 +9,10 @@ from assay.arrays import Array
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.models.symbolic.synthesis.leaves import LeafBlock
+from assay.seeds import GOLDEN
 
 LEAF, NOT, AND, OR, XOR = range(5)
-MIX = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(GOLDEN)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""SWI-Prolog in batch: one process, one file of worlds, one line of answers.
+"""A reference for the labels of any rule, by SWI-Prolog in batch: one process, one file of worlds, one line of answers.
 
 The text that SWI-Prolog loads is written anew from what our reader understood, so it holds nothing but clauses whose
 goals are known to be harmless: no directive, no module, no predicate that reads, writes or starts anything. The user's
@@ -6,8 +6,6 @@ predicates get a prefix, so that none can hook into the system, and goals that a
 looked up in a table of what is allowed.
 """
 
-import functools
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,17 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.errors import MissingExtra
 from assay.logic.prolog.builtins import ANSWERS, TESTS
-from assay.logic.prolog.engines import Question
+from assay.logic.prolog.labelling import Question
 from assay.logic.prolog.limits import Limits
-from assay.logic.prolog.process import ended
 from assay.logic.prolog.program import GOALS_OF, Program, library
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import Key, PrologError, Term, Var, Writer, deref, key_of, listed, named, quoted_atom
 from assay.logic.prolog.vocabulary import WORLD
 
-INSTALL = "apt-get install swi-prolog"
+from .process import ended
+
 PREFIX = "u "
 """What the user's predicates begin with: no system predicate does."""
 DYNAMIC = "assay call"
@@ -76,16 +73,8 @@ DRIVER = r"""
 """
 
 
-@functools.cache
-def installed() -> bool:
-    """Return whether SWI-Prolog is there."""
-    return shutil.which("swipl") is not None
-
-
 def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
     """Return the label of each world by SWI-Prolog."""
-    if not installed():
-        raise MissingExtra(f"the engine 'swi' needs SWI-Prolog: {INSTALL}")
     tables = () if question.form else question.vocabulary.keys
     program = question.program.complete(tables)
     with tempfile.TemporaryDirectory(prefix="assay-swi-") as made:

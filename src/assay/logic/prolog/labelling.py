@@ -1,25 +1,19 @@
-"""Label worlds by a program, on one of three engines behind one call."""
+"""Label worlds by a program: what is asked, and the interpreter made ready to answer it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.errors import UnknownName, suggestion
+from assay.errors import suggestion
 from assay.logic.prolog.forms import TermForm
 from assay.logic.prolog.limits import Limits
 from assay.logic.prolog.machine import Machine
 from assay.logic.prolog.program import Program, read_program
 from assay.logic.prolog.terms import PrologError, named
 from assay.logic.prolog.vocabulary import WORLD, Vocabulary
-
-Engine = Literal["auto", "embedded", "asp", "swi"]
-MANY = 100_000
-"""From so many worlds on, SWI-Prolog's start is worth its while where it is installed."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +23,6 @@ class Worlds:
     space: ConceptSpace
     codes: Codes
     template: str = ""
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The predicates of the worlds' facts."""
-        return Vocabulary(self.space)
 
 
 @dataclass(frozen=True)
@@ -65,13 +54,7 @@ def head_of(program: Program) -> str:
     return free[0] if len(free) == 1 else ones[-1]
 
 
-def label(
-    program: Program | str,
-    worlds: Worlds,
-    engine: Engine = "auto",
-    limits: Limits | None = None,
-    head: str | None = None,
-) -> Array:
+def label(program: Program | str, worlds: Worlds, limits: Limits | None = None, head: str | None = None) -> Array:
     """Return for each world whether the program proves `head(World)`; by default the predicate that no other calls.
 
     >>> from assay.concepts import digits
@@ -79,40 +62,20 @@ def label(
     >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
     [False, True]
     """
+    return Labeller(question_of(program, worlds, head), limits or Limits())(worlds.codes)
+
+
+def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
+    """Return what is asked of worlds: a program, read, and the predicate that decides, which it must define."""
     read = read_program(program) if isinstance(program, str) else program
-    question = Question(read, head or head_of(read), worlds.space, worlds.template)
-    return answer(question, worlds.codes, engine, limits)
+    head = head or head_of(read)
+    if (head, 1) not in read.clauses:
+        name, defined = named((head, 1)), [named(key) for key in read.clauses]
+        raise PrologError(f"{read.name} defines no {name}, which decides the label{suggestion(name, defined)}")
+    return Question(read, head, worlds.space, worlds.template)
 
 
-def answer(question: Question, codes: Codes, engine: Engine = "auto", limits: Limits | None = None) -> Array:
-    """Return for each row of codes whether the question's answer is yes."""
-    known: dict[str, Callable[[Question, Codes, Limits], Array]] = {"embedded": embedded, "asp": _asp, "swi": _swi}
-    if engine != "auto" and engine not in known:
-        raise UnknownName(f"no Prolog engine named {engine!r}{suggestion(engine, ['auto', *known])}")
-    if (question.head, 1) not in question.program.clauses:
-        defined = [named(key) for key in question.program.clauses]
-        name = named((question.head, 1))
-        raise PrologError(
-            f"{question.program.name} defines no {name}, which decides the label{suggestion(name, defined)}"
-        )
-    chosen = _chosen(len(codes)) if engine == "auto" else engine
-    return known[chosen](question, codes, limits or Limits())
-
-
-def _chosen(worlds: int) -> str:
-    if worlds < MANY:
-        return "embedded"
-    from assay.logic.prolog.swi import installed
-
-    return "swi" if installed() else "embedded"
-
-
-def embedded(question: Question, codes: Codes, limits: Limits) -> Array:
-    """Label by the interpreter that comes along."""
-    return Embedded(question, limits)(codes)
-
-
-class Embedded:
+class Labeller:
     """A question made ready for the interpreter, to be asked again and again."""
 
     def __init__(self, question: Question, limits: Limits) -> None:
@@ -136,15 +99,3 @@ class Embedded:
                         table.fill(mine)
                 found.append(ask(world))
             return np.array(found, dtype=bool)
-
-
-def _asp(question: Question, codes: Codes, limits: Limits) -> Array:
-    from assay.logic.prolog.asp import labelled
-
-    return labelled(question, codes, limits)
-
-
-def _swi(question: Question, codes: Codes, limits: Limits) -> Array:
-    from assay.logic.prolog.swi import labelled
-
-    return labelled(question, codes, limits)

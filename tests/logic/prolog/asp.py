@@ -1,6 +1,5 @@
-"""Flat rules by clingo: every atom gets the world as one more argument, and all worlds are solved in one go."""
+"""A reference for the labels of flat rules, by clingo: every atom gets the world as one more argument, and all worlds are solved in one go."""
 
-import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -8,10 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.errors import MissingExtra
-from assay.logic.prolog.engines import Question
+from assay.logic.prolog.labelling import Question
 from assay.logic.prolog.limits import Limits
-from assay.logic.prolog.process import ended
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import (
     Key,
@@ -27,6 +24,8 @@ from assay.logic.prolog.terms import (
     variables_in,
 )
 from assay.logic.prolog.vocabulary import WORLD
+
+from .process import ended
 
 COMPARISONS = {
     "<": "<",
@@ -46,10 +45,8 @@ FUNCTIONS = {"+": "+", "-": "-", "*": "*", "mod": "\\", "//": "/"}
 
 def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
     """Return the label of each world by clingo, in a process of its own that a loop cannot hold up."""
-    if importlib.util.find_spec("clingo") is None:
-        raise MissingExtra("the engine 'asp' needs: pip install clingo")
     if question.form is not None:
-        raise PrologError(f"{question.program.name}: the engine 'asp' knows worlds as facts only, not as terms")
+        raise PrologError(f"{question.program.name}: clingo knows worlds as facts only, not as terms")
     text = Translation(question).text() + _facts(question, codes)
     seconds, name = limits.time_for(len(codes)), question.program.name
     found = ended([sys.executable, "-m", "clingo", "-", "2", "--outf=2", "--warn=none"], text, seconds, name)
@@ -58,9 +55,9 @@ def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
     except json.JSONDecodeError:
         raise PrologError(f"{name}: clingo ended with status {found.status}: {_first(found.errors)}") from None
     if said["Result"] == "UNKNOWN":
-        raise PrologError(f"{name}: the engine 'asp' cannot take it: {_first(found.errors)}")
+        raise PrologError(f"{name}: clingo cannot take it: {_first(found.errors)}")
     if said["Models"]["Number"] != 1:
-        raise PrologError(f"{name}: a predicate depends on its own negation, which the engine 'asp' cannot decide")
+        raise PrologError(f"{name}: a predicate depends on its own negation, which clingo cannot decide")
     labels = np.zeros(len(codes), dtype=bool)
     for atom in said["Call"][0]["Witnesses"][0]["Value"]:
         labels[int(atom[atom.index("(") + 1 : atom.index(",")])] = True
@@ -114,10 +111,7 @@ class Translation:
 
     def refuse(self, why: str) -> PrologError:
         """Return the error that says why clingo cannot take a clause."""
-        return PrologError(
-            f"{self.program.name} line {self.line}: the engine 'asp' takes flat rules only: {why};"
-            " use 'embedded' or 'swi'"
-        )
+        return PrologError(f"{self.program.name} line {self.line}: clingo takes flat rules only: {why}")
 
     def text(self) -> str:
         """Return all rules."""
