@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from assay.models.fuzzy_logic import FuzzyRule, Semantics
 from pysat.solvers import Solver
 
 import assay
@@ -31,7 +32,6 @@ from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.write import rules_text
 from assay.logic.tally import truth_diagram
 from assay.logic.traverse import children, rebuilt, walk
-from assay.models.fuzzy_logic import FuzzyRule, Semantics
 from assay.models.symbolic.ilp.expressible import expressible
 from tests.logic.formulas import meaning
 
