@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from assay.models.fuzzy_logic import FuzzyRule, Semantics
 from pysat.solvers import Solver
 
 import assay
@@ -32,6 +31,7 @@ from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.write import rules_text
 from assay.logic.tally import truth_diagram
 from assay.logic.traverse import children, rebuilt, walk
+from assay.models.rule.fuzzy_logic import FuzzyRule, Semantics
 from assay.models.symbolic.ilp.expressible import expressible
 from tests.logic.formulas import meaning
 
@@ -169,7 +169,7 @@ READERS: dict[str, Callable[[f.Formula], Truths | None]] = {
     "logic/traverse": by_rebuilding,
     "logic/features": by_features,
     "logic/prolog/goal_writer": by_prolog,
-    "models/fuzzy_logic": by_fuzzy_truth,
+    "models/rule/fuzzy_logic": by_fuzzy_truth,
     "models/symbolic/ilp/expressible": by_expressibility,
 }
 UNSUPPORTED: dict[tuple[str, type[f.Formula]], type[Exception]] = {

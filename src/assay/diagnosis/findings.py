@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Codes
 from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState, read_by_maps
 from assay.diagnosis.labels import worst
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import percent, share_of, shortened, tell_concepts
-from assay.metrics.interval import at_least, at_most, wilson
+from assay.metrics.interval import at_least, wilson
 from assay.seeds import rng_for
 
 Kind = Literal[
@@ -276,57 +276,6 @@ def underfit(view: SplitView, by_rule: bool) -> Finding | None:
     return Finding("underfit", view.name, text, labels=tuple(label.label for label in wrong))
 
 
-def memorised(
-    views: Mapping[str, SplitView], new: Mapping[str, Array | None], seen_is: str, new_is: str
-) -> Finding | None:
-    """Find a model that is right on worlds of training and wrong on others, beyond what misread concepts explain."""
-    groups: dict[bool, list[tuple[Array, Array, Array, Array]]] = {True: [], False: []}
-    for name, view in views.items():
-        mask = new.get(name)
-        if mask is None:
-            continue
-        known = view.complete
-        head = ~view.right & (~known | view.implied_right)
-        for is_new in (True, False):
-            rows = mask if is_new else ~mask
-            misread = ~view.concepts_right & known
-            groups[is_new].append((view.right[rows], head[rows], misread[rows], view.near[rows]))
-    if not groups[True]:
-        return None
-    fresh, old = (tuple(np.concatenate(parts) for parts in zip(*groups[key], strict=True)) for key in (True, False))
-    if min(len(fresh[0]), len(old[0])) < FEWEST or wilson(int(old[0].sum()), len(old[0]))[0] < KEPT:
-        return None
-    level = min(view.level for view in views.values())
-    causes = [1, 2] if old[2].mean() <= DROP else [1]  # where known worlds are misread too, that is no memory
-    alike = [(old[3] == near, fresh[3] == near) for near in (True, False)]  # new worlds may lie nearer to the boundary
-    falls = any(rises(old[i][before], fresh[i][after], level) for i in causes for before, after in alike)
-    if not falls or not rises(~old[0], ~fresh[0], level):
-        return None
-    text = (
-        f"Labels are right in {share_of(int(old[0].sum()), len(old[0]))} examples {seen_is}, and in "
-        f"{share_of(int(fresh[0].sum()), len(fresh[0]))} {new_is}."
-    )
-    numbers = {
-        "seen": len(old[0]),
-        "seen_right": int(old[0].sum()),
-        "new": len(fresh[0]),
-        "new_right": int(fresh[0].sum()),
-    }
-    return Finding("memorised", ", ".join(n for n in views if new.get(n) is not None), text, numbers=numbers)
-
-
-def rises(before: Array, after: Array, level: float) -> bool:
-    """Return whether a share is clearly higher after than before, by `DROP` or more."""
-    if min(len(before), len(after)) < FEWEST or after.mean() - before.mean() < DROP:
-        return False
-    both = np.concatenate([before, after])
-    from scipy.stats import hypergeom
-
-    chance = hypergeom.sf(int(after.sum()) - 1, len(both), int(both.sum()), len(after))
-    low, high = wilson(int(after.sum()), len(after))[0], wilson(int(before.sum()), len(before))[1]
-    return bool(chance <= level and low > high)
-
-
 def too_few(view: SplitView) -> Finding | None:
     """Find what cannot be told yet: labels or concepts of the rule whose interval is too wide."""
     labels = [label for label in view.labels if label.standing == "undecided"]
@@ -353,40 +302,3 @@ def labels_standing(view: SplitView) -> str:
     }[standing]
     what = "right" if len(view.labels) == 1 else "all right together"
     return f"On {view.name}, {words}: {what} in {share_of(right, total)} examples."
-
-
-def boundary(view: SplitView) -> Finding | None:
-    """Find labels that are right where the rule is clear and wrong near its boundary."""
-    told, names = [], []
-    for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
-        right = view.evidence.predicted_labels[:, place] == view.truth[:, place]
-        near, clear = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1), side.far
-        if min(near.sum(), clear.sum()) < FEWEST or not rises(~right[clear], ~right[near], view.level):
-            continue
-        hits = int(right[clear].sum())
-        if (
-            wilson(hits, int(clear.sum()))[0] < KEPT
-            or at_most(int(right[near].sum()), int(near.sum()), 0.9) > view.level
-        ):
-            continue
-        worst_types = _worst_types(side.types, side.in_types, right, view.level)
-        named = f"; clearly wrong: {shortened(worst_types, 3)}" if worst_types else ""
-        told.append(
-            f"{label.name} is right in {share_of(int(right[near].sum()), int(near.sum()))} examples that one change "
-            f"brings across the boundary, and in {share_of(int(right[clear].sum()), int(clear.sum()))} far from it"
-            f"{named}"
-        )
-        names.append(label.name)
-    if not told:
-        return None
-    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(told)}.", labels=tuple(names))
-
-
-def _worst_types(names: Sequence[str], inside: Array, right: Array, level: float) -> list[str]:
-    """Return the near-boundary types that are clearly wrong more often than not, the worst first."""
-    found = []
-    for name, rows in zip(names, inside.T, strict=True):
-        total, hits = int(rows.sum()), int(right[rows].sum())
-        if total and at_most(hits, total, 0.5) <= level / len(names):
-            found.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
-    return [text for _, text in sorted(found)]

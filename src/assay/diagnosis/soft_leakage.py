@@ -58,7 +58,7 @@ def soft_leaks(evidence: Evidence) -> list[SoftLeak]:
 def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float, float]:
     """Return how much of the variance of ranks within strata the label explains, corrected for chance, and a p-value.
 
-    >>> explained_ranks(np.arange(20.0), np.arange(20) // 10, np.zeros(20))[0] > 0.7
+    >>> explained_ranks(np.arange(20.0), np.arange(20) // 10, np.zeros(20))[0] > 0.6
     True
     """
     from scipy.stats import chi2, rankdata

@@ -13,6 +13,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.diagnosis import findings as find
 from assay.diagnosis.boundary import RegionScore, region_scores
+from assay.diagnosis.comparisons import boundary, memorised, rises
 from assay.diagnosis.concepts import ConceptState, judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import MEANINGS, RANK, Finding, Kind
@@ -174,7 +175,7 @@ def _findings(
                 find.inconsistent(view),
                 find.bypassing(view) or _soft_leak(view),
                 find.opaque(view),
-                find.boundary(view),
+                boundary(view),
             )
             if finding is not None
         ]
@@ -211,14 +212,14 @@ def _memorised(views: Mapping[str, SplitView], new: Mapping[str, Array | None]) 
     masks = [new[name] for name in easy]
     known = [mask for mask in masks if mask is not None]
     if len(known) == len(masks) and known and int((~np.concatenate(known)).sum()) >= FEWEST_SEEN:
-        found = find.memorised(easy, new, "whose world training showed", "of other worlds")
+        found = memorised(easy, new, "whose world training showed", "of other worlds")
         if found is not None:
             return found
     for other in list(easy)[1:]:
         first = next(iter(easy))
         pair = {first: easy[first], other: easy[other]}
         sides = {name: np.full(len(view.right), name == other) for name, view in pair.items()}
-        found = find.memorised(pair, sides, f"of {first}", f"of {other}")
+        found = memorised(pair, sides, f"of {first}", f"of {other}")
         if found is not None:
             return found
     return None
@@ -305,7 +306,7 @@ def _notes(
 def _change(first: SplitView, other: SplitView) -> str:
     """Say how right another split is, and whether it differs."""
     before, after = float(first.right.mean()), float(other.right.mean())
-    differ = find.rises(~first.right, ~other.right, other.level), find.rises(first.right, other.right, other.level)
+    differ = rises(~first.right, ~other.right, other.level), rises(first.right, other.right, other.level)
     if not any(differ):
         return ""
     what = "labels are right" if len(first.labels) == 1 else "labels are all right"
