@@ -2,7 +2,7 @@
 
 What goes is all that a family has: its folders in `src`, `tests` and `docs`, its line in `families/__init__.py` and its
 line in the navigation of the docs. `all` does so for each family in turn; `--quick` runs only the test files that name
-the family, one of its tasks, or the registry of tasks. What comes after `--` goes to pytest.
+the family or one of its tasks, and those about the tree as a whole. What comes after `--` goes to pytest.
 """
 
 import argparse
@@ -18,12 +18,13 @@ from assay.families import FAMILIES
 from assay.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
+WHOLE = ["tests/tasks", "tests/test_docs.py", "tests/test_layers.py", "tests/test_registry.py"]
 
 
 def names_of(family):
     """Return the words by which tests know a family: its tasks and its modules."""
     tasks = [name for name in TASKS if TASKS[name].__module__.startswith(f"assay.families.{family}.")]
-    return [*tasks, f"families.{family}", "TASKS", "quick"]
+    return [*tasks, f"families.{family}"]
 
 
 def copied(folder):
@@ -52,7 +53,7 @@ def touched(family, folder):
     """Return the test files that may notice that a family is gone."""
     word = re.compile("|".join(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in names_of(family)))
     found = [path for path in sorted((folder / "tests").rglob("test_*.py")) if word.search(path.read_text())]
-    return [str(path.relative_to(folder)) for path in found]
+    return [*WHOLE, *(name for name in (str(path.relative_to(folder)) for path in found) if name not in WHOLE)]
 
 
 def passes(family, tree, quick, more):

@@ -3,7 +3,7 @@
 Concepts     21, all true or false: lights for each way, a stop sign, what is in the way, cars that go ahead, and for
              each side whether our lane leads there, whether there is a lane, what stands on it, and the line before it.
              `sdd-oia` adds `emergency`: we are an ambulance on its way.
-Rule         four actions; `driving_rules` has the formulas. The one exclusion: a road is clear or has obstacles.
+Rule         four actions; `rules.py` has the formulas. The one exclusion: a road is clear or has obstacles.
 Shortcuts    `follow` never decides, and `clear` says what the obstacles say: 10 readings, one by one, fit all worlds.
              A red light and a person both mean stop; an ambulance stops for one of them only.
 Splits       train, valid, test, hard without emergency; ood: an ambulance, other actions for the same concepts.
