@@ -16,6 +16,8 @@ from assay.logic.formula import Formula
 from assay.logic.ground import shape_of
 from assay.seeds import rng_for
 
+NODES = [kind for kind in Formula.__subclasses__() if kind.__module__ == f.__name__]
+"""Every kind of node."""
 CASES = 200
 MOST_WORLDS = 400
 TRUTHS = ((False, True), (True, False), (True,))

@@ -33,7 +33,7 @@ from assay.logic.tally import truth_diagram
 from assay.logic.traverse import children, rebuilt, walk
 from assay.models.rule.fuzzy_logic import FuzzyRule, Semantics
 from assay.models.symbolic.ilp.expressible import expressible
-from tests.logic.formulas import meaning
+from tests.logic.formulas import NODES, meaning
 
 SPACE = ConceptSpace(
     (
@@ -179,8 +179,6 @@ SOME_FORMS = {"logic/formula", "logic/prolog/lift", "logic/prolog/symbols"}
 """Modules that make formulas, and look at those that they make."""
 
 # -- laws --------------------------------------------------------------------------------------------------------------
-
-NODES = [kind for kind in f.Formula.__subclasses__() if kind.__module__ == f.__name__]
 
 
 def expected(kind: type[f.Formula]) -> Truths:
