@@ -4,7 +4,7 @@ import pytest
 
 from assay.testing.zoo import SPECIMENS, Habitat, Survey, habitat, survey
 
-HOMES = ("mnadd-evenodd", "robots", "clevr", "mnlogic")
+HOMES = ("mnadd-evenodd", "robots")
 """A few of the tasks; the benchmark takes eight and three seeds."""
 
 
@@ -23,7 +23,7 @@ def test_known_faults_are_told_and_no_others(homes: list[Habitat]) -> None:
         total.falsely_told += counts.falsely_told
         total.misses += counts.misses
     assert names == len(SPECIMENS) >= 30
-    assert total.told >= 0.98 * total.required > 100, total.misses
+    assert total.told >= 0.98 * total.required > 60, total.misses
     assert total.falsely_told <= 0.01 * total.forbidden, total.misses
 
 
