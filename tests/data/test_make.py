@@ -85,7 +85,7 @@ ELSEWHERE = {
     "sdd-oia": "5f6c83484382e46d790939055a2d32e8",
     "trains": "dbd7a564ff23e37fd2bb3fbfca632c84",
 }
-"""What CPUs without AVX-512 draw: there numpy's sines and powers differ in the last bit, and a few pixels with them."""
+"""What a CPU without AVX-512 was seen to draw, in every version tried; numpy's sines and powers are the likely cause."""
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
