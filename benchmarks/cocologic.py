@@ -12,9 +12,9 @@ import numpy as np
 from PIL import Image
 
 from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import HEIGHT, NAMES, WIDTH
+from assay.families.coco.scene_templates import HEIGHT, NAMES, WIDTH
 from assay.families.coco.task import CocoLogic
-from assay.families.photos.fit import photograph
+from assay.families.photos.letterbox import photograph
 from assay.tasks import TASKS
 from assay.worlds.world import CONTENT
 from benchmarks.timing import Result, rate

@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw
 
 from assay.families.coco.drawing.brush import Brush, Look
 from assay.families.coco.drawing.objects import DRAWINGS
-from assay.families.coco.scenery import KINDS, LOOKS
+from assay.families.coco.scene_templates import KINDS, LOOKS
 from assay.render.canvas import Canvas
 from assay.seeds import rng_for
 from assay.tasks import TASKS

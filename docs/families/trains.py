@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from assay.families.trains.changes import remove_roofs, swap_loads
-from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.appearance import Look
 from assay.families.trains.drawing.scene import train_scene
 from assay.families.trains.task import MichalskiTrains
 from assay.worlds.world import World

@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import UnknownName
 from assay.render.engines import labelled, picture_of, shoot
-from assay.render.engines.packed import surface_of
+from assay.render.engines.packed_scene import surface_of
 from assay.render.scene import (
     AreaLight,
     Camera,
@@ -114,8 +114,8 @@ def test_a_surface_that_passes_the_eye_is_drawn():
 
 
 def test_rays_and_triangles_agree_about_what_is_seen():
-    from assay.render.engines.packed import packed
-    from assay.render.engines.raster import met, seen
+    from assay.render.engines.packed_scene import packed
+    from assay.render.engines.rasterizer import met, seen
 
     world = packed(room((64, 48)))
     owner, _, depth = seen(world, 64, 48)

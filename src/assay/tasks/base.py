@@ -17,8 +17,8 @@ from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
-from assay.worlds.asked import AskedSource
 from assay.worlds.hard import HardSource
+from assay.worlds.program_source import AskedSource
 from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from assay.families.chess.drawing.flat import flat_picture, flat_regions, outline
+from assay.families.chess.drawing.diagram import flat_picture, flat_regions, outline
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE
 from assay.families.chess.drawing.scene import DISTANCE, camera_of, scene_of
 from assay.families.chess.drawing.style import chess_style
-from assay.families.chess.drawing.wood import PIXELS, board_texture
+from assay.families.chess.drawing.textures import PIXELS, board_texture
 from assay.families.chess.positions import SQUARES, codes_of
 from assay.render.engines import labelled, picture_of
 from assay.seeds import rng_for

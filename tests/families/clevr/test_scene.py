@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from assay.families.clevr.placement import TALL, Bodies, Room, View
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES, Look, scene_of, shape_mesh
-from assay.families.clevr.view import TALL, Bodies, Room, View
 from assay.render.engines import labelled
 from assay.seeds import rng_for
 

@@ -17,7 +17,7 @@ from assay.logic.parse import parse
 from assay.render.engines import labelled
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.worlds.counted import DrawnSource
+from assay.worlds.object_counts import DrawnSource
 
 SMALL = {"width": 96, "height": 72, "quality": "draft"}
 

@@ -8,9 +8,9 @@ from assay.errors import DataError
 from assay.families.coco.drawing.brush import Brush, Look
 from assay.families.coco.drawing.objects import DRAWINGS
 from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import CROWDED, HEIGHT, KINDS, LOOKS, MOST, NAMES, WIDTH
+from assay.families.coco.scene_templates import CROWDED, HEIGHT, KINDS, LOOKS, MOST, NAMES, WIDTH
 from assay.families.coco.synthetic import laid_out, recomposed, stage
-from assay.families.photos.fit import Fit, photograph
+from assay.families.photos.letterbox import Fit, photograph
 from assay.render.canvas import Canvas
 
 ALL = [True] * CROWDED

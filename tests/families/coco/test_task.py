@@ -14,7 +14,7 @@ from assay.data.make import make
 from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, KnowledgeError
 from assay.families.coco.export import write_coco
-from assay.families.coco.scenery import NAMES
+from assay.families.coco.scene_templates import NAMES
 from assay.families.coco.settings import RULES
 from assay.tasks import TASKS
 from assay.testing import check_task, require

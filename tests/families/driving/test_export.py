@@ -14,7 +14,7 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError
-from assay.families.driving.bdd import BddOia
+from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.export import write_bdd
 from assay.families.driving.rules import ACTIONS, CONCEPTS
 from assay.testing import check_task, require

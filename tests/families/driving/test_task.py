@@ -11,7 +11,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.counting.count import count_readings
 from assay.errors import ConfigError, MissingExtra
-from assay.families.driving.bdd import BddOia
+from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.rules import ACTIONS, CONCEPTS, OBSTACLES, TIES, rules
 from assay.families.driving.task import SddOia
 from assay.logic.knowledge import Knowledge

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.families.trains.drawing import blocks, cars, loads, roofs
-from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.appearance import Look
 from assay.families.trains.drawing.scene import positions, train_scene
 from assay.families.trains.source import VALUES
 from assay.render.engines import labelled

@@ -13,7 +13,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.latex import latex
 from assay.logic.parse import parse
 from assay.logic.prolog import PrologError, Worlds, label, oracle
-from assay.worlds.asked import AskedSource
+from assay.worlds.program_source import AskedSource
 from assay.worlds.split import Split
 
 from .trains import ASKED, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn

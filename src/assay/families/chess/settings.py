@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from assay.families.chess.rules import Board
 from assay.tasks.base import TaskConfig
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 from assay.worlds.split import Balance
 
 View = Literal["3d", "flat"]

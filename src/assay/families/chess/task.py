@@ -18,7 +18,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import ConfigError
-from assay.families.chess.drawing.flat import flat_picture, flat_regions
+from assay.families.chess.drawing.diagram import flat_picture, flat_regions
 from assay.families.chess.drawing.scene import FARTHEST, scene_of
 from assay.families.chess.drawing.style import chess_style
 from assay.families.chess.games import Games, Played, Recorded, recorded
@@ -34,7 +34,7 @@ from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Task
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.source import Source
 from assay.worlds.split import Balance, Split
 from assay.worlds.world import Style, World

@@ -16,9 +16,9 @@ from assay.concepts import ABSENT
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.errors import DataError
+from assay.families.clevr.placement import View
 from assay.families.clevr.scene import Look
 from assay.families.clevr.task import Clevr
-from assay.families.clevr.view import View
 from assay.files import write_atomically
 from assay.render.picture import Thing
 from assay.worlds.world import World

@@ -11,7 +11,7 @@ from math import cos, pi, sin
 
 from manifold3d import Manifold
 
-from assay.families.clevr.view import View
+from assay.families.clevr.placement import View
 from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear, placed
 from assay.render.solids import box, cylinder, hull, mesh_of, sphere, torus, turned, union
 

@@ -9,13 +9,13 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import ConfigError, suggestion
+from assay.families.clevr.placement import Room, View
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.families.clevr.view import Room, View
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
 from assay.logic.parse import parse
 from assay.logic.traverse import rebuilt, substituted
 from assay.seeds import rng_for
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 ATTRIBUTES = ("colour", "shape", "material", "size")
 KNOWN: dict[str, Iterable[str]] = {"colours": COLOURS, "shapes": SHAPES, "materials": MATERIALS, "sizes": SIZES}

@@ -19,17 +19,17 @@ import numpy as np
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError
+from assay.families.clevr.placement import Room, View
 from assay.families.clevr.scene import FARTHEST, LAMPS, Look, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
-from assay.families.clevr.view import Room, View
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.render.engines import labelled
 from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.scenes import SceneTask
-from assay.worlds.counted import counted_source
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.hard import HardSource
+from assay.worlds.object_counts import counted_source
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import Style, World

@@ -13,7 +13,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.errors import DataError
 from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import CROWDED, HEIGHT, NAMES, WIDTH
+from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.families.coco.synthetic import Stage, stage
 from assay.files import write_atomically
 from assay.render.png import png

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.coco.album import Album
-from assay.families.coco.scenery import (
+from assay.families.coco.scene_templates import (
     CROWDED,
     EYE,
     HEIGHT,

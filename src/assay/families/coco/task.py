@@ -17,8 +17,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import KnowledgeError
-from assay.families.coco.choice import Plan, Quotas, Standing, available, evenly, few_shot, three_steps
-from assay.families.coco.images import ImageTask
+from assay.families.coco.image_task import ImageTask
+from assay.families.coco.sampling import Plan, Quotas, Standing, available, evenly, few_shot, three_steps
 from assay.families.coco.settings import CocoLogicConfig, FewShotConfig, rules_of
 from assay.logic.formula import Formula
 from assay.worlds.split import Split

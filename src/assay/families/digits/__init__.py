@@ -17,5 +17,5 @@ TASKS.add("mnmath", "a system of equations over handwritten digits", "assay.fami
 TASKS.add(
     "mnlogic",
     "a logical formula over handwritten bits: XOR, your own, random CNF",
-    "assay.families.digits.logic:MNLogic",
+    "assay.families.digits.mnlogic:MNLogic",
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import DataError
-from assay.families.driving.frames import PARTS
+from assay.families.driving.bdd_files import PARTS
 from assay.families.driving.rules import ACTIONS, CONCEPTS
 from assay.files import write_atomically
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from assay.families.driving.drawing.scene import HEIGHT, WIDTH
 from assay.tasks.base import TaskConfig
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 SHARES = ("prop_in_distribution", "combinations_in_distribution")
 

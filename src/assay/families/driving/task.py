@@ -24,7 +24,7 @@ from assay.logic.formula import Formula, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.world import Style, World
 
 

@@ -16,7 +16,7 @@ from assay.concepts import Value
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.errors import DataError
-from assay.families.trains.drawing.look import FARTHEST
+from assay.families.trains.drawing.appearance import FARTHEST
 from assay.families.trains.drawing.scene import positions
 from assay.families.trains.source import cars_of, michalski_text
 from assay.families.trains.task import MichalskiTrains

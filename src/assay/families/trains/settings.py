@@ -8,13 +8,13 @@ from pydantic import Field, field_validator, model_validator
 from assay.concepts import ConceptSpace
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
-from assay.families.trains.drawing.look import Background, Visualization
+from assay.families.trains.drawing.appearance import Background, Visualization
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
 from assay.logic.formula import Formula
 from assay.logic.ground import shape_of
 from assay.logic.parse import parse
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 MOST_CARS = 12
 

@@ -18,7 +18,7 @@ import numpy as np
 from assay.concepts import Value
 from assay.config import Settings
 from assay.families.trains.changes import changed_train, remove_roofs, swap_loads
-from assay.families.trains.drawing.look import FARTHEST, Look
+from assay.families.trains.drawing.appearance import FARTHEST, Look
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
 from assay.families.trains.settings import TrainsConfig, translated
 from assay.families.trains.source import (
@@ -36,7 +36,7 @@ from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Intervention
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.hard import HardSource
 from assay.worlds.source import Source
 from assay.worlds.split import Split

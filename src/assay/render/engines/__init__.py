@@ -23,7 +23,7 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
     if quality not in QUALITIES:
         raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
     if engine == "embedded":
-        from assay.render.engines.embedded import shot_of
+        from assay.render.engines.ray_tracer import shot_of
 
         return shot_of(scene, quality)
     if engine == "blender":
@@ -44,7 +44,7 @@ def needed(engine: str) -> None:
 
 def labelled(scene: Scene) -> Shot:
     """Return what each pixel shows and how far away it is, without an image: much faster than `shoot`."""
-    from assay.render.engines.embedded import labels_of
+    from assay.render.engines.ray_tracer import labels_of
 
     return labels_of(scene)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import MissingExtra, RunFailed
-from assay.render.engines.film import axes, shot_from
+from assay.render.engines.passes import axes, shot_from
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
 
 SAMPLES = {"draft": 8, "standard": 32, "high": 128}

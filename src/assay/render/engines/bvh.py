@@ -7,7 +7,7 @@ A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf ha
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.compiled import compiled, inner
+from assay.render.engines.jit import compiled, inner
 
 BINS, STACK = 12, 64
 FAR = 1e30

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from assay.families.chess.drawing.wood import MARGIN, floor_texture, table_texture
+from assay.families.chess.drawing.textures import MARGIN, floor_texture, table_texture
 from assay.render.scene import Ground, Instance, Material, Mesh, linear, placed
 from assay.render.solids import box, cylinder, flat, mesh_of, union
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
-from assay.families.chess.drawing.wood import WOODS, board_texture
+from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
 from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
 from assay.worlds.world import Style

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from assay.families.coco.drawing.brush import GLASS, WHITE, paint, shaded
-from assay.families.coco.scenery import HEIGHT, TABLE_TOP, WIDTH, Look
+from assay.families.coco.scene_templates import HEIGHT, TABLE_TOP, WIDTH, Look
 from assay.render.canvas import Canvas, Colour, around
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from assay.families.coco.drawing.backdrop import BACKDROPS, Ground, table
 from assay.families.coco.drawing.brush import Brush, Look
 from assay.families.coco.drawing.objects import DRAWINGS
-from assay.families.coco.scenery import HEIGHT, KINDS, WIDTH
-from assay.families.photos.fit import Fit
+from assay.families.coco.scene_templates import HEIGHT, KINDS, WIDTH
+from assay.families.photos.letterbox import Fit
 from assay.render.canvas import Canvas
 from assay.render.picture import Box, Picture, Thing
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.trains.drawing import paint
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing import materials
+from assay.families.trains.drawing.materials import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, hull, mesh_of, prism, sphere, torus, union
 
@@ -89,8 +89,8 @@ def engine() -> tuple[tuple[str, Mesh, Material], ...]:
     cab = planed(1.2, 1.9, 1.5, 0.04).translate((-0.95, 0, 0.85))
     chimney = cylinder(0.24, 0.8).translate((1.0, 0, 1.7))
     return (
-        ("body", mesh_of("block-engine", union(base, cab)), paint.WALNUT),
-        ("body", mesh_of("block-boiler", union(boiler, chimney)), paint.OAK),
+        ("body", mesh_of("block-engine", union(base, cab)), materials.WALNUT),
+        ("body", mesh_of("block-boiler", union(boiler, chimney)), materials.OAK),
     )
 
 

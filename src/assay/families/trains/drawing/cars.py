@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.trains.drawing import paint
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing import materials
+from assay.families.trains.drawing.materials import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, mesh_of, union
 
@@ -107,7 +107,7 @@ def wheels_at(name: str, places: Sequence[float]) -> Pieces:
     tyres, discs = tyre_pair(), disc_pair()
     dark = mesh_of(name, union(*(tyres.translate((x, 0, AXLE)) for x in places)), 40)
     light = mesh_of(f"{name}-discs", union(*(discs.translate((x, 0, AXLE)) for x in places)), 40)
-    return (dark, paint.RUBBER), (light, paint.DISC)
+    return (dark, materials.RUBBER), (light, materials.DISC)
 
 
 def tyre_pair() -> Manifold:

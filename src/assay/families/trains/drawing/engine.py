@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from assay.families.trains.drawing import paint
+from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.cars import FLOOR, GAP, RADIUS, WIDTH, wheels_at
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing.materials import planed
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, extruded, mesh_of, sphere, turned, union
 
@@ -19,10 +19,10 @@ def engine() -> Pieces:
     """Return the pieces of the engine, each with the name of its part."""
     long = SPACE - GAP
     return (
-        ("body", _frame(long), paint.WALNUT),
-        ("body", _boiler(long), paint.BLACK),
-        ("body", _cab(long), paint.OAK),
-        ("body", _brass(long), paint.BRASS),
+        ("body", _frame(long), materials.WALNUT),
+        ("body", _boiler(long), materials.BLACK),
+        ("body", _cab(long), materials.OAK),
+        ("body", _brass(long), materials.BRASS),
         *_wheels(long),
     )
 

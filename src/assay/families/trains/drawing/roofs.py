@@ -6,7 +6,7 @@ import numpy as np
 from manifold3d import Manifold
 
 from assay.families.trains.drawing.cars import DECK, WIDTH, body
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing.materials import planed
 from assay.render.scene import Mesh
 from assay.render.solids import extruded, mesh_of, union
 

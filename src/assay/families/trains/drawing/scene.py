@@ -6,9 +6,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.families.trains.drawing import blocks, cars, engine, loads, paint, rails, roofs
+from assay.families.trains.drawing import blocks, cars, engine, loads, materials, rails, roofs
+from assay.families.trains.drawing.appearance import Look
 from assay.families.trains.drawing.backgrounds import stage
-from assay.families.trains.drawing.look import Look
 from assay.render.scene import Instance, Material, Mesh, Scene, placed
 
 Car = Mapping[str, Value]
@@ -60,9 +60,9 @@ def _toys(train: Sequence[Car]) -> Iterator[Piece]:
 
 
 def _toy_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
-    length, colour, at = str(car["length"]), paint.COLOURS[str(car["colour"])], _at(x, -SUNK)
+    length, colour, at = str(car["length"]), materials.COLOURS[str(car["colour"])], _at(x, -SUNK)
     hook = _at(x + cars.SPACE[length] / 2, -SUNK)
-    yield cars.coupling(), paint.STEEL, hook, thing, "floor"
+    yield cars.coupling(), materials.STEEL, hook, thing, "floor"
     yield cars.floor(length), colour, at, thing, "floor"
     yield cars.walls(str(car["wall"]), length), colour, at, thing, "wall"
     for mesh, material in cars.wheels(int(car["axles"]), length):
@@ -86,7 +86,7 @@ def _toy_loads(kind: str, count: int, x: float, length: str, thing: str) -> Iter
 def _blocks(train: Sequence[Car]) -> Iterator[Piece]:
     lengths = [blocks.ENGINE, *(blocks.SPACE[str(car["length"])] for car in train)]
     first, *places = _places([length + blocks.GAP for length in lengths])
-    yield blocks.strip(36), paint.STRIP, _at(0.0), RAIL, ""
+    yield blocks.strip(36), materials.STRIP, _at(0.0), RAIL, ""
     for part, mesh, material in blocks.engine():
         yield mesh, material, _at(first, blocks.STRIP), ENGINE, part
     for number, (car, x) in enumerate(zip(train, places, strict=True), start=1):
@@ -94,18 +94,18 @@ def _blocks(train: Sequence[Car]) -> Iterator[Piece]:
 
 
 def _block_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
-    roof, length, colour = str(car["roof"]), str(car["length"]), paint.COLOURS[str(car["colour"])]
+    roof, length, colour = str(car["roof"]), str(car["length"]), materials.COLOURS[str(car["colour"])]
     layers = {
-        "wheels": ("bottom", paint.BLACK if car["axles"] == 3 else colour),
+        "wheels": ("bottom", materials.BLACK if car["axles"] == 3 else colour),
         "roof": ("middle", colour),
-        "wall": ("top", paint.BLACK if car["wall"] == "braced" else colour),
+        "wall": ("top", materials.BLACK if car["wall"] == "braced" else colour),
     }
     for part, (layer, material) in layers.items():
         yield blocks.block(roof, length, layer), material, _at(x, blocks.STRIP), thing, part
     if car["load"] != "none":
         for place, off in enumerate(reversed(blocks.load_places(int(car["loads"]), length)), start=1):
             z = blocks.height_at(roof, length, off) + blocks.STRIP
-            yield blocks.load(str(car["load"])), paint.ORANGE, _at(x + off, z), thing, f"payload{place}"
+            yield blocks.load(str(car["load"])), materials.ORANGE, _at(x + off, z), thing, f"payload{place}"
 
 
 def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:

@@ -7,12 +7,12 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.gather import lights_of
-from assay.render.engines.packed import Packed
-from assay.render.engines.points import Points, facing, painted
-from assay.render.engines.raster import NEAR, bounds, in_view, met, ray, sides, to_view
-from assay.render.engines.surface import sky
+from assay.render.engines.gbuffer import Points, facing, painted
+from assay.render.engines.indirect_lighting import lights_of
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
+from assay.render.engines.rasterizer import NEAR, bounds, in_view, met, ray, sides, to_view
+from assay.render.engines.textures import sky
 
 REACH = 0.75
 """How far from its middle, in pixels, a pixel takes light."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from assay.render.engines.compiled import inner
-from assay.render.engines.packed import Packed
-from assay.render.engines.shapes import move_in, turn_in
+from assay.render.engines.intersection import move_in, turn_in
+from assay.render.engines.jit import inner
+from assay.render.engines.packed_scene import Packed
 
 
 @inner

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError
-from assay.families.coco.choice import Plan, Quotas, Standing, available, evenly, few_shot, three_steps
+from assay.families.coco.sampling import Plan, Quotas, Standing, available, evenly, few_shot, three_steps
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.worlds.split import Split

@@ -3,10 +3,10 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.matter import PLAIN, lobe, mirrored
-from assay.render.engines.packed import Packed
-from assay.render.engines.points import Points
+from assay.render.engines.brdf import PLAIN, lobe, mirrored
+from assay.render.engines.gbuffer import Points
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
 
 
 @inner

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.packed import Packed
-from assay.render.engines.raster import ray
-from assay.render.engines.shapes import move_in, move_out
-from assay.render.engines.surface import flat_normal, normal_of, spread
+from assay.render.engines.intersection import move_in, move_out
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
+from assay.render.engines.rasterizer import ray
+from assay.render.engines.textures import flat_normal, normal_of, spread
 
 
 class Points(NamedTuple):

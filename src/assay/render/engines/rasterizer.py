@@ -8,9 +8,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.packed import Packed
-from assay.render.engines.shapes import first_hit
+from assay.render.engines.intersection import first_hit
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
 
 NEAR = 1e-4
 

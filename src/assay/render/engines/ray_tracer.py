@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.edges import looks_of, smoothed
-from assay.render.engines.film import shot_from
-from assay.render.engines.gather import around
-from assay.render.engines.gloss import backdrop, glowing, mirror, summed
-from assay.render.engines.lamps import lit
-from assay.render.engines.packed import Packed, packed
-from assay.render.engines.points import Points, points_of
-from assay.render.engines.raster import seen
-from assay.render.engines.shadow import unblocked
+from assay.render.engines.antialiasing import looks_of, smoothed
+from assay.render.engines.direct_lighting import lit
+from assay.render.engines.gbuffer import Points, points_of
+from assay.render.engines.indirect_lighting import around
+from assay.render.engines.packed_scene import Packed, packed
+from assay.render.engines.passes import shot_from
+from assay.render.engines.rasterizer import seen
+from assay.render.engines.reflections import backdrop, glowing, mirror, summed
+from assay.render.engines.shadows import unblocked
 from assay.render.scene import Scene, Shot
 
 

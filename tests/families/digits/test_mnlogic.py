@@ -9,7 +9,7 @@ from assay.config import Settings
 from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import Writer
 from assay.errors import AssayError
-from assay.families.digits.logic import MNLogic
+from assay.families.digits.mnlogic import MNLogic
 from tests.boundaries import in_turn
 
 RSBENCH = {  # rsbench's own xor.yml

@@ -6,16 +6,16 @@ A ray that meets a point which the camera sees too takes the light that was reck
 import numpy as np
 
 from assay.arrays import Array
+from assay.render.engines.brdf import bent, scattered
 from assay.render.engines.bvh import FAR
-from assay.render.engines.chance import KINDS, chance
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.lamps import falls, lamp_point
-from assay.render.engines.matter import bent, scattered
-from assay.render.engines.packed import Packed
-from assay.render.engines.points import Points, facing
-from assay.render.engines.raster import place_of
-from assay.render.engines.shapes import first_hit, shadowed
-from assay.render.engines.surface import colour, sky
+from assay.render.engines.direct_lighting import falls, lamp_point
+from assay.render.engines.gbuffer import Points, facing
+from assay.render.engines.hash_noise import KINDS, chance
+from assay.render.engines.intersection import first_hit, shadowed
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
+from assay.render.engines.rasterizer import place_of
+from assay.render.engines.textures import colour, sky
 
 
 def around(w: Packed, p: Points, glow: Array, mean: Array, size: int, side: int) -> Array:

@@ -6,12 +6,12 @@ Pixels are taken in tiles. What cannot stand between a tile and a light is left 
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.chance import KINDS, chance
-from assay.render.engines.compiled import compiled, inner
-from assay.render.engines.lamps import lamp_point
-from assay.render.engines.packed import Packed
-from assay.render.engines.points import Points, step
-from assay.render.engines.shapes import blocked
+from assay.render.engines.direct_lighting import lamp_point
+from assay.render.engines.gbuffer import Points, step
+from assay.render.engines.hash_noise import KINDS, chance
+from assay.render.engines.intersection import blocked
+from assay.render.engines.jit import compiled, inner
+from assay.render.engines.packed_scene import Packed
 
 TILE = 8
 LONG = 1e4

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.render.engines.compiled import inner
+from assay.render.engines.jit import inner
 
 PLAIN = 0.04
 """How much of the light straight from the front a surface that is no metal mirrors."""

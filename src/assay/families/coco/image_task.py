@@ -11,13 +11,13 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import DataError
 from assay.families.coco.album import Album
-from assay.families.coco.choice import Standing
+from assay.families.coco.coco_files import Photographs, photographs
 from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.photographs import Photographs, photographs
-from assay.families.coco.scenery import MOST, NAMES
+from assay.families.coco.sampling import Standing
+from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import CocoConfig
 from assay.families.coco.synthetic import Stage, recomposed, stage
-from assay.families.photos.fit import Fit, photograph
+from assay.families.photos.letterbox import Fit, photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula

@@ -3,14 +3,14 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.chance import KINDS, chance
-from assay.render.engines.compiled import compiled
-from assay.render.engines.gather import ambient, lights_of
-from assay.render.engines.matter import PLAIN, bent, mirrored
-from assay.render.engines.packed import Packed
-from assay.render.engines.points import Points
-from assay.render.engines.raster import ray
-from assay.render.engines.surface import sky
+from assay.render.engines.brdf import PLAIN, bent, mirrored
+from assay.render.engines.gbuffer import Points
+from assay.render.engines.hash_noise import KINDS, chance
+from assay.render.engines.indirect_lighting import ambient, lights_of
+from assay.render.engines.jit import compiled
+from assay.render.engines.packed_scene import Packed
+from assay.render.engines.rasterizer import ray
+from assay.render.engines.textures import sky
 
 METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
 """From which value on it is metal; below which roughness a mirror is clear; above which all but metal mirror no more

@@ -1,6 +1,6 @@
 """Numbers that look random and are a function of where they are asked for: pixel, sample, light."""
 
-from assay.render.engines.compiled import inner
+from assay.render.engines.jit import inner
 
 MASK = 0xFFFFFFFF
 KINDS = 1024

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import DataError
 from assay.families.coco.album import Rating, identifier
-from assay.families.coco.photographs import photographs
+from assay.families.coco.coco_files import photographs
 from assay.render.png import png
 
 DOT = png(np.zeros((4, 6, 3), dtype=np.uint8))

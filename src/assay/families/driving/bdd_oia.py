@@ -14,11 +14,11 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.errors import DataError
-from assay.families.driving.frames import Frames, frames
+from assay.families.driving.bdd_files import Frames, frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.settings import BddOiaConfig
 from assay.families.driving.task import Driving
-from assay.families.photos.fit import photograph
+from assay.families.photos.letterbox import photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse

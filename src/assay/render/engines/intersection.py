@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR, entry, inverse
-from assay.render.engines.compiled import compiled, inner
+from assay.render.engines.jit import compiled, inner
 
 
 class Solid(NamedTuple):

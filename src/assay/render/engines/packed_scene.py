@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import STACK, tree
-from assay.render.engines.film import axes
-from assay.render.engines.shapes import Solid, convex
+from assay.render.engines.intersection import Solid, convex
+from assay.render.engines.passes import axes
 from assay.render.scene import AreaLight, Camera, Material, Mesh, Scene, Sun, Texture
 
 LEAF = 4
