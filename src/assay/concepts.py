@@ -82,8 +82,8 @@ class Concept:
         (0, 0)
         """
         usual: list[Value] = [ABSENT, *([False] if self.kind == "bool" else []), *([0] if self.counts else [])]
-        meant = usual if self.nothing is None else [self.nothing]
-        return next((self.codes[type(value), value] for value in meant if (type(value), value) in self.codes), -1)
+        candidates = usual if self.nothing is None else [self.nothing]
+        return next((self.codes[type(value), value] for value in candidates if (type(value), value) in self.codes), -1)
 
     @cached_property
     def codes(self) -> Mapping[tuple[type, Value], int]:
@@ -94,10 +94,10 @@ class Concept:
         """Return the place of `value`, taking 1 for True and 0 for False where the concept is boolean."""
         if self.kind == "bool" and value in (0, 1):
             value = bool(value)
-        found = self.codes.get((type(value), value))
-        if found is None:
+        code = self.codes.get((type(value), value))
+        if code is None:
             raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listed(self.values)}")
-        return found
+        return code
 
 
 def _can_be_read(name: str) -> bool:
@@ -169,10 +169,10 @@ class ConceptSpace:
 
     def _check_slots(self) -> None:
         for slot in self.slots:
-            held = [self.concept(name) for name in slot.concepts]
-            if not held:
+            concepts = [self.concept(name) for name in slot.concepts]
+            if not concepts:
                 raise ConfigError(f"slot {slot.name!r} has no attributes")
-            if len({concept.optional for concept in held}) > 1:
+            if len({concept.optional for concept in concepts}) > 1:
                 raise ConfigError(f"slot {slot.name!r}: either all attributes may be absent or none")
 
     def _check_encoders(self) -> None:

@@ -57,8 +57,8 @@ class Settings:
 
     def only(self, keys: Iterable[str]) -> "Settings":
         """Return the settings of these keys."""
-        kept = set(keys)
-        return replace(self, values={key: value for key, value in self.values.items() if key in kept})
+        wanted = set(keys)
+        return replace(self, values={key: value for key, value in self.values.items() if key in wanted})
 
 
 def from_pairs(pairs: Iterable[str], flag: str = "--set") -> Settings:
@@ -109,12 +109,12 @@ def _places(tree: yaml.Node, name: str, above: str = "") -> Iterator[tuple[str, 
     inside = tree.value if isinstance(tree, yaml.MappingNode) else []
     if isinstance(tree, yaml.SequenceNode):
         inside = [(yaml.ScalarNode("", str(i), part.start_mark), part) for i, part in enumerate(tree.value)]
-    seen = set()
+    keys = set()
     for key, value in inside:
         line = f"{name} line {key.start_mark.line + 1}"
-        if str(key.value) in seen:
+        if str(key.value) in keys:
             raise ConfigError(f"{line}: {key.value!r} is given twice")
-        seen.add(str(key.value))
+        keys.add(str(key.value))
         yield f"{above}{key.value}", line
         if above.count(".") < DEPTH:
             yield from _places(value, name, f"{above}{key.value}.")
@@ -128,10 +128,10 @@ def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
             texts.update(_field_texts(kind))
     return {
         name: {
-            "default": None if held.is_required() else held.get_default(call_default_factory=True),
+            "default": None if info.is_required() else info.get_default(call_default_factory=True),
             "help": texts.get(name, ""),
         }
-        for name, held in model.model_fields.items()
+        for name, info in model.model_fields.items()
     }
 
 
@@ -163,5 +163,5 @@ def checked(model: type[M], settings: Settings) -> M:
             known = set(model.model_fields)
             raise ConfigError(f"{place}unknown key {'.'.join(path)!r}{suggestion(key, known)}") from None
         message = str(fault["msg"]).removeprefix("Value error, ")
-        given = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
-        raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{given}") from None
+        value = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
+        raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{value}") from None

@@ -53,8 +53,8 @@ class Registry:
 
     def put(self, entry: Entry) -> None:
         """Register an entry under its name, which must be free."""
-        held = self.registered.get(entry.name)
-        if held is not None and held.target is not entry.target and held.target != entry.target:
+        existing = self.registered.get(entry.name)
+        if existing is not None and existing.target is not entry.target and existing.target != entry.target:
             raise UnknownName(f"{self.kind} {entry.name!r} is registered twice; choose another name")
         self.registered[entry.name] = entry
 

@@ -61,15 +61,15 @@ def boxes_of(instances: Array, names: Sequence[str]) -> tuple[Thing, ...]:
     >>> boxes_of(np.array([[0, 2], [0, 2]]), ["car1", "car2"])[1]
     Thing(name='car2', box=Box(left=1, top=0, right=2, bottom=2))
     """
-    found = []
+    objects = []
     for number, name in enumerate(names, start=1):
         rows, columns = (
             np.nonzero((instances == number).any(axis=1))[0],
             np.nonzero((instances == number).any(axis=0))[0],
         )
         ends = (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1) if len(rows) else (0, 0, 0, 0)
-        found.append(Thing(name, Box(*map(int, ends))))
-    return tuple(found)
+        objects.append(Thing(name, Box(*map(int, ends))))
+    return tuple(objects)
 
 
 @dataclass(frozen=True)

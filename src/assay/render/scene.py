@@ -140,12 +140,16 @@ class Scene:
     @cached_property
     def things(self) -> tuple[str, ...]:
         """The names of the objects, in the order in which they first occur."""
-        return tuple(dict.fromkeys(one.thing for one in self.instances if one.thing))
+        return tuple(dict.fromkeys(instance.thing for instance in self.instances if instance.thing))
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """The names of the parts of objects as "object/part", in the order in which they first occur."""
-        return tuple(dict.fromkeys(f"{one.thing}/{one.part}" for one in self.instances if one.thing and one.part))
+        return tuple(
+            dict.fromkeys(
+                f"{instance.thing}/{instance.part}" for instance in self.instances if instance.thing and instance.part
+            )
+        )
 
 
 @dataclass(frozen=True)

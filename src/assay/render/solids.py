@@ -45,9 +45,9 @@ def _corner_normals(points: Array, faces: Array, crease: float) -> Array:
     return np.where(length > 0, normals / np.where(length > 0, length, 1.0), np.repeat(flat, 3, axis=0))
 
 
-def _angle(one: Array, other: Array) -> Array:
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    angle: Array = np.arccos(np.clip((one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1.0), -1, 1))
+def _angle(first: Array, second: Array) -> Array:
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    angle: Array = np.arccos(np.clip((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1.0), -1, 1))
     return angle
 
 
@@ -121,6 +121,6 @@ def hull(*solids: Manifold) -> Manifold:
 def union(*solids: Manifold) -> Manifold:
     """Return these solids as one."""
     whole = solids[0]
-    for one in solids[1:]:
-        whole = whole + one
+    for solid in solids[1:]:
+        whole = whole + solid
     return whole

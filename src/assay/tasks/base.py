@@ -65,8 +65,8 @@ class Task(ABC):
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
-        given = (settings or Settings()).merged(Settings(values))
-        self.config = checked(self.Config, self.translated(given))
+        merged = (settings or Settings()).merged(Settings(values))
+        self.config = checked(self.Config, self.translated(merged))
 
     @classmethod
     def translated(cls, settings: Settings) -> Settings:
@@ -102,8 +102,8 @@ class Task(ABC):
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
-        dealt = WorldSource if self.knowledge.symbolic else AskedSource
-        source = dealt(self.knowledge, split, seed, self.name, self.version, style=self.style)
+        source_type = WorldSource if self.knowledge.symbolic else AskedSource
+        source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
@@ -160,14 +160,14 @@ class Task(ABC):
         """Return the splits with their default sizes."""
         inside = self.in_distribution()
         share = self.config.prop_in_distribution if inside == TRUE else 1.0
-        made = [self._split(name, inside, (0.0, share)) for name in self.sizes if name not in ("ood", "hard")]
+        splits = [self._split(name, inside, (0.0, share)) for name in self.sizes if name not in ("ood", "hard")]
         if self.config.stages:
-            made = [part for split in made for part in self._staged(split)]
+            splits = [part for split in splits for part in self._staged(split)]
         hard = self._hard(inside, (0.0, share))
         if "ood" in self.sizes and (inside != TRUE or share < 1):
             ood = self._split("ood", self.held_out(), (share, 1.0) if share < 1 else (0.0, 1.0))
-            made.append(replace(ood, disjoint_from=tuple(split.name for split in (*made, *hard))))
-        return (*made, *hard)
+            splits.append(replace(ood, disjoint_from=tuple(split.name for split in (*splits, *hard))))
+        return (*splits, *hard)
 
     def _hard(self, where: Formula, share: tuple[float, float]) -> tuple[Split, ...]:
         """Return the split of worlds at the boundary, like `test` if not said otherwise; none if there is neither."""
@@ -199,30 +199,30 @@ def resized(splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction =
     for name in sizes:
         if name not in names:
             raise UnknownName(f"no split named {name!r}{suggestion(name, names)}")
-    made = []
+    chosen = []
     for split in splits:
         size = sizes.get(split.name, max(1, round(split.size * scale)))
         if size:
-            made.append(replace(split, size=size))
-    if not made:
+            chosen.append(replace(split, size=size))
+    if not chosen:
         raise ConfigError("every split has size 0: nothing to make")
-    kept = {split.name for split in made}
-    return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in kept)) for s in made)
+    present = {split.name for split in chosen}
+    return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in present)) for s in chosen)
 
 
 def combinations(listed: Sequence[Any], space: ConceptSpace) -> Member:
     """Return "one of these combinations"; each is a list of values, or for digits and bits a text such as "0120"."""
-    rows = [_combination(one, space) for one in listed]
+    rows = [_combination(combination, space) for combination in listed]
     if not rows:
         raise ConfigError("combinations_in_distribution is empty: no world would be in distribution")
     return Member(tuple(Var(name) for name in space.names), tuple(dict.fromkeys(rows)))
 
 
-def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
-    cells = list(one) if isinstance(one, (list, tuple)) else list(str(one))
+def _combination(combination: Any, space: ConceptSpace) -> tuple[Value, ...]:
+    cells = list(combination) if isinstance(combination, (list, tuple)) else list(str(combination))
     if len(cells) != len(space):
         raise ConfigError(
-            f"combinations_in_distribution: {one!r} has {len(cells)} values, the concepts are {len(space)}: "
+            f"combinations_in_distribution: {combination!r} has {len(cells)} values, the concepts are {len(space)}: "
             f"{', '.join(space.names)}"
         )
     row = []
@@ -233,5 +233,5 @@ def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
         try:
             row.append(concept.values[concept.code(value)])
         except UnknownName as error:
-            raise ConfigError(f"combinations_in_distribution: {one!r}: {error}") from None
+            raise ConfigError(f"combinations_in_distribution: {combination!r}: {error}") from None
     return tuple(row)

@@ -32,8 +32,8 @@ class Preset(Entry):
         title = "".join(part.capitalize() for part in self.name.split("-"))
         known = {key: base.Config.model_fields[key] for key in self.defaults}
         fields: dict[str, Any] = {
-            key: (Annotated[held.annotation, *held.metadata, Field(exclude=held.exclude)], self.defaults[key])
-            for key, held in known.items()
+            key: (Annotated[info.annotation, *info.metadata, Field(exclude=info.exclude)], self.defaults[key])
+            for key, info in known.items()
         }
         config = create_model(f"{title}Config", __base__=base.Config, __module__=base.__module__, **fields)
         own = {"name": self.name, "Config": config, "__module__": base.__module__, **self.facts}

@@ -82,10 +82,10 @@ class CountedSource:
         """Return the concept codes of the worlds at these places."""
         places = np.asarray(places, dtype=np.int64)
         which = Deck(len(self.parts), self.seed, *self.purpose, self.split.name, "number").deal(places)
-        made = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         for number, part in enumerate(self.parts):
-            made[which == number] = part.codes(places[which == number] // len(self.parts))
-        return made
+            codes[which == number] = part.codes(places[which == number] // len(self.parts))
+        return codes
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, each with a style of its own."""
@@ -149,8 +149,8 @@ class DrawnSource:
     def kinds(self) -> list[tuple[int, ...]]:
         """The combinations of labels that occur, those that are very rare left out."""
         codes = self._drawn(np.zeros(1, dtype=np.int64), 0, PROBE, "kinds").reshape(PROBE, -1)
-        found, counts = np.unique(self.knowledge.labels_of(codes[self.contains(codes)]), axis=0, return_counts=True)
-        return [tuple(row) for row in found[counts > 1].tolist()]
+        labels, counts = np.unique(self.knowledge.labels_of(codes[self.contains(codes)]), axis=0, return_counts=True)
+        return [tuple(row) for row in labels[counts > 1].tolist()]
 
     def _drawn(self, places: Array, first: int, tries: int, what: str = "drawn") -> Codes:
         """Return for each place the worlds that these tries give: places x tries x concepts."""
@@ -164,18 +164,18 @@ class DrawnSource:
         """Return the concept codes of the worlds at these places."""
         places = np.asarray(places, dtype=np.int64)
         wanted = Deck(len(self.kinds), self.seed, *self.purpose, self.split.name, "kind").deal(places)
-        made = np.zeros((len(places), len(self.sizes)), dtype=np.int64)
+        rows = np.zeros((len(places), len(self.sizes)), dtype=np.int64)
         left, first, tries = np.arange(len(places)), 0, TRIES
         while len(left):
             if first >= MOST_TRIES:
                 raise KnowledgeError(f"split {self.split.name!r}: no world of the wanted label in {first:,} draws")
             still = []
             for some in np.array_split(left, -(-len(left) * tries // ROWS)):
-                found, codes = self._tried(places[some], wanted[some], first, tries)
-                made[some[found]] = codes
-                still.append(some[~found])
+                hit, codes = self._tried(places[some], wanted[some], first, tries)
+                rows[some[hit]] = codes
+                still.append(some[~hit])
             left, first, tries = np.concatenate(still), first + tries, min(2 * tries, ROWS)
-        return made
+        return rows
 
     def _tried(self, places: Array, wanted: Array, first: int, tries: int) -> tuple[Array, Codes]:
         """Return for which places these tries give a world that fits, and the first such worlds."""
@@ -187,8 +187,8 @@ class DrawnSource:
             )
         fits[fits] = self.contains(codes[fits])
         chosen = fits.reshape(len(places), tries)
-        found = np.asarray(chosen.any(axis=1))
-        return found, codes.reshape(len(places), tries, -1)[found, chosen.argmax(axis=1)[found]]
+        hit = np.asarray(chosen.any(axis=1))
+        return hit, codes.reshape(len(places), tries, -1)[hit, chosen.argmax(axis=1)[hit]]
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, without a style."""
@@ -197,13 +197,13 @@ class DrawnSource:
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split: its number of objects, its formula, its share."""
         here = np.array([c.codes.get((str, ABSENT), -1) for c in self._concepts])
-        held = np.asarray(((codes == here) == (self.absent >= 0)).all(axis=1))
-        held[held] = self.inside(codes[held])
+        inside = np.asarray(((codes == here) == (self.absent >= 0)).all(axis=1))
+        inside[inside] = self.inside(codes[inside])
         low, high = self.split.share
         if (low, high) != (0.0, 1.0):
             shares = self._share(codes)
-            held &= (shares >= low) & (shares < high)
-        return held
+            inside &= (shares >= low) & (shares < high)
+        return inside
 
     def _share(self, codes: Codes) -> Array:
         """Return a number from 0 to 1 for each world, the same in all splits."""

@@ -53,7 +53,7 @@ class AskedSource(WorldSource):
         if self.split.balance == "world":
             return self.base.codes(places)
         wanted = self.kinds[self._deck(len(self.kinds), "label").deal(places)]
-        made = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         todo, turn, batch = np.arange(len(places)), 0, 2
         while len(todo):
             if turn >= TRIES:
@@ -67,8 +67,8 @@ class AskedSource(WorldSource):
             tried = self.base.codes((places[todo][:, None] * TRIES + turns).ravel())
             fits = (self.knowledge.labels_of(tried) == np.repeat(wanted[todo], batch, axis=0)).all(axis=1)
             fits = fits.reshape(len(todo), batch)
-            found = fits.any(axis=1)
-            made[todo[found]] = tried.reshape(len(todo), batch, -1)[found, fits[found].argmax(axis=1)]
-            turn, todo = turn + batch, todo[~found]
+            hit = fits.any(axis=1)
+            codes[todo[hit]] = tried.reshape(len(todo), batch, -1)[hit, fits[hit].argmax(axis=1)]
+            turn, todo = turn + batch, todo[~hit]
             batch = max(1, min(2 * batch, AT_ONCE // max(1, len(todo)), TRIES - turn))
-        return made
+        return codes

@@ -108,9 +108,9 @@ def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array
 
 def _gathered(parts: Sequence[Range | Kin], which: Array, numbers: Array) -> Codes:
     """Return the worlds of these numbers, each from its part."""
-    drawn = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
-    codes = np.zeros((len(which), drawn[0].shape[1]), dtype=np.int64)
-    for place, worlds in enumerate(drawn):
+    rows = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
+    codes = np.zeros((len(which), rows[0].shape[1]), dtype=np.int64)
+    for place, worlds in enumerate(rows):
         codes[which == place] = worlds
     return codes
 
@@ -134,13 +134,13 @@ class WorldSource:
         labels, stages = self.knowledge.labels, self.split.stages
         staged = tuple(Label(f"stage_{place}", stage, (False, True)) for place, stage in enumerate(stages))
         diagram = replace(self.knowledge, labels=(*labels, *staged)).diagram_within(self.split.where)
-        made: dict[tuple[Value, ...], list[Range]] = {}
+        ranges: dict[tuple[Value, ...], list[Range]] = {}
         for place, outcome in enumerate(diagram.outcomes):
             if outcome[-1] and (self.split.stage is None or outcome[len(labels) + self.split.stage]):
                 ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
-                made.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
-        found = [Kin(values, tuple(part for part in parts if part.total)) for values, parts in made.items()]
-        return tuple(kin for kin in found if kin.total)
+                ranges.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
+        groups = [Kin(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
+        return tuple(kin for kin in groups if kin.total)
 
     def _range(self, kind: tuple[Value, ...], ranking: Ranking) -> Range:
         low, high = self.split.share
@@ -180,14 +180,14 @@ class WorldSource:
     def styled(self, places: Array, codes: Codes) -> list[World]:
         """Return worlds of these concepts, each with the style that is drawn for its place."""
         streams = Streams(self.seed, *self.purpose, self.split.name)
-        space, pool, made = self.knowledge.space, self.split.pool, []
+        space, pool, worlds = self.knowledge.space, self.split.pool, []
         for place, row in zip(places.tolist(), codes.tolist(), strict=True):
             rng = streams[place]
             style = self.style(rng, row, pool)
             if self.knowledge.stochastic:
                 style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
-            made.append(World(space, tuple(row), style))
-        return made
+            worlds.append(World(space, tuple(row), style))
+        return worlds
 
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""

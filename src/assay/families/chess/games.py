@@ -133,9 +133,9 @@ class _View:
         """Return how good a move looks."""
         board = self.board
         kind = board.piece_type_at(move.from_square) or 0
-        taken = WORTH[board.piece_type_at(move.to_square) or 0] + (WORTH[move.promotion] if move.promotion else 0.0)
+        gain = WORTH[board.piece_type_at(move.to_square) or 0] + (WORTH[move.promotion] if move.promotion else 0.0)
         risk = self.danger(WORTH[kind], move.to_square) - 0.8 * self.danger(WORTH[kind], move.from_square)
-        return taken - risk + self._habit(move, kind)
+        return gain - risk + self._habit(move, kind)
 
     def _habit(self, move: chess.Move, kind: int) -> float:
         """Return what players like: castling, developed pieces, the centre, pawns that run."""
@@ -192,8 +192,8 @@ class Recorded:
 
     def game(self, pool: str, split: str, number: int) -> Game:
         """Return a game of a pool; when all have been returned they come again in another order."""
-        held = self._pools[pool]
-        which = int(held[int(Deck(len(held), 0, "games", split).deal(np.array([number]))[0])])
+        members = self._pools[pool]
+        which = int(members[int(Deck(len(members), 0, "games", split).deal(np.array([number]))[0])])
         return Game(f"{self.name} {which}", self.games[which])
 
     @cached_property
@@ -205,10 +205,10 @@ class Recorded:
     @cached_property
     def sha256(self) -> str:
         """The hash of all positions."""
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for positions in self.games:
-            made.update(positions.tobytes())
-        return made.hexdigest()
+            digest.update(positions.tobytes())
+        return digest.hexdigest()
 
 
 @lru_cache(maxsize=4)

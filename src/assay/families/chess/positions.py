@@ -36,30 +36,30 @@ def fens(codes: Codes) -> list[str]:
 
 
 def _rank(codes: Sequence[int]) -> str:
-    made, gap = "", 0
+    text, gap = "", 0
     for code in (*codes, -1):
         if code == 0:
             gap += 1
             continue
-        made += (str(gap) if gap else "") + (VALUES[code] if code > 0 else "")
+        text += (str(gap) if gap else "") + (VALUES[code] if code > 0 else "")
         gap = 0
-    return made
+    return text
 
 
 def codes_of(texts: Sequence[str]) -> Codes:
     """Return the codes of positions in FEN; what follows the pieces is left out."""
-    made = []
+    rows = []
     for text in texts:
         ranks = [_read_rank(rank) for rank in text.split()[0].split("/")]
-        made.append([code for rank in reversed(ranks) for code in rank])
-    return np.array(made, dtype=np.int64).reshape(-1, 64)
+        rows.append([code for rank in reversed(ranks) for code in rank])
+    return np.array(rows, dtype=np.int64).reshape(-1, 64)
 
 
 def _read_rank(text: str) -> list[int]:
-    made: list[int] = []
+    codes: list[int] = []
     for sign in text:
-        made += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
-    return made
+        codes += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
+    return codes
 
 
 def around(place: int) -> list[int]:
@@ -74,19 +74,19 @@ def scattered(row: Array, rng: np.random.Generator) -> Array:
 
     Pawns stay off the first and the last rank, bishops on the colour of their squares, kings apart.
     """
-    made, free = np.zeros(64, dtype=row.dtype), rng.permutation(64)
+    board, free = np.zeros(64, dtype=row.dtype), rng.permutation(64)
     order = sorted((code for code in row.tolist() if code), key=lambda code: _choosiness(int(code)))
     bishops = {code: [bool(LIGHT[place]) for place in np.flatnonzero(row == code)] for code in (3, 9)}
     for code in order:
-        fits = made[free] == 0
+        fits = board[free] == 0
         if code in (1, 7):
             fits &= (free >= 8) & (free < 56)
         elif code in (3, 9):
             fits &= LIGHT[free] == bishops[code].pop()
-        elif code in (6, 12) and (made == 18 - code).any():
-            fits &= ~np.isin(free, around(int(np.flatnonzero(made == 18 - code)[0])))
-        made[free[fits][0]] = code
-    return made
+        elif code in (6, 12) and (board == 18 - code).any():
+            fits &= ~np.isin(free, around(int(np.flatnonzero(board == 18 - code)[0])))
+        board[free[fits][0]] = code
+    return board
 
 
 def _choosiness(code: int) -> int:
@@ -108,8 +108,8 @@ class Side:
     @property
     def counts(self) -> list[int]:
         """How many pawns, knights, bishops, rooks, queens and kings it has."""
-        found: list[int] = np.bincount(self.row, minlength=13)[self.first : self.first + 6].tolist()
-        return found
+        counts: list[int] = np.bincount(self.row, minlength=13)[self.first : self.first + 6].tolist()
+        return counts
 
     @property
     def excess(self) -> int:
@@ -186,9 +186,9 @@ def _like_bishops(side: Side, rng: np.random.Generator) -> None:
     """Eight pawns, and both bishops on squares of one colour."""
     row, bishop = side.row, side.first + 2
     _add(row, [side.first] * (8 - side.counts[0]), rng)
-    held = rng.permutation(np.flatnonzero(row == bishop))
-    row[held[1:]] = 0
-    row[rng.choice(np.flatnonzero((row == 0) & (LIGHT[held[0]] == LIGHT)))] = bishop
+    bishops = rng.permutation(np.flatnonzero(row == bishop))
+    row[bishops[1:]] = 0
+    row[rng.choice(np.flatnonzero((row == 0) & (LIGHT[bishops[0]] == LIGHT)))] = bishop
 
 
 def _few(number: int) -> bool:
@@ -235,12 +235,12 @@ def breaker_of(rule: str) -> tuple[Breaker, str]:
 def suits(rule: str, row: Array) -> bool:
     """Return whether a rule can be broken on a position with few changes."""
     breaker, colour = breaker_of(rule)
-    return all(breaker.fits(Side(row, one)) for one in ([colour] if colour else COLOURS))
+    return all(breaker.fits(Side(row, player)) for player in ([colour] if colour else COLOURS))
 
 
 def broken(rule: str, row: Array, rng: np.random.Generator) -> Array:
     """Return a position with a rule broken."""
     breaker, colour = breaker_of(rule)
-    made = row.copy()
-    breaker.act(Side(made, colour or ("white", "black")[int(rng.integers(2))]), rng)
-    return made
+    board = row.copy()
+    breaker.act(Side(board, colour or ("white", "black")[int(rng.integers(2))]), rng)
+    return board

@@ -51,8 +51,8 @@ class Board:
         return [f"{chr(97 + a)}{b + 1}" for a, b in around if 0 <= a < self.files and 0 <= b < self.ranks]
 
     def _kings_apart(self) -> Constraint:
-        pairs = [(one, other) for one in self.squares for other in self.near(one)]
-        apart = [f.Not(conjunction(Var(one).eq("K"), Var(other).eq("k"))) for one, other in pairs]
+        pairs = [(square, neighbour) for square in self.squares for neighbour in self.near(square)]
+        apart = [f.Not(conjunction(Var(square).eq("K"), Var(neighbour).eq("k"))) for square, neighbour in pairs]
         return Constraint("kings_apart", conjunction(*apart), LOCALISING)
 
     def _rules(self, colour: str) -> list[Constraint]:
@@ -65,7 +65,7 @@ class Board:
         spare = f.total(*(f.Function("max", (f.Const(0), number)) for number in over))
         two = conjunction(pawns.eq(8), pairs[0].eq(2))
         usual = conjunction(queens <= 1, *(number <= 2 for number in pairs))
-        found = [
+        rules = [
             ("one_king", self.number(king).eq(1), COUNTING),
             ("at_most_16", self.number(COLOURS[colour][:5]) <= 15, COUNTING),
             ("at_most_8_pawns", pawns <= 8, COUNTING),
@@ -74,7 +74,7 @@ class Board:
             ("promoted", f.Implies(pawns < 8, spare <= 8 - pawns), COUNTING),
             ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
         ]
-        return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in found]
+        return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in rules]
 
     def codes(self, *fens: str) -> Codes:
         """Return the codes of boards in FEN, the last rank first."""

@@ -102,13 +102,13 @@ class PositionSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the positions at these places as worlds, with a style drawn for each."""
-        streams, made = Streams(self.seed, *self.purpose), []
+        streams, worlds = Streams(self.seed, *self.purpose), []
         for place in np.asarray(places).tolist():
-            found = self._position(place)
-            row = tuple(found.row.tolist())
-            style = {GAME: found.game, **self.style(streams[place], row, self.split.pool)}
-            made.append(World(self.space, row, style))
-        return made
+            position = self._position(place)
+            row = tuple(position.row.tolist())
+            style = {GAME: position.game, **self.style(streams[place], row, self.split.pool)}
+            worlds.append(World(self.space, row, style))
+        return worlds
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each position may occur in this split, going by its formula and the rules."""
@@ -117,10 +117,10 @@ class PositionSource:
     def _position(self, place: int) -> Position:
         wanted = self._wanted(place)
         block, number = divmod(wanted.number, self.plan.per_game)
-        found = self._block(wanted.kind, block)[number]
+        position = self._block(wanted.kind, block)[number]
         if wanted.sane:
-            return found
-        return Position(self._broken(place, str(wanted.kind), found.row), found.game)
+            return position
+        return Position(self._broken(place, str(wanted.kind), position.row), position.game)
 
     def _wanted(self, place: int) -> Wanted:
         """Return what the item at a place is to be; each kind equally often."""
@@ -143,7 +143,7 @@ class PositionSource:
 
     def _found(self, kind: Hashable, block: int) -> list[Position]:
         """Return the positions of a block: of a kind, all different, from as many games as it takes."""
-        plan, made = self.plan, dict[bytes, Position]()
+        plan, positions = self.plan, dict[bytes, Position]()
         kinds = plan.rules or (kind,)  # labels look through the same games, so that a game's number tells nothing
         first = (block * len(kinds) + kinds.index(kind)) * PATIENCE
         for number in range(first, first + PATIENCE):
@@ -151,10 +151,10 @@ class PositionSource:
             rng = rng_for(self.seed, *self.purpose, "positions", number)
             rows = self._looked_at(game.positions, rng)
             for row in rows[self._of_kind(kind, rows)]:
-                if len(made) < plan.per_game:
-                    made.setdefault(row.tobytes(), Position(row, game.name))
-            if len(made) == plan.per_game:
-                return list(made.values())
+                if len(positions) < plan.per_game:
+                    positions.setdefault(row.tobytes(), Position(row, game.name))
+            if len(positions) == plan.per_game:
+                return list(positions.values())
         what = f"where the label is {kind}" if isinstance(kind, bool) else "of the kind asked for"
         raise ConfigError(f"split {self.split.name!r}: no {plan.per_game} positions {what} in {PATIENCE} games")
 
@@ -179,9 +179,9 @@ class PositionSource:
         """Break a rule, after others where more are to be broken."""
         rng = rng_for(self.seed, *self.purpose, "break", place)
         _, card = self._dealt(place, len(self.plan.counts), "how many")
-        for other in rng.permutation([one for one in self.plan.rules if one != rule])[: self.plan.counts[card] - 1]:
-            made = broken(str(other), row, rng) if suits(str(other), row) else row
-            row = made if suits(rule, made) else row
+        for other in rng.permutation([name for name in self.plan.rules if name != rule])[: self.plan.counts[card] - 1]:
+            candidate = broken(str(other), row, rng) if suits(str(other), row) else row
+            row = candidate if suits(rule, candidate) else row
         return broken(rule, row, rng)
 
 

@@ -92,17 +92,17 @@ class Chess(SceneTask):
 
     def sources(self) -> dict[str, Any]:
         """Return the name and hash of the games that were read, and how many were broken."""
-        held = self.recorded
-        if held is None:
+        games = self.recorded
+        if games is None:
             return {}
-        return {"pgn": {"name": held.name, "sha256": held.sha256, "games": len(held.games), "broken": held.broken}}
+        return {"pgn": {"name": games.name, "sha256": games.sha256, "games": len(games.games), "broken": games.broken}}
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits; `hard` and `ood` always have each label equally often."""
         as_asked = self.config.balance or "label"
         balance: dict[str, Balance] = {name: "label" if name in ("hard", "ood") else as_asked for name in self.sizes}
-        made = [Split(name, size, balance=balance[name], pool=self.pools[name]) for name, size in self.sizes.items()]
-        return tuple(replace(split, where=self._where(split.name)) for split in made)
+        splits = [Split(name, size, balance=balance[name], pool=self.pools[name]) for name, size in self.sizes.items()]
+        return tuple(replace(split, where=self._where(split.name)) for split in splits)
 
     def _where(self, name: str) -> Formula:
         lead = self.board.lead()
@@ -110,10 +110,10 @@ class Chess(SceneTask):
 
     def plan(self, split: Split, seed: int) -> PositionPlan:
         """Return what positions a split holds."""
-        held = self.config
+        config = self.config
         games: Games = self.recorded or Played(seed, (self.name, self.version))
         return PositionPlan(
-            games, held.first, held.per_game,
+            games, config.first, config.per_game,
             self._label if split.balance == "label" else None,
             None if split.where == TRUE else self._judge(split.where),
             self._judge(conjunction(self.knowledge.possible, split.where)),
@@ -145,17 +145,17 @@ class Chess(SceneTask):
 
     def render(self, world: World) -> Picture:
         """Draw the board, and write it as FEN."""
-        held = self.config
-        flat = held.view == "flat"
+        config = self.config
+        flat = config.view == "flat"
         picture = (
-            flat_picture(world.codes, world.style, held.width, held.coordinates) if flat else super().render(world)
+            flat_picture(world.codes, world.style, config.width, config.coordinates) if flat else super().render(world)
         )
         return replace(picture, text=fens(np.array([world.codes]))[0])
 
     def scene(self, world: World) -> Scene:
         """Return the board on its table."""
-        held = self.config
-        return scene_of(world.codes, world.style, held.width, held.coordinates, held.room)
+        config = self.config
+        return scene_of(world.codes, world.style, config.width, config.coordinates, config.room)
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the name of the game."""
@@ -184,11 +184,11 @@ class ChessSane(Chess):
 
     def plan(self, split: Split, seed: int) -> PositionPlan:
         """Return what positions a split holds."""
-        held, plan = self.config, super().plan(split, seed)
+        config, plan = self.config, super().plan(split, seed)
         hard = split.name == "hard"
         return replace(
             plan,
-            rules=tuple(held.rules),
-            sane=Fraction(1, 2) if hard else Fraction(held.sane_ratio).limit_denominator(20),
-            counts=(1,) if hard else tuple(held.violations),
+            rules=tuple(config.rules),
+            sane=Fraction(1, 2) if hard else Fraction(config.sane_ratio).limit_denominator(20),
+            counts=(1,) if hard else tuple(config.violations),
         )

@@ -93,34 +93,38 @@ def directions(view: View) -> dict[str, list[float]]:
     right, behind = view.axes[0], view.axes[2] * (1, 1, 0)
     ways = {"right": right, "behind": behind / np.linalg.norm(behind), "above": np.array([0.0, 0.0, 1.0])}
     opposite = {"right": "left", "behind": "front", "above": "below"}
-    return {name: _rounded(way * sign) for one, way in ways.items() for name, sign in ((one, 1), (opposite[one], -1))}
+    return {
+        name: _rounded(way * sign)
+        for direction, way in ways.items()
+        for name, sign in ((direction, 1), (opposite[direction], -1))
+    }
 
 
 def relationships(view: View, looks: Sequence[Look]) -> dict[str, list[list[int]]]:
     """Return for each side and each object which others lie on that side of it."""
     spots = np.array([[*look.spot[:2], 0.0] for look in looks])
     ways = directions(view)
-    found = {}
+    related = {}
     for name in ("right", "behind", "front", "left"):
         along = spots @ np.array(ways[name])
-        found[name] = [np.flatnonzero(along > own + SIDE).tolist() for own in along]
-    return found
+        related[name] = [np.flatnonzero(along > own + SIDE).tolist() for own in along]
+    return related
 
 
 def one_hot(task: Clevr, world: World) -> list[list[list[int]]]:
     """Return for each object and each attribute a list with one 1; all -1 where the object is not there."""
-    made = []
+    encoded = []
     for slot in task.slots:
         concepts = [task.space.concept(name) for name in slot.concepts]
-        held = [world[concept.name] for concept in concepts]
-        kept = [[value for value in concept.values if value != ABSENT] for concept in concepts]
-        made.append(
+        actual = [world[concept.name] for concept in concepts]
+        options = [[value for value in concept.values if value != ABSENT] for concept in concepts]
+        encoded.append(
             [
-                [-1 if value == ABSENT else int(value == one) for one in some]
-                for value, some in zip(held, kept, strict=True)
+                [-1 if value == ABSENT else int(value == option) for option in some]
+                for value, some in zip(actual, options, strict=True)
             ]
         )
-    return made
+    return encoded
 
 
 def _rounded(numbers: Any) -> list[float]:

@@ -102,8 +102,8 @@ class ClevrConfig(SceneConfig):
 
     @model_validator(mode="after")
     def _must_hold_out_what_is_used(self) -> "ClevrConfig":
-        for held in self.held_out:
-            for text in [held] if isinstance(held, str) else held:
+        for entry in self.held_out:
+            for text in [entry] if isinstance(entry, str) else entry:
                 colour, _, shape = text.partition(" ")
                 if not shape:
                     raise ValueError(f"held_out: {text!r} is not a colour and a shape, such as 'pink ring'")
@@ -154,12 +154,12 @@ class ClevrConfig(SceneConfig):
 
     def values(self, attribute: str) -> tuple[str, ...]:
         """Return the values in use of an attribute."""
-        found: list[str] = getattr(self, f"{attribute}s")
-        return tuple(found)
+        names: list[str] = getattr(self, f"{attribute}s")
+        return tuple(names)
 
     def inside(self) -> Formula:
         """Return "nothing that is held out, no shape in another colour than is listed for it"."""
-        parts: list[Formula] = [Not(_together([held] if isinstance(held, str) else held)) for held in self.held_out]
+        parts: list[Formula] = [Not(_together([entry] if isinstance(entry, str) else entry)) for entry in self.held_out]
         parts += [_only(shape, colours) for shape, colours in self.shape_colours.items()]
         return conjunction(*parts)
 
@@ -188,7 +188,7 @@ STEP = 10
 def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` over `symbols` is the rule."""
     plain = settings.renamed(RSBENCH)
-    made: dict[str, Any] = {
+    translated: dict[str, Any] = {
         key: [ALIASES.get(name, name) if isinstance(name, str) else name for name in plain.values[key]]
         for key in LISTS
         if isinstance(plain.values.get(key), list)
@@ -196,19 +196,21 @@ def from_rsbench(settings: Settings) -> Settings:
     places = {"rule": plain.places.get("logic"), "objects": plain.places.get("max_objects")}
     if "logic" in plain.values:
         names = _symbols(plain)
-        made["rule"] = str(_rule(plain, names, {**plain.values, **made}))
-        made["objects"] = -(-len(names) // len(ATTRIBUTES))
+        translated["rule"] = str(_rule(plain, names, {**plain.values, **translated}))
+        translated["objects"] = -(-len(names) // len(ATTRIBUTES))
     if {"min_objects", "max_objects"} & set(plain.values):
-        made["objects"] = _objects(plain)
+        translated["objects"] = _objects(plain)
     if "no_occlusion" in plain.values:
-        made["occlusion"] = plain.values["no_occlusion"] is not True
+        translated["occlusion"] = plain.values["no_occlusion"] is not True
     for ours, theirs in (("rule", "logic"), ("occlusion", "no_occlusion")):
         if ours in plain.values and theirs in plain.values:
             raise ConfigError(f"{plain.place(theirs)}{theirs!r} and {ours!r} mean the same; give one of them")
     if "objects" in plain.values:
-        made.pop("objects", None)
-    taken = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
-    return plain.without(taken).merged(Settings(made, {key: at for key, at in places.items() if at and key in made}))
+        translated.pop("objects", None)
+    consumed = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
+    return plain.without(consumed).merged(
+        Settings(translated, {key: at for key, at in places.items() if at and key in translated})
+    )
 
 
 def _objects(settings: Settings) -> Any:

@@ -68,13 +68,13 @@ class Clevr(SceneTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The objects, and whether two of them are alike; where some can be missing, those are the last."""
-        held = self.config
-        missing = () if held.least == held.most else (ABSENT,)
-        values = {name: (*held.values(name), *missing) for name in ATTRIBUTES}
+        config = self.config
+        missing = () if config.least == config.most else (ABSENT,)
+        values = {name: (*config.values(name), *missing) for name in ATTRIBUTES}
         concepts = tuple(Concept(slot.concept(name), values[name]) for slot in self.slots for name in ATTRIBUTES)
         encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in ATTRIBUTES)
         try:
-            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": held.rule}, self._in_order())
+            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": config.rule}, self._in_order())
         except FormulaError as error:
             raise ConfigError(f"rule: {error}") from None
 
@@ -103,16 +103,16 @@ class Clevr(SceneTask):
 
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same scene with other objects; the last can leave, and one like it can join to its right."""
-        made, there = dict(changes), self._there(world.codes)
+        values, there = dict(changes), self._there(world.codes)
         for place, slot in enumerate(self.slots):
             own = [changes[name] for name in slot.concepts if name in changes]
             for name in ATTRIBUTES if own else ():
                 if ABSENT in own:
-                    made.setdefault(slot.concept(name), ABSENT)
+                    values.setdefault(slot.concept(name), ABSENT)
                 elif place >= there:
                     before = self.slots[place - 1].concept(name)
-                    made.setdefault(slot.concept(name), made.get(before, world[before]))
-        other = world.do(made)
+                    values.setdefault(slot.concept(name), values.get(before, world[before]))
+        other = world.do(values)
         gone = [{other[name] == ABSENT for name in slot.concepts} for slot in self.slots]
         count = gone.count({False})
         if gone != [{place >= count} for place in range(len(gone))] or count < self.config.least:
@@ -134,11 +134,11 @@ class Clevr(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the camera, the lamps and the objects stand, and how objects are turned."""
-        held, count = self.config, self._there(codes)
-        jitter = {"camera": held.camera_jitter, **{name: getattr(held, f"{name}_light_jitter") for name in LAMPS}}
+        config, count = self.config, self._there(codes)
+        jitter = {"camera": config.camera_jitter, **{name: getattr(config, f"{name}_light_jitter") for name in LAMPS}}
         moves = {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
-        turns = rng.uniform(0, 360, held.most).round(1).tolist()
-        room = held.room.seen_from(moves["camera"])
+        turns = rng.uniform(0, 360, config.most).round(1).tolist()
+        room = config.room.seen_from(moves["camera"])
         for _ in range(TRIES):
             spots = room.found(rng, count, TRIES)
             if spots is None:
@@ -153,15 +153,15 @@ class Clevr(SceneTask):
 
     def _spare(self, rng: np.random.Generator, room: Room, spots: Any, turns: Sequence[float]) -> list[Any]:
         """Draw places for objects that could join, each to the right of all others; None where there is no room."""
-        made: list[Any] = []
+        places: list[Any] = []
         for turn in turns:
-            drawn = room.drawn(rng)
-            fitting = room.fitting(spots, drawn[room.columns(drawn) > room.columns(spots).max()])
+            candidates = room.drawn(rng)
+            fitting = room.fitting(spots, candidates[room.columns(candidates) > room.columns(spots).max()])
             if not len(fitting):
-                return made + [None] * (len(turns) - len(made))
+                return places + [None] * (len(turns) - len(places))
             spots = np.concatenate([spots, fitting[:1]])
-            made.append([*fitting[0].tolist(), turn])
-        return made
+            places.append([*fitting[0].tolist(), turn])
+        return places
 
     def _shows_all(self, world: World) -> bool:
         scene = self.scene(world)
@@ -179,9 +179,9 @@ class Clevr(SceneTask):
 
     def looks(self, world: World) -> list[Look]:
         """Return the objects that are there."""
-        made = []
+        objects = []
         for slot, spot in zip(self.slots, world.style["spots"], strict=True):
             values = {name: str(world[slot.concept(name)]) for name in ATTRIBUTES}
             if ABSENT not in values.values() and spot is not None:
-                made.append(Look(slot.name, **values, spot=spot))
-        return made
+                objects.append(Look(slot.name, **values, spot=spot))
+        return objects

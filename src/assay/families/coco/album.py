@@ -79,16 +79,16 @@ class Album:
 
     def counted(self, rating: Rating) -> Array:
         """Return whether each object counts."""
-        kept = self.shares >= rating.least_area
-        return np.asarray(kept & ~self.crowds if rating.crowds == "ignore" else kept)
+        large_enough = self.shares >= rating.least_area
+        return np.asarray(large_enough & ~self.crowds if rating.crowds == "ignore" else large_enough)
 
     def counts(self, names: Sequence[str], rating: Rating) -> Codes:
         """Return how many objects of each class each image shows."""
         places = {name: place for place, name in enumerate(names)}
         columns = np.array([places.get(name, -1) for name in self.categories], dtype=np.int64)[self.classes]
-        kept = self.counted(rating) & (columns >= 0)
+        relevant = self.counted(rating) & (columns >= 0)
         counts = np.zeros((len(self), len(names)), dtype=np.int64)
-        np.add.at(counts, (self.owners[kept], columns[kept]), 1)
+        np.add.at(counts, (self.owners[relevant], columns[relevant]), 1)
         return counts
 
     def fit(self, names: Sequence[str], rating: Rating) -> Array:
@@ -112,12 +112,12 @@ class Album:
             sorted(range(len(self)), key=lambda number: digest("pool", self.files[number])), dtype=np.int64
         )
         cuts = {0: (valid, "valid", "train"), 1: (hard, "hard", "test")}
-        made = {}
+        pools = {}
         for part, (share, first, rest) in cuts.items():
             numbers = order[self.parts[order] == part]
             cut = round(share * len(numbers))
-            made[first], made[rest] = np.sort(numbers[:cut]), np.sort(numbers[cut:])
-        return {name: made[name] for name in POOLS}
+            pools[first], pools[rest] = np.sort(numbers[:cut]), np.sort(numbers[cut:])
+        return {name: pools[name] for name in POOLS}
 
 
 def joined(first: Album, second: Album) -> Album:

@@ -67,13 +67,13 @@ def photographs(place: str, skip_missing: bool = False) -> Photographs:
 
 def _annotation_files(folder: Path) -> list[Path]:
     """Return the annotation files for training and testing, or the only one there is."""
-    held = folder / "annotations"
-    if not held.is_dir():
+    annotations = folder / "annotations"
+    if not annotations.is_dir():
         raise DataError(f"no COCO data in {str(folder)!r}: expected a folder 'annotations' with instances_*.json")
-    trains, tests = sorted(held.glob("instances_train*.json")), sorted(held.glob("instances_val*.json"))
+    trains, tests = sorted(annotations.glob("instances_train*.json")), sorted(annotations.glob("instances_val*.json"))
     if len(trains) == 1 and len(tests) == 1:
         return [trains[0], tests[0]]
-    every = sorted(held.glob("*.json"))
+    every = sorted(annotations.glob("*.json"))
     if len(every) == 1:
         return every
     names = ", ".join(path.name for path in every) or "none"
@@ -107,13 +107,13 @@ class _Reader:
 
     def _tables(self, data: bytes) -> dict[str, list[dict[str, Any]]]:
         try:
-            held = json.loads(data)
+            parsed = json.loads(data)
         except (ValueError, RecursionError) as error:
             where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             raise self.fail(f"is no whole JSON file; it breaks off or goes wrong{where}") from None
         tables = {}
         for name, keys in (("images", _IMAGE), ("categories", _CATEGORY), ("annotations", _ANNOTATION)):
-            rows = held.get(name) if isinstance(held, dict) else None
+            rows = parsed.get(name) if isinstance(parsed, dict) else None
             if not isinstance(rows, list) or (not rows and name != "annotations"):
                 raise self.fail(f"has no list {name!r}; is it a file of COCO's object instances?")
             self._check_rows(name, rows, keys)
@@ -128,7 +128,7 @@ class _Reader:
         self._refuse_twice(name, [row["id"] for row in rows])
 
     def _refuse_twice(self, name: str, ids: Sequence[Any]) -> None:
-        if any(type(one) not in (int, str) for one in ids):
+        if any(type(row_id) not in (int, str) for row_id in ids):
             raise self.fail(f"{name}: an id must be a whole number or a text")
         if len(set(ids)) < len(ids):
             twice = Counter(ids).most_common(1)[0][0]
@@ -146,8 +146,8 @@ class _Reader:
         there = [(image, file) for image, file in placed if (self.root / file).is_file()]
         missing = len(placed) - len(there)
         if missing and (not skip_missing or not there):
-            kept = {file for _, file in there}
-            first = next(file for _, file in placed if file not in kept)
+            present = {file for _, file in there}
+            first = next(file for _, file in placed if file not in present)
             hint = "" if skip_missing else "; `skip_missing: true` leaves such images out"
             raise self.fail(f"{missing:,} of {len(placed):,} images are not there, the first is {first!r}{hint}")
         return there
@@ -156,8 +156,8 @@ class _Reader:
         """Return the folder below the root that holds the first image that is found anywhere."""
         part = self.path.stem.removeprefix("instances_")
         places = [Path(part), Path("images") / part, Path("images"), Path()]
-        found = (place for name in names for place in places if (self.root / place / name).is_file())
-        return next(found, places[0])
+        folders = (place for name in names for place in places if (self.root / place / name).is_file())
+        return next(folders, places[0])
 
     def _album(self, images: Sequence[tuple[dict[str, Any], str]], tables: dict[str, list[dict[str, Any]]]) -> Album:
         names = [identifier(str(category["name"])) for category in tables["categories"]]
@@ -166,21 +166,23 @@ class _Reader:
         kinds = {category["id"]: place for place, category in enumerate(tables["categories"])}
         numbers = {image["id"]: place for place, (image, _) in enumerate(images)}
         self._check_references(tables, kinds)
-        kept = [row for row in tables["annotations"] if row["image_id"] in numbers]
-        kept.sort(key=lambda row: numbers[row["image_id"]])
-        boxes = self._numbers([row["bbox"] for row in kept], "bbox", 4)
-        given = [row.get("area") for row in kept]
-        areas = [box[2] * box[3] if area is None else area for area, box in zip(given, boxes.tolist(), strict=True)]
+        annotations = [row for row in tables["annotations"] if row["image_id"] in numbers]
+        annotations.sort(key=lambda row: numbers[row["image_id"]])
+        boxes = self._numbers([row["bbox"] for row in annotations], "bbox", 4)
+        stated_areas = [row.get("area") for row in annotations]
+        areas = [
+            box[2] * box[3] if area is None else area for area, box in zip(stated_areas, boxes.tolist(), strict=True)
+        ]
         return Album(
             files=tuple(file for _, file in images),
             sizes=self._numbers([[image["width"], image["height"]] for image, _ in images], "width and height", 2),
             parts=np.zeros(len(images), dtype=np.int64),
             categories=tuple(names),
-            owners=np.array([numbers[row["image_id"]] for row in kept], dtype=np.int64),
-            classes=np.array([kinds[row["category_id"]] for row in kept], dtype=np.int64),
+            owners=np.array([numbers[row["image_id"]] for row in annotations], dtype=np.int64),
+            classes=np.array([kinds[row["category_id"]] for row in annotations], dtype=np.int64),
             boxes=boxes,
             areas=self._numbers([[area] for area in areas], "area", 1)[:, 0],
-            crowds=np.array([bool(row.get("iscrowd", 0)) for row in kept], dtype=bool),
+            crowds=np.array([bool(row.get("iscrowd", 0)) for row in annotations], dtype=bool),
         )
 
     def _check_references(self, tables: dict[str, list[dict[str, Any]]], kinds: Mapping[Any, int]) -> None:
@@ -193,9 +195,9 @@ class _Reader:
     def _numbers(self, rows: Sequence[Any], what: str, width: int) -> Array:
         """Return rows of numbers as an array; anything else is refused."""
         try:
-            found = np.array(rows, dtype=np.float64).reshape(len(rows), width)
+            numbers = np.array(rows, dtype=np.float64).reshape(len(rows), width)
         except (ValueError, TypeError):
             raise self.fail(f"some {what} is not {width} number{'s' if width > 1 else ''}") from None
-        if not np.isfinite(found).all() or (found[:, -min(width, 2) :] < 0).any():
+        if not np.isfinite(numbers).all() or (numbers[:, -min(width, 2) :] < 0).any():
             raise self.fail(f"some {what} is negative or no number")
-        return found
+        return numbers

@@ -25,21 +25,21 @@ def write_coco(folder: Path, scenes: int = 2000) -> dict[str, int]:
     """Write the first scenes to a folder in COCO's form; return how many images each part has."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
-    held = stage(scenes)
+    synthetic = stage(scenes)
     sizes = {}
     for part, number in PARTS.items():
-        rows = np.flatnonzero(held.album.parts == number).tolist()
-        write_atomically(folder / "annotations" / f"instances_{part}.json", _part(held, rows, folder / part))
+        rows = np.flatnonzero(synthetic.album.parts == number).tolist()
+        write_atomically(folder / "annotations" / f"instances_{part}.json", _part(synthetic, rows, folder / part))
         sizes[part] = len(rows)
     return sizes
 
 
-def _part(held: Stage, rows: list[int], folder: Path) -> bytes:
+def _part(synthetic: Stage, rows: list[int], folder: Path) -> bytes:
     """Write the images of one part and return its annotations."""
     images, annotations = list[dict[str, Any]](), list[dict[str, Any]]()
     for row in rows:
-        number, file = int(held.scenes.numbers[row]), held.album.files[row]
-        picture = drawn_scene(held.scenes.content(row, [True] * CROWDED), (WIDTH, HEIGHT))
+        number, file = int(synthetic.scenes.numbers[row]), synthetic.album.files[row]
+        picture = drawn_scene(synthetic.scenes.content(row, [True] * CROWDED), (WIDTH, HEIGHT))
         write_atomically(folder / file, png(picture.image))
         images.append({"id": number, "file_name": file, "width": WIDTH, "height": HEIGHT})
         instances = np.zeros((0, 0)) if picture.instances is None else picture.instances

@@ -64,8 +64,8 @@ class ImageTask(Task):
     def names(self) -> tuple[str, ...]:
         """The object classes that are counted: the nineteen, as far as the images know them, and those of the rules."""
         known = self.album.categories
-        asked = (name for formula in self.rules.values() for name in free_names(formula))
-        return tuple(dict.fromkeys([*(name for name in NAMES if name in known), *asked]))
+        needed = (name for formula in self.rules.values() for name in free_names(formula))
+        return tuple(dict.fromkeys([*(name for name in NAMES if name in known), *needed]))
 
     @cached_property
     def _counts(self) -> Codes:
@@ -93,17 +93,17 @@ class ImageTask(Task):
     @cached_property
     def standing(self) -> Standing:
         """How each image stands to the rules: of which variants and near-boundary types it is."""
-        found = [self._stands(boundary) for boundary in self.knowledge.boundaries]
-        variants, types = ([part[side] for part in found] for side in (0, 1))
-        rules = np.repeat(np.arange(len(found)), [part.shape[1] for part in variants])
+        memberships = [self._stands(boundary) for boundary in self.knowledge.boundaries]
+        variants, types = ([part[side] for part in memberships] for side in (0, 1))
+        rules = np.repeat(np.arange(len(memberships)), [part.shape[1] for part in variants])
         return Standing(np.concatenate(variants, axis=1), np.concatenate(types, axis=1), rules)
 
     def _stands(self, boundary: Boundary) -> tuple[Array, Array]:
         """Return which images are of which variants and types of one rule, from the counts that it asks for."""
-        asked = [self.space.place(name) for name in free_names(boundary.label)]
-        kinds, which = np.unique(self.codes[:, asked], axis=0, return_inverse=True)
+        columns = [self.space.place(name) for name in free_names(boundary.label)]
+        kinds, which = np.unique(self.codes[:, columns], axis=0, return_inverse=True)
         codes = np.zeros((len(kinds), len(self.space)), dtype=np.int64)
-        codes[:, asked] = kinds
+        codes[:, columns] = kinds
         truth, near = evaluate(boundary.label, self.space, codes), boundary.near(codes)
         variants = boundary.in_variants(codes) if boundary.explicit else truth[:, None]
         types = boundary.in_types(codes) if boundary.explicit else (near & ~truth)[:, None]
@@ -145,8 +145,8 @@ class ImageTask(Task):
         """Draw an image of a pool with these counts; a scene is changed to have them."""
         numbers = self.image_pools[pool]
         if isinstance(self.source, Stage):
-            found = dict(self.style_of(int(rng.choice(numbers))))
-            content = recomposed(found[CONTENT], dict(zip(self.names, map(int, codes), strict=True)))
+            style = dict(self.style_of(int(rng.choice(numbers))))
+            content = recomposed(style[CONTENT], dict(zip(self.names, map(int, codes), strict=True)))
             if content is not None:
                 return {CONTENT: content}
         fitting = numbers[(self.codes[numbers] == np.asarray(codes)).all(axis=1)]
@@ -198,8 +198,8 @@ class ImageTask(Task):
         if not wanted:
             return other
         content = world.style[CONTENT]
-        made = recomposed(content, wanted) if "scene" in content else None
-        return None if made is None else World(other.space, other.codes, {**world.style, CONTENT: made})
+        new_content = recomposed(content, wanted) if "scene" in content else None
+        return None if new_content is None else World(other.space, other.codes, {**world.style, CONTENT: new_content})
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the name of the photograph or scene."""

@@ -77,14 +77,14 @@ def _by_quota(standing: Standing, quotas: Quotas, rng: np.random.Generator) -> A
 
 def _drop_shared(standing: Standing, picked: Array, quota: int, rng: np.random.Generator) -> None:
     """Take away images that fulfil several rules where that leaves every variant with its quota, or all it had."""
-    held = standing.variants[picked].sum(axis=0)
+    counts = standing.variants[picked].sum(axis=0)
     belongs = standing.rules[:, None] == np.unique(standing.rules)[None, :]
     fulfilled = (standing.variants[picked].astype(np.int64) @ belongs.astype(np.int64) > 0).sum(axis=1)
     for number in rng.permutation(np.flatnonzero(picked)[fulfilled > 1]).tolist():
         own = standing.variants[number]
-        if (held[own] > quota).all():
+        if (counts[own] > quota).all():
             picked[number] = False
-            held[own] -= 1
+            counts[own] -= 1
 
 
 def evenly(regions: Array, size: int, rng: np.random.Generator) -> Array:

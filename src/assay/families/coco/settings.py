@@ -96,9 +96,9 @@ class FewShotConfig(CocoConfig):
     clear_fill: float = Field(0.15, ge=0, lt=1)
 
 
-def rules_of(given: Rules, known: tuple[str, ...]) -> dict[str, Formula]:
+def rules_of(rules: Rules, known: tuple[str, ...]) -> dict[str, Formula]:
     """Return the rules by name, each over object classes that the images' annotations have."""
-    texts = dict.fromkeys(given) if isinstance(given, list) else given
+    texts = dict.fromkeys(rules) if isinstance(rules, list) else rules
     if not texts:
         raise ConfigError("rules: none is given, so there is nothing to learn")
     return {name: _rule(name, text, known) for name, text in texts.items()}
@@ -108,7 +108,7 @@ def _rule(name: str, text: str | None, known: tuple[str, ...]) -> Formula:
     if text is None and name not in RULES:
         raise ConfigError(f"rules: no rule named {name!r}{suggestion(name, RULES)}")
     formula = parse(RULES[name] if text is None else text)
-    for asked in free_names(formula):
-        if asked not in known:
-            raise ConfigError(f"rules.{name}: no object class named {asked!r}{suggestion(asked, known)}")
+    for needed in free_names(formula):
+        if needed not in known:
+            raise ConfigError(f"rules.{name}: no object class named {needed!r}{suggestion(needed, known)}")
     return formula

@@ -87,9 +87,9 @@ class Scenes:
         horizon = round(float(self.horizons[row]), 3)
         return {"scene": view, "horizon": horizon, "lights": lights, "objects": objects, "spare": spare}
 
-    def only(self, kept: Array) -> "Scenes":
+    def only(self, rows: Array) -> "Scenes":
         """Return some of the scenes."""
-        return Scenes(**{column.name: getattr(self, column.name)[kept] for column in fields(self)})
+        return Scenes(**{column.name: getattr(self, column.name)[rows] for column in fields(self)})
 
 
 def counts_of(numbers: Array) -> tuple[Array, Array]:
@@ -204,7 +204,7 @@ def stage(count: int) -> Stage:
     behind = (scenes.views[rows] == LOOKS.index("table")) & (_TABLE[kinds] == 0)
     corners[behind, 3] = np.minimum(corners[behind, 3], TABLE_TOP * HEIGHT)
     boxes = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
-    seen = 1 - scenes.hidden[rows, slots].clip(0, 1)
+    visible = 1 - scenes.hidden[rows, slots].clip(0, 1)
     album = Album(
         files=tuple(f"scene-{number:06d}.png" for number in scenes.numbers.tolist()),
         sizes=np.tile([WIDTH, HEIGHT], (len(scenes.numbers), 1)).astype(np.float64),
@@ -213,7 +213,7 @@ def stage(count: int) -> Stage:
         owners=rows,
         classes=kinds,
         boxes=boxes,
-        areas=_FILL[kinds] * boxes[:, 2] * boxes[:, 3] * seen,
+        areas=_FILL[kinds] * boxes[:, 2] * boxes[:, 3] * visible,
         crowds=np.zeros(len(rows), dtype=bool),
     )
     return Stage(album, scenes)
@@ -225,12 +225,12 @@ def recomposed(content: Mapping[str, Any], counts: Mapping[str, int]) -> dict[st
     None where there are too few spare places. Of these, each new object takes the one where it hides least.
     """
     objects, spare = list[list[Any]](), list(content["spare"])
-    held: dict[str, int] = dict.fromkeys(NAMES, 0)
+    counted: dict[str, int] = dict.fromkeys(NAMES, 0)
     for row in content["objects"]:
-        held[row[0]] += row[-1]
-        if not row[-1] or held[row[0]] <= counts.get(row[0], held[row[0]]):
+        counted[row[0]] += row[-1]
+        if not row[-1] or counted[row[0]] <= counts.get(row[0], counted[row[0]]):
             objects.append(row)
-    lacking = [name for name, wanted in counts.items() for _ in range(wanted - held[name])]
+    lacking = [name for name, wanted in counts.items() for _ in range(wanted - counted[name])]
     if len(lacking) > len(spare):
         return None
     for name in lacking:
@@ -253,7 +253,7 @@ def _standing(name: str, content: Mapping[str, Any], spare: list[float]) -> list
 
 def _hiding(row: list[Any], others: list[list[Any]]) -> float:
     """Return the largest share of a box that is hidden when an object joins others."""
-    boxes = np.array([_box(one) for one in others]).reshape(1, -1, 4)
+    boxes = np.array([_box(other) for other in others]).reshape(1, -1, 4)
     covers, covered = _overlaps(np.array([_box(row)]), boxes)
     return float(max(covers.max(initial=0.0), covered.sum()))
 

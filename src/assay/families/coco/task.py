@@ -82,7 +82,7 @@ class CocoLogicFS(ImageTask):
     def choose(self, split: Split, standing: Standing, rng: np.random.Generator) -> Array:
         """Choose to the plan: variants evenly, types evenly, two far ones."""
         rows = few_shot(standing, split.size, self.plans[split.name], rng)
-        if len({bool(one) for one in standing.positive[rows]}) < 2:
+        if len({bool(label) for label in standing.positive[rows]}) < 2:
             only = bool(standing.positive[rows].any())
             raise KnowledgeError(
                 f"split {split.name!r}: {self.config.rule!r} is {only} in every image that there is; "

@@ -77,22 +77,22 @@ class MNLogic(DigitTask):
     @classmethod
     def translated(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys; `xor_rule: true` overrides `logic`, as there."""
-        given = settings.values
-        if given.get("xor_rule") is True:
+        values = settings.values
+        if values.get("xor_rule") is True:
             settings = settings.without({"logic"})
-        if "use_mnist" in given:
-            settings = settings.merged(Settings({"pixels": not given["use_mnist"]}))
-        if isinstance(given.get("logic"), list) and len(given["logic"]) == 1:
-            settings = settings.merged(Settings({"logic": given["logic"][0]}))
+        if "use_mnist" in values:
+            settings = settings.merged(Settings({"pixels": not values["use_mnist"]}))
+        if isinstance(values.get("logic"), list) and len(values["logic"]) == 1:
+            settings = settings.merged(Settings({"logic": values["logic"][0]}))
         return settings.without({"xor_rule", "use_mnist"}).renamed(RSBENCH)
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the bits."""
-        given, k = self.config.names, self.config.k
+        named, k = self.config.names, self.config.k
         letters = [chr(ord("a") + i) for i in range(26)] if k <= 26 else [f"b{i}" for i in range(1, k + 1)]
-        free = [name for name in letters if name not in given] + [f"bit{i}" for i in range(1, k + 1)]
-        return (given + free)[:k]
+        free = [name for name in letters if name not in named] + [f"bit{i}" for i in range(1, k + 1)]
+        return (named + free)[:k]
 
     @cached_property
     def knowledge(self) -> Knowledge:

@@ -200,8 +200,10 @@ class MNMath(DigitTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The digits and the labels of all equations."""
-        given = self.config.equations
-        named = given if isinstance(given, dict) else {f"y{i}": text for i, text in enumerate(given, start=1)}
+        equations = self.config.equations
+        named = (
+            equations if isinstance(equations, dict) else {f"y{i}": text for i, text in enumerate(equations, start=1)}
+        )
         space: ConceptSpace = digits(self.config.names, self.config.digit_values)
         return Knowledge.of(space, {name: parse(text, space.names) for name, text in named.items()})
 
@@ -209,11 +211,11 @@ class MNMath(DigitTask):
     def translated(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys: each equation has its own digits, under the same symbols."""
         settings = settings.renamed({"mnist_path": "digits"})
-        given = settings.values
-        if "logic" not in given:
-            return settings.without({"symbols", "num_digits"}) if "names" in given else _named(settings)
+        values = settings.values
+        if "logic" not in values:
+            return settings.without({"symbols", "num_digits"}) if "names" in values else _named(settings)
         logic, symbols = _texts(settings, "logic"), _texts(settings, "symbols")
-        count = _count(settings) if "num_digits" in given else len(symbols)
+        count = _count(settings) if "num_digits" in values else len(symbols)
         if len(symbols) > count:
             raise ConfigError(f"{settings.place('symbols')}{len(symbols)} symbols for {count} digits an equation")
         symbols += [f"d{i}" for i in range(len(symbols) + 1, count + 1)]
@@ -243,10 +245,10 @@ def _count(settings: Settings) -> int:
 
 def _texts(settings: Settings, key: str) -> list[str]:
     """Return a text or a list of texts as a list."""
-    given = settings.values.get(key, [])
-    texts = [given] if isinstance(given, str) else given
+    value = settings.values.get(key, [])
+    texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"{settings.place(key)}{key}: expected a text or a list of texts, not {given!r}")
+        raise ConfigError(f"{settings.place(key)}{key}: expected a text or a list of texts, not {value!r}")
     return list(texts)
 
 

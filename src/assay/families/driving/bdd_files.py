@@ -45,24 +45,24 @@ class Frames:
 @lru_cache(maxsize=2)
 def frames(folder: str, confusing: bool = False, skip_missing: bool = False) -> Frames:
     """Read the annotations in a folder, and look that the images are there."""
-    held = Path(folder)
-    root, where = _annotations(held)
-    images = next((held / place for place in PLACES if (held / place).is_dir() and place), held)
-    made, pools, hashes = dict[str, tuple[list[int], list[int]]](), dict[str, Array](), list[bytes]()
+    path = Path(folder)
+    root, where = _annotations(path)
+    images = next((path / place for place in PLACES if (path / place).is_dir() and place), path)
+    annotations, pools, hashes = dict[str, tuple[list[int], list[int]]](), dict[str, Array](), list[bytes]()
     for name, part in PARTS.items():
         if part not in where:
             continue
         part_rows, data = _part(where[part], confusing)
         rows = _there(part_rows, images, root, skip_missing)
-        if twice := sorted(set(rows) & set(made)):
+        if twice := sorted(set(rows) & set(annotations)):
             raise DataError(f"BDD-OIA: image {twice[0]!r} is in two splits")
-        pools[name] = np.arange(len(made), len(made) + len(rows))
-        made |= {file: part_rows[file] for file in rows}
+        pools[name] = np.arange(len(annotations), len(annotations) + len(rows))
+        annotations |= {file: part_rows[file] for file in rows}
         hashes.append(data)
-    files = tuple(made)
+    files = tuple(annotations)
     sizes = "".join(f"{file}:{(images / file).stat().st_size};" for file in files)
     sha256 = hashlib.sha256(b"".join([*hashes, sizes.encode()])).hexdigest()
-    concepts, actions = (np.array([made[file][side] for file in files], dtype=np.int64) for side in (0, 1))
+    concepts, actions = (np.array([annotations[file][side] for file in files], dtype=np.int64) for side in (0, 1))
     return Frames(files, concepts, actions, pools, images, sha256)
 
 
@@ -74,21 +74,21 @@ def _annotations(folder: Path) -> tuple[Path, dict[str, Pair]]:
     if not folder.is_dir():
         raise DataError(f"BDD-OIA: no folder {str(folder)!r}")
     for place in ("", "annotations", "labels"):
-        found = {part: _pair(folder / place, part) for part in PARTS.values()}
-        if any(pair[0].is_file() or pair[1].is_file() for pair in found.values()):
+        pairs = {part: _pair(folder / place, part) for part in PARTS.values()}
+        if any(pair[0].is_file() or pair[1].is_file() for pair in pairs.values()):
             break
     else:
         raise DataError(
             f"BDD-OIA: no annotations in {str(folder)!r}; expected train_25k_images_actions.json and others"
         )
-    kept = {part: pair for part, pair in found.items() if pair[0].is_file() or pair[1].is_file()}
-    for pair in kept.values():
+    present = {part: pair for part, pair in pairs.items() if pair[0].is_file() or pair[1].is_file()}
+    for pair in present.values():
         for path in pair:
             if not path.is_file():
                 raise DataError(f"BDD-OIA: {path.name!r} is missing in {str(path.parent)!r}")
-    if "train" not in kept:
-        raise DataError(f"BDD-OIA: {found['train'][0].name!r} is missing in {str(folder)!r}")
-    return folder, kept
+    if "train" not in present:
+        raise DataError(f"BDD-OIA: {pairs['train'][0].name!r} is missing in {str(folder)!r}")
+    return folder, present
 
 
 def _pair(folder: Path, part: str) -> Pair:
@@ -102,15 +102,15 @@ Rows = dict[str, tuple[list[int], list[int]]]
 def _part(pair: Pair, confusing: bool) -> tuple[Rows, bytes]:
     """Return concepts and actions of the images of one part by name, and the bytes that they come from."""
     actions, reasons = (_read(path) for path in pair)
-    given = _actions(pair[0].name, actions[0])
+    categories = _actions(pair[0].name, actions[0])
     why = _reasons(pair[1].name, reasons[0])
-    kept = [file for file, category in given.items() if confusing or not any(category[ACTIONS:])]
-    lacking = [file for file in kept if file not in why]
+    files = [file for file, category in categories.items() if confusing or not any(category[ACTIONS:])]
+    lacking = [file for file in files if file not in why]
     if lacking:
         raise DataError(
             f"BDD-OIA: {pair[1].name!r} has no reasons for {len(lacking):,} images, the first is {lacking[0]!r}"
         )
-    return {file: (why[file], given[file][:ACTIONS]) for file in sorted(kept)}, actions[1] + reasons[1]
+    return {file: (why[file], categories[file][:ACTIONS]) for file in sorted(files)}, actions[1] + reasons[1]
 
 
 def _read(path: Path) -> tuple[Any, bytes]:
@@ -124,25 +124,27 @@ def _read(path: Path) -> tuple[Any, bytes]:
         raise DataError(f"BDD-OIA: {path.name!r} is no whole JSON file; it breaks off or goes wrong{where}") from None
 
 
-def _actions(name: str, held: Any) -> dict[str, list[int]]:
+def _actions(name: str, data: Any) -> dict[str, list[int]]:
     """Return the annotated actions of each image, with `confusing` last where it is given."""
-    images, notes = (held.get(key) if isinstance(held, dict) else None for key in ("images", "annotations"))
+    images, notes = (data.get(key) if isinstance(data, dict) else None for key in ("images", "annotations"))
     if not isinstance(images, list) or not isinstance(notes, list) or not images:
         raise DataError(f"BDD-OIA: {name!r} has no lists 'images' and 'annotations'")
-    made: dict[str, list[int]] = {}
+    actions: dict[str, list[int]] = {}
     for image in images:
         file, place = _file(name, image), image.get("id")
         if type(place) is not int or not 0 <= place < len(notes):
             raise DataError(f"BDD-OIA: {name!r}: image {file!r} has the id {place!r}, and no annotation is there")
         note = notes[place]
-        made[file] = _bits(name, file, note.get("category") if isinstance(note, dict) else None, (ACTIONS, ACTIONS + 1))
-    return made
+        actions[file] = _bits(
+            name, file, note.get("category") if isinstance(note, dict) else None, (ACTIONS, ACTIONS + 1)
+        )
+    return actions
 
 
-def _reasons(name: str, held: Any) -> dict[str, list[int]]:
-    if not isinstance(held, list):
+def _reasons(name: str, data: Any) -> dict[str, list[int]]:
+    if not isinstance(data, list):
         raise DataError(f"BDD-OIA: {name!r} is no list of reasons")
-    return {_file(name, row): _bits(name, _file(name, row), row.get("reason"), (CONCEPTS,)) for row in held}
+    return {_file(name, row): _bits(name, _file(name, row), row.get("reason"), (CONCEPTS,)) for row in data}
 
 
 def _file(name: str, row: Any) -> str:

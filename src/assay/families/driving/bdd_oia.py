@@ -43,8 +43,8 @@ class BddOia(Driving):
     @cached_property
     def frames(self) -> Frames | None:
         """The annotated photographs, if there are any."""
-        held = self.config
-        return None if held.folder is None else frames(held.folder, held.confusing, held.skip_missing)
+        config = self.config
+        return None if config.folder is None else frames(config.folder, config.confusing, config.skip_missing)
 
     @property
     def how_drawn(self) -> str:  # type: ignore[override]
@@ -68,12 +68,12 @@ class BddOia(Driving):
         """The concepts and the rules; annotated actions have odds."""
         if self.frames is None:
             return knowledge_of(emergency=False, tied=False, most_obstacles=4)
-        held = Knowledge.of(space_of(emergency=False), rules(emergency=False))
+        knowledge = Knowledge.of(space_of(emergency=False), rules(emergency=False))
         if self.config.labels == "rule":
-            return held
-        agree = (held.labels_of(self.frames.concepts) == self.frames.actions).mean(axis=0)
+            return knowledge
+        agree = (knowledge.labels_of(self.frames.concepts) == self.frames.actions).mean(axis=0)
         odds = {name: _odds(rules(False)[name], float(share)) for name, share in zip(ACTIONS, agree, strict=True)}
-        return Knowledge.of(held.space, rules(False), odds=odds)
+        return Knowledge.of(knowledge.space, rules(False), odds=odds)
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits as they come."""
@@ -89,11 +89,11 @@ class BddOia(Driving):
 
     def _style_of(self, number: int) -> Style:
         """Return which photograph it is, and the luck that gives the actions that people wrote down."""
-        held = self._photographs
-        content = {CONTENT: {"image": held.files[number]}}
+        frames = self._photographs
+        content = {CONTENT: {"image": frames.files[number]}}
         if self.config.labels == "rule":
             return content
-        return {**content, LUCK: [0.0 if action else 1.0 for action in held.actions[number].tolist()]}
+        return {**content, LUCK: [0.0 if action else 1.0 for action in frames.actions[number].tolist()]}
 
     @property
     def _photographs(self) -> Frames:

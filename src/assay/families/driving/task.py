@@ -57,9 +57,9 @@ class Driving(SceneTask):
     def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the world with these concepts changed and what must follow: a cleared road loses its obstacles."""
         first = OBSTACLES[world.style["first"]]
-        made = world.do(followed(world.values, changes, self.ties, first))
-        kept = all(made[name] == value for name, value in changes.items())
-        return made if kept and not self.knowledge.violations(np.array([made.codes])).any() else None
+        other = world.do(followed(world.values, changes, self.ties, first))
+        holds = all(other[name] == value for name, value in changes.items())
+        return other if holds and not self.knowledge.violations(np.array([other.codes])).any() else None
 
     @property
     def ties(self) -> bool:
@@ -78,8 +78,8 @@ class SddOia(Driving):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The concepts, the traffic rules and the exclusions."""
-        held = self.config
-        return knowledge_of(held.ambulance, held.tied, held.most_obstacles)
+        config = self.config
+        return knowledge_of(config.ambulance, config.tied, config.most_obstacles)
 
     @property
     def ties(self) -> bool:

@@ -39,18 +39,18 @@ def patterns_of(own: Mapping[str, str], figure: ConceptSpace) -> dict[str, Formu
     <object1.colour == 'red' or object2.colour == 'red'>
     """
     texts = [(f"{kind}_{a}", text.format(_each(figure, a))) for a in ATTRIBUTES for kind, text in KINDS.items()]
-    found: dict[str, Formula] = {}
+    formulas: dict[str, Formula] = {}
     for name, text in [*texts, *own.items()]:
-        if name in found or not name.isidentifier():
-            why = "is there already" if name in found else "is no name"
+        if name in formulas or not name.isidentifier():
+            why = "is there already" if name in formulas else "is no name"
             raise ConfigError(f"patterns: {name!r} {why}; choose another")
         try:
-            formula = substituted(parse(text, [*figure.names, *found]), found)
+            formula = substituted(parse(text, [*figure.names, *formulas]), formulas)
             shape_of(formula, figure)
         except FormulaError as error:
             raise ConfigError(f"pattern {name!r}: {error}") from None
-        found[name] = grounded(formula, figure)
-    return found
+        formulas[name] = grounded(formula, figure)
+    return formulas
 
 
 def _each(figure: ConceptSpace, attribute: str) -> str:
@@ -88,19 +88,21 @@ NUMBERS = {1: "red", 2: "yellow", 3: "blue", 4: "square", 5: "circle", 6: "trian
 
 def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` is the pattern, `aggregator_logic` the aggregator."""
-    made: dict[str, Any] = {}
+    translated: dict[str, Any] = {}
     if "logic" in settings.values:
         names = _names(settings, "symbols", "logic")
         owners = {name: f"object{i // 2 + 1}.{ATTRIBUTES[i % 2]}" for i, name in enumerate(names)}
-        made["pattern"] = str(_renamed(settings, "logic", owners))
+        translated["pattern"] = str(_renamed(settings, "logic", owners))
     if "aggregator_logic" in settings.values:
         names = _names(settings, "aggregator_symbols", "aggregator_logic")
         owners = {name: f"figure{i + 1}.pattern" for i, name in enumerate(names)}
-        made["aggregator"] = str(_renamed(settings, "aggregator_logic", owners))
+        translated["aggregator"] = str(_renamed(settings, "aggregator_logic", owners))
     places = {"pattern": settings.places.get("logic"), "aggregator": settings.places.get("aggregator_logic")}
-    taken = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
-    plain = settings.without(taken).renamed(RSBENCH)
-    return plain.merged(Settings(made, {key: place for key, place in places.items() if place and key in made}))
+    consumed = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
+    plain = settings.without(consumed).renamed(RSBENCH)
+    return plain.merged(
+        Settings(translated, {key: place for key, place in places.items() if place and key in translated})
+    )
 
 
 def _names(settings: Settings, key: str, logic: str) -> list[str]:
@@ -129,17 +131,19 @@ def _named_value(formula: Formula) -> Formula:
     return Const(NUMBERS[number]) if type(number) is int and number in NUMBERS else formula
 
 
-def flat_combination(one: Any, objects: int, shapes: Iterable[str]) -> list[Any]:
+def flat_combination(combination: Any, objects: int, shapes: Iterable[str]) -> list[Any]:
     """Return a world's values in order; objects may be given as texts, in lists for each figure or in one.
 
     >>> flat_combination([["red, square"], ["circle, blue"]], 2, ["square", "circle"])
     ['square', 'red', 'circle', 'blue']
     """
-    parts = list(_leaves(one))
+    parts = list(_leaves(combination))
     if not any(isinstance(part, str) and "," in part for part in parts):
         return parts
     if len(parts) != objects:
-        raise ConfigError(f"combinations_in_distribution: {one!r} has {len(parts)} objects, a picture has {objects}")
+        raise ConfigError(
+            f"combinations_in_distribution: {combination!r} has {len(parts)} objects, a picture has {objects}"
+        )
     values: list[str] = []
     for part in parts:
         words = [word.strip() for word in str(part).split(",")]

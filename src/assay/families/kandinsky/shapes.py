@@ -84,13 +84,13 @@ def scattered(rng: np.random.Generator, count: int, side: int, radii: tuple[floa
     low, high = (min(round(radius * HALVES), width // 2 - MARGIN) for radius in radii)
     for attempt in range(ATTEMPTS):
         most = high - (high - low) * attempt // (ATTEMPTS - 1)
-        found = _thrown(rng.random(count * (1 + 2 * DARTS)).tolist(), count, width, (low, most))
-        if found is not None:
+        discs = _thrown(rng.random(count * (1 + 2 * DARTS)).tolist(), count, width, (low, most))
+        if discs is not None:
             break
     else:
-        found = _on_grid(rng, count, width, low)
-    found.sort(key=lambda spot: (spot[0] ** 2 + spot[1] ** 2, spot[0]))
-    return [[x / HALVES, y / HALVES, radius / HALVES] for x, y, radius in found]
+        discs = _on_grid(rng, count, width, low)
+    discs.sort(key=lambda spot: (spot[0] ** 2 + spot[1] ** 2, spot[0]))
+    return [[x / HALVES, y / HALVES, radius / HALVES] for x, y, radius in discs]
 
 
 Disc = tuple[int, int, int]
@@ -144,8 +144,8 @@ class Sprite:
 def sprite(shape: str, colour: str, background: str, spot: Spot) -> tuple[Sprite, int, int]:
     """Return the sprite of a primitive, and the column and row of its corner in the figure."""
     x, y, radius = (round(number * HALVES) for number in spot)
-    found = _kept(radius, _sprite)(shape, colour, background, radius, x % HALVES, y % HALVES)
-    return found, x // HALVES + found.left, y // HALVES + found.top
+    stamp = _kept(radius, _sprite)(shape, colour, background, radius, x % HALVES, y % HALVES)
+    return stamp, x // HALVES + stamp.left, y // HALVES + stamp.top
 
 
 def cutout(shape: str, colour: str, background: str, spot: Spot, side: int) -> Sprite:
@@ -159,12 +159,12 @@ def stamped(empty: Array, stamps: Sequence[tuple[str, Sprite, int, int]]) -> Pic
     image = empty.copy()
     instances = np.zeros(empty.shape[:2], dtype=np.uint8 if len(stamps) < 256 else np.uint16)
     things = []
-    for number, (name, made, left, top) in enumerate(stamps, start=1):
-        height, width = made.mask.shape
-        image[top : top + height, left : left + width] += made.tint
-        instances[top : top + height, left : left + width] += np.multiply(made.mask, number, dtype=instances.dtype)
-        seen = made.seen
-        things.append(Thing(name, Box(left + seen.left, top + seen.top, left + seen.right, top + seen.bottom)))
+    for number, (name, stamp, left, top) in enumerate(stamps, start=1):
+        height, width = stamp.mask.shape
+        image[top : top + height, left : left + width] += stamp.tint
+        instances[top : top + height, left : left + width] += np.multiply(stamp.mask, number, dtype=instances.dtype)
+        box = stamp.seen
+        things.append(Thing(name, Box(left + box.left, top + box.top, left + box.right, top + box.bottom)))
     return Picture(image, tuple(things), instances)
 
 
@@ -207,5 +207,5 @@ def _tinted(ink: Array, colour: str, background: str, left: int, top: int) -> Sp
     step = (ink[:, :, None].astype(np.int64) * (np.array(COLOURS[colour]) - behind) + 127) // 255
     mask = (ink >= 128).astype(np.uint8)
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    seen = Box(int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
-    return Sprite(step.astype(np.uint8), mask, left, top, seen)
+    box = Box(int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+    return Sprite(step.astype(np.uint8), mask, left, top, box)

@@ -154,13 +154,13 @@ class KandLogic(Task):
     @cached_property
     def rule(self) -> Formula:
         """The label over the concepts of all figures."""
-        held, own = self.config, dict(self.config.patterns)
-        if held.pattern is not None:
+        config, own = self.config, dict(self.config.patterns)
+        if config.pattern is not None:
             if "pattern" in own:
                 raise ConfigError("patterns: 'pattern' is given twice, here and as 'pattern'; choose another name")
-            own["pattern"] = held.pattern
-        text = held.aggregator or (self.usual if held.pattern is None else EACH)
-        return aggregated(text, patterns_of(own, figure_space(held.objects, self.values)), held.figures)
+            own["pattern"] = config.pattern
+        text = config.aggregator or (self.usual if config.pattern is None else EACH)
+        return aggregated(text, patterns_of(own, figure_space(config.objects, self.values)), config.figures)
 
     def in_distribution(self) -> Formula:
         """Return the worlds that the settings list, each by values or by texts such as "red, square"."""
@@ -168,7 +168,9 @@ class KandLogic(Task):
         if listed is None:
             return TRUE
         count = len(self.slots)
-        return combinations([flat_combination(one, count, self.config.shapes) for one in listed], self.space)
+        return combinations(
+            [flat_combination(combination, count, self.config.shapes) for combination in listed], self.space
+        )
 
     @cached_property
     def layout(self) -> Layout:
@@ -189,8 +191,8 @@ class KandLogic(Task):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the objects lie and how large they are, whatever their shapes and colours."""
-        held = self.config
-        return {"figures": [scattered(rng, held.objects, held.side, held.radii) for _ in range(held.figures)]}
+        config = self.config
+        return {"figures": [scattered(rng, config.objects, config.side, config.radii) for _ in range(config.figures)]}
 
     @cached_property
     def empty(self) -> Array:
@@ -200,16 +202,20 @@ class KandLogic(Task):
 
     def render(self, world: World) -> Picture:
         """Set the objects into the picture, each with its mask and box."""
-        held, stamps = self.config, []
+        config, stamps = self.config, []
         for number, slot in enumerate(self.slots):
-            figure, place = divmod(number, held.objects)
-            look = held.shapes[world.codes[2 * number]], held.colours[world.codes[2 * number + 1]], held.background
+            figure, place = divmod(number, config.objects)
+            appearance = (
+                config.shapes[world.codes[2 * number]],
+                config.colours[world.codes[2 * number + 1]],
+                config.background,
+            )
             spot = world.style["figures"][figure][place]
-            if held.view == "objects":
-                stamps.append((slot.name, cutout(*look, spot, CROP), CROP * number, 0))
+            if config.view == "objects":
+                stamps.append((slot.name, cutout(*appearance, spot, CROP), CROP * number, 0))
             else:
-                made, left, top = sprite(*look, spot)
-                stamps.append((slot.name, made, held.side * figure + left, top))
+                stamp, left, top = sprite(*appearance, spot)
+                stamps.append((slot.name, stamp, config.side * figure + left, top))
         return stamped(self.empty, stamps)
 
 

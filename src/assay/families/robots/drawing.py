@@ -91,12 +91,12 @@ class Table:
 
 def draw(robots: Array, colours: Array, look: Look, channels: int = 3) -> Array:
     """Return pictures of robots (rows of nine codes) in pairs of colours (robots x 2 x channels): a pure function."""
-    made = np.empty((len(robots), look.size, look.size, channels), dtype=np.uint8)
+    images = np.empty((len(robots), look.size, look.size, channels), dtype=np.uint8)
     step = max(1, 2**19 // (look.size * look.size))
     for start in range(0, len(robots), step):
         stop = start + step
-        made[start:stop] = _mixed(robots[start:stop], colours[start:stop], look)
-    return made
+        images[start:stop] = _mixed(robots[start:stop], colours[start:stop], look)
+    return images
 
 
 def _mixed(robots: Array, colours: Array, look: Look) -> Array:
@@ -145,9 +145,9 @@ def _table(band: Band, look: Look) -> Table:
         dtype=np.float32,
     ).reshape(*band.values, *shape, 3)
     for axis, part in enumerate(band.parts):
-        seen = np.float32(look.visible[part])
-        if seen < 1:
-            inks = seen * inks + (1 - seen) * inks.mean(axis=axis, keepdims=True)
+        visibility = np.float32(look.visible[part])
+        if visibility < 1:
+            inks = visibility * inks + (1 - visibility) * inks.mean(axis=axis, keepdims=True)
     return Table(inks.reshape(-1, *shape, 3), left, top)
 
 
@@ -161,8 +161,8 @@ def _inks(band: Band, codes: Sequence[int], look: Look, corner: tuple[int, int],
     image[: max(0, first)] = 0  # each line of the drawing belongs to one band
     image[max(0, last) :] = 0
     if look.blur:
-        spread = ImageFilter.GaussianBlur(look.blur * pen.scale)
-        image = np.asarray(Image.fromarray(image).filter(spread))
+        gaussian = ImageFilter.GaussianBlur(look.blur * pen.scale)
+        image = np.asarray(Image.fromarray(image).filter(gaussian))
     blocks = image.reshape(shape[0], times, shape[1], times, 3)
     return np.asarray(blocks.mean(axis=(1, 3), dtype=np.float32) / 255)
 

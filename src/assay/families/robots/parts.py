@@ -74,18 +74,21 @@ def view(name: str) -> View:
         part = PARTS.concept(name)
         return View(part, name, tuple(range(len(part.values))), Var(name))
     if name in COARSE:
-        held, pair = COARSE[name]
-        each = len(PARTS.concept(held).values) // 2
-        second = Member((Var(held),), tuple((value,) for value in PARTS.concept(held).values[each:]))
+        part_name, pair = COARSE[name]
+        each = len(PARTS.concept(part_name).values) // 2
+        second = Member((Var(part_name),), tuple((value,) for value in PARTS.concept(part_name).values[each:]))
         table = tuple(code // each for code in range(2 * each))
-        return View(Concept(name, pair), held, table, If(second, Const(pair[1]), Const(pair[0])))
-    for held in ("hand", "foot"):
-        values = tuple(str(value) for value in PARTS.concept(held).values)
-        subtype = name.removeprefix(f"{held}_is_")
+        return View(Concept(name, pair), part_name, table, If(second, Const(pair[1]), Const(pair[0])))
+    for part_name in ("hand", "foot"):
+        values = tuple(str(value) for value in PARTS.concept(part_name).values)
+        subtype = name.removeprefix(f"{part_name}_is_")
         if name != subtype and subtype in values:
             table = tuple(int(value == subtype) for value in values)
-            return View(Concept(name, (False, True)), held, table, Var(held).eq(subtype))
-    known = (*NAMES, *(f"{held}_is_{value}" for held in ("hand", "foot") for value in PARTS.concept(held).values))
+            return View(Concept(name, (False, True)), part_name, table, Var(part_name).eq(subtype))
+    known = (
+        *NAMES,
+        *(f"{part_name}_is_{value}" for part_name in ("hand", "foot") for value in PARTS.concept(part_name).values),
+    )
     raise UnknownName(f"robots have no concept {name!r}{suggestion(name, known)}")
 
 
@@ -105,17 +108,17 @@ class Views:
     @cached_property
     def space(self) -> ConceptSpace:
         """The concepts."""
-        return ConceptSpace(tuple(one.concept for one in self.views))
+        return ConceptSpace(tuple(view.concept for view in self.views))
 
     def seen(self, robots: Codes) -> Codes:
         """Return the concepts of robots."""
-        columns = [np.array(one.table)[robots[:, PARTS.place(one.part)]] for one in self.views]
+        columns = [np.array(view.table)[robots[:, PARTS.place(view.part)]] for view in self.views]
         return np.stack(columns, axis=1)
 
     @cached_property
     def by_part(self) -> Mapping[str, tuple[int, ...]]:
         """The places of the concepts that each part is seen by, for all parts."""
-        return {p: tuple(i for i, one in enumerate(self.views) if one.part == p) for p in PARTS.names}
+        return {p: tuple(i for i, view in enumerate(self.views) if view.part == p) for p in PARTS.names}
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
@@ -125,36 +128,36 @@ class Views:
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """That several concepts of one part agree, such as subtypes of which only one can be."""
-        made = []
+        constraints = []
         for part, places in self.by_part.items():
             if len(places) > 1:
-                held = [self.views[place] for place in places]
+                views = [self.views[place] for place in places]
                 rows = dict.fromkeys(
-                    tuple(one.concept.values[one.table[code]] for one in held)
+                    tuple(view.concept.values[view.table[code]] for view in views)
                     for code in range(len(PARTS.concept(part).values))
                 )
-                terms = tuple(Var(one.concept.name) for one in held)
-                made.append(Constraint(f"one_{part}", Member(terms, tuple(rows)), ("part",)))
-        return tuple(made)
+                terms = tuple(Var(view.concept.name) for view in views)
+                constraints.append(Constraint(f"one_{part}", Member(terms, tuple(rows)), ("part",)))
+        return tuple(constraints)
 
     def fits(self, part: str, wanted: Mapping[str, Value]) -> list[int]:
         """Return the codes of a part that have the wanted values in all views of it."""
-        held = [self.views[place] for place in self.by_part[part] if self.views[place].concept.name in wanted]
+        views = [self.views[place] for place in self.by_part[part] if self.views[place].concept.name in wanted]
         codes = range(len(PARTS.concept(part).values))
-        return [c for c in codes if all(v.table[c] == v.concept.code(wanted[v.concept.name]) for v in held)]
+        return [c for c in codes if all(v.table[c] == v.concept.code(wanted[v.concept.name]) for v in views)]
 
-    def nearest(self, part: str, seen: Sequence[int], before: int, among: Sequence[int] | None = None) -> int:
+    def nearest(self, part: str, observed: Sequence[int], before: int, among: Sequence[int] | None = None) -> int:
         """Return the code of a part that agrees with most concepts seen; of those the one nearest to what it was.
 
         Near is: the same, or at the same place in the other half of the subtypes, as `flat_square` is to
         `pointy_square`; else the first.
         """
-        held = [self.views[place] for place in self.by_part[part]]
+        views = [self.views[place] for place in self.by_part[part]]
         count = len(PARTS.concept(part).values)
         half = max(1, count // 2)
 
         def rank(code: int) -> tuple[int, bool, bool, int]:
-            agreed = sum(one.table[code] == said for one, said in zip(held, seen, strict=True))
+            agreed = sum(view.table[code] == value for view, value in zip(views, observed, strict=True))
             return -agreed, code != before, code % half != before % half, code
 
         return min(range(count) if among is None else among, key=rank)
@@ -195,7 +198,7 @@ class Rule:
     def _shared_out(self, views: Views) -> Knowledge:
         """Return the knowledge whose labels have, for each combination of concepts, the share of robots that do."""
         parts = {view(name).part for name in self.names}
-        places = [place for place, one in enumerate(views.views) if one.part in parts]
+        places = [place for place, viewed in enumerate(views.views) if viewed.part in parts]
         if not places:
             raise ConfigError(f"the concepts {', '.join(views.space.names)} have no part in the rule: {self.formula}")
         chances = self.of_robots.chances(ROBOTS)[:, 0]
@@ -232,7 +235,7 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
     return total(Const(base), *steps)
 
 
-def best_accuracy(rule: Rule, seen: Codes) -> float:
+def best_accuracy(rule: Rule, observed: Codes) -> float:
     """Return how often the label can be told from what is seen of each robot, over all robots alike.
 
     >>> from assay.logic.parse import parse
@@ -241,6 +244,6 @@ def best_accuracy(rule: Rule, seen: Codes) -> float:
     0.875
     """
     chances = rule.of_robots.chances(ROBOTS)[:, 0]
-    _, which = np.unique(seen, axis=0, return_inverse=True)
+    _, which = np.unique(observed, axis=0, return_inverse=True)
     shares = np.bincount(which.ravel(), chances) / np.bincount(which.ravel())
     return float(np.maximum(shares, 1 - shares)[which.ravel()].mean())

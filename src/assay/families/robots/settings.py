@@ -129,12 +129,12 @@ class RobotsConfig(TaskConfig):
 
     @field_validator("visible", "masked", "omitted")
     @classmethod
-    def _must_be_shares_of_parts(cls, given: float | Shares) -> float | Shares:
-        for part in given if isinstance(given, dict) else ():
+    def _must_be_shares_of_parts(cls, shares: float | Shares) -> float | Shares:
+        for part in shares if isinstance(shares, dict) else ():
             if part not in PARTS.names:
                 raise ValueError(f"no part named {part!r}{suggestion(part, PARTS.names)}")
-        _refuse_other_than_shares(given)
-        return given
+        _refuse_other_than_shares(shares)
+        return shares
 
     @model_validator(mode="after")
     def _must_show_something(self) -> "RobotsConfig":
@@ -144,8 +144,8 @@ class RobotsConfig(TaskConfig):
 
     def chance(self, kind: Literal["masked", "omitted"], part: str) -> float:
         """Return how often a part is masked or omitted."""
-        given: float | Shares = getattr(self, kind)
-        return given.get(part, 0.0) if isinstance(given, dict) else given
+        shares: float | Shares = getattr(self, kind)
+        return shares.get(part, 0.0) if isinstance(shares, dict) else shares
 
 
 @contextmanager
@@ -157,25 +157,25 @@ def _one_line() -> Iterator[None]:
         raise ValueError(str(error)) from None
 
 
-def _refuse_other_than_shares(given: float | Shares) -> None:
-    for share in given.values() if isinstance(given, dict) else [given]:
+def _refuse_other_than_shares(shares: float | Shares) -> None:
+    for share in shares.values() if isinstance(shares, dict) else [shares]:
         if not 0 <= share <= 1:
             raise ValueError(f"{share:g} is no share from 0 to 1")
 
 
 def translated(settings: Settings) -> Settings:
     """Return settings in our keys, on top of the preset that they name."""
-    given = settings.renamed(RELEASED)
+    ours = settings.renamed(RELEASED)
     for key, words in WORDS.items():
-        said = given.values.get(key)
-        if isinstance(said, str) and said in words:
-            given = given.without({key}).merged(Settings(words[said]))
-    preset = given.values.get("preset")
+        word = ours.values.get(key)
+        if isinstance(word, str) and word in words:
+            ours = ours.without({key}).merged(Settings(words[word]))
+    preset = ours.values.get("preset")
     if preset is None:
-        return given
+        return ours
     if preset not in PRESETS:
-        raise ConfigError(f"{given.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
-    return Settings(PRESETS[preset]).merged(given)
+        raise ConfigError(f"{ours.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
+    return Settings(PRESETS[preset]).merged(ours)
 
 
 def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> Rule:

@@ -122,10 +122,10 @@ class Catalogue:
 
         Who knows the concepts only sees the label as drawn; who knows all parts sees the same label.
         """
-        whole, shown = (float(chances[robot]) for chances in self.chances)
-        if whole == shown:
+        by_parts, by_concepts = (float(chances[robot]) for chances in self.chances)
+        if by_parts == by_concepts:
             return draw
-        return within * shown if draw < whole else shown + within * (1 - shown)
+        return within * by_concepts if draw < by_parts else by_concepts + within * (1 - by_concepts)
 
 
 class RobotSource:
@@ -159,18 +159,18 @@ class RobotSource:
     @cached_property
     def inside(self) -> Array:
         """Whether each robot is one that the split's formula, stage and share let in."""
-        held = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.seen)
-        return held if self.split.share == (0.0, 1.0) else held & self._in_share()
+        inside = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.seen)
+        return inside if self.split.share == (0.0, 1.0) else inside & self._in_share()
 
     def _in_share(self) -> Array:
         """Return whether a robot's concepts are in the split's share of the combinations that have its label."""
         keys, labels = self.catalogue.keys, self.catalogue.knowledge.labels_of(self.catalogue.seen)[:, 0]
-        held = np.zeros(len(keys), dtype=bool)
+        chosen = np.zeros(len(keys), dtype=bool)
         for label in np.unique(labels).tolist():
             order = rng_for(self.seed, "robots", "share", label).permutation(np.unique(keys[labels == label]))
             low, high = (round(share * len(order)) for share in self.split.share)
-            held |= (labels == label) & np.isin(keys, order[low:high])
-        return held
+            chosen |= (labels == label) & np.isin(keys, order[low:high])
+        return chosen
 
     @property
     def total(self) -> int:
@@ -183,12 +183,12 @@ class RobotSource:
         size = sum(count for _, count in packs)
         places = np.asarray(places, dtype=np.int64)
         cards, rounds = self._deck(size, "foot").deal(places), places // size
-        made, start = np.zeros(len(places), dtype=np.int64), 0
+        rows, start = np.zeros(len(places), dtype=np.int64), 0
         for foot, count in packs:
             mine = (cards >= start) & (cards < start + count)
-            made[mine] = self._spread(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
+            rows[mine] = self._spread(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
             start += count
-        return made
+        return rows
 
     def _spread(self, rows: Array, numbers: Array, foot: str | None) -> Array:
         """Deal renderings evenly, or labels evenly and to each its renderings."""
@@ -197,11 +197,11 @@ class RobotSource:
         labels = self.catalogue.labels[rows % len(ROBOTS)]
         kinds = np.unique(labels)
         which, rounds = self._deck(len(kinds), "label", foot).deal(numbers), numbers // len(kinds)
-        made = np.zeros(len(numbers), dtype=np.int64)
+        chosen = np.zeros(len(numbers), dtype=np.int64)
         for place, label in enumerate(kinds.tolist()):
             some = rows[labels == label]
-            made[which == place] = some[self._deck(len(some), "row", foot, label).deal(rounds[which == place])]
-        return made
+            chosen[which == place] = some[self._deck(len(some), "row", foot, label).deal(rounds[which == place])]
+        return chosen
 
     def _deck(self, size: int, *purpose: object) -> Deck:
         return Deck(size, self.seed, "robots", self.split.name, *purpose)
@@ -216,16 +216,16 @@ class RobotSource:
 
     def styled(self, places: Array, codes: Codes) -> list[World]:
         """Return robots with these concepts, as they look at these places; which robots, the places decide."""
-        keys, held = self.catalogue.keys_of(codes), self.catalogue.keys[self.rows % len(ROBOTS)]
+        keys, own_keys = self.catalogue.keys_of(codes), self.catalogue.keys[self.rows % len(ROBOTS)]
         rows = np.zeros(len(keys), dtype=np.int64)
         for key in np.unique(keys).tolist():
-            some, mine = self.rows[held == key], keys == key
+            some, mine = self.rows[own_keys == key], keys == key
             rows[mine] = some[self._deck(len(some), "alike", key).deal(np.asarray(places)[mine])]
         return self._styled(places, rows)
 
     def _styled(self, places: Array, rows: Array) -> list[World]:
         streams = Streams(self.seed, "robots", self.split.name)
-        space, drawn, made = self.catalogue.views.space, self.catalogue.knowledge.stochastic, []
+        space, stochastic, worlds = self.catalogue.views.space, self.catalogue.knowledge.stochastic, []
         for place, row in zip(np.asarray(places).tolist(), rows.tolist(), strict=True):
             rng, robot = streams[place], row % len(ROBOTS)
             luck = rng.random(2).tolist()  # before the style, so that it is the same in every modality
@@ -233,10 +233,10 @@ class RobotSource:
             style = {**self.style(rng, codes, self.split.pool), **self._tied(row)}
             if self.catalogue.views.hidden:
                 style[CONTENT] = self.catalogue.content(robot)
-            if drawn:
+            if stochastic:
                 style[LUCK] = [self.catalogue.luck(robot, *luck)]
-            made.append(World(space, tuple(codes), style))
-        return made
+            worlds.append(World(space, tuple(codes), style))
+        return worlds
 
     def _tied(self, row: int) -> Style:
         return {"colours": list(SCHEMES[row % self.deal.tied])} if self.deal.tied else {}

@@ -85,17 +85,19 @@ class Robots(Task):
 
     def ceiling(self, names: Sequence[str] | None = None) -> float:
         """Return how often the label can be told from these concepts, by default from the pictures."""
-        seen = told_apart(ROBOTS, self.look) if names is None else Views.of(list(names)).seen(ROBOTS)
-        return best_accuracy(self.rule, seen)
+        observed = told_apart(ROBOTS, self.look) if names is None else Views.of(list(names)).seen(ROBOTS)
+        return best_accuracy(self.rule, observed)
 
     # -- splits --------------------------------------------------------------------------------------------------------
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits; where concepts tell robots apart, that they share none is said, and so checked."""
-        made = super().splits()
+        splits = super().splits()
         if not self.catalogue.tells_apart or self.config.split_by != "robot":
-            return made
-        return tuple(replace(one, disjoint_from=_other_pools(one, made[:place])) for place, one in enumerate(made))
+            return splits
+        return tuple(
+            replace(split, disjoint_from=_other_pools(split, splits[:place])) for place, split in enumerate(splits)
+        )
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return the robots of a split."""
@@ -196,11 +198,11 @@ class Robots(Task):
         for part, places in self.views.by_part.items():
             mine = {name: value for name, value in changes.items() if self.views.space.place(name) in places}
             if mine:
-                seen, before = [wanted.codes[place] for place in places], robot[PARTS.place(part)]
+                observed, before = [wanted.codes[place] for place in places], robot[PARTS.place(part)]
                 among = self.views.fits(part, mine)
                 if not among:
                     return None
-                robot[PARTS.place(part)] = self.views.nearest(part, seen, before, among)
+                robot[PARTS.place(part)] = self.views.nearest(part, observed, before, among)
         codes = self.views.seen(np.array([robot]))[0].tolist()
         content = {part: value for part, value in PARTS.decode(robot).items() if part in self.views.hidden}
         return World(world.space, tuple(codes), {**world.style, **({CONTENT: content} if content else {})})

@@ -74,12 +74,14 @@ class Shape:
         """
         bits = np.uint32(1) << np.arange(len(SYMBOLS), dtype=np.uint32)
         digits = np.uint32((1 << (self.side + 1)) - 2)
-        held = np.ascontiguousarray(boards.T)[self.units]  # units first, boards last: the adding up runs over long rows
-        seen = np.bitwise_or.reduce(bits[held], axis=1).T
+        contents = np.ascontiguousarray(boards.T)[
+            self.units
+        ]  # units first, boards last: the adding up runs over long rows
+        present = np.bitwise_or.reduce(bits[contents], axis=1).T
         if incomplete == "violated":
-            return np.asarray(seen & digits != digits)
-        filled = (held != BLANK).sum(axis=1).T
-        return np.asarray(np.bitwise_count(seen & digits) != filled)
+            return np.asarray(present & digits != digits)
+        filled = (contents != BLANK).sum(axis=1).T
+        return np.asarray(np.bitwise_count(present & digits) != filled)
 
 
 def written(boards: Array) -> list[str]:
@@ -131,8 +133,8 @@ def solved(shape: Shape, draws: Draws, numbers: Array) -> Array:
     todo, turn, tries = np.arange(len(numbers)), 0, ATTEMPTS[shape.block]
     while len(todo):
         turns = np.tile(np.arange(turn, turn + tries), len(todo))
-        found, filled = _fillings(shape, draws, np.repeat(numbers[todo], tries) * 2**20 + turns)
-        which, first = np.unique(found // tries, return_index=True)  # of several that end well the earliest counts
+        finished, filled = _fillings(shape, draws, np.repeat(numbers[todo], tries) * 2**20 + turns)
+        which, first = np.unique(finished // tries, return_index=True)  # of several that end well the earliest counts
         grids[todo[which]] = filled[first]
         todo, turn = np.delete(todo, which), turn + tries
     return grids
@@ -150,9 +152,9 @@ def _fillings(shape: Shape, draws: Draws, numbers: Array) -> tuple[Array, Array]
         tightest = scores.argmin(axis=1)
         left = scores[np.arange(len(alive)), tightest] >> 16
         if (left == 0).any():
-            kept = left > 0
-            scores, free, grids, alive = scores[kept], free[kept], grids[kept], alive[kept]
-            tightest, left = tightest[kept], left[kept]
+            unstuck = left > 0
+            scores, free, grids, alive = scores[unstuck], free[unstuck], grids[unstuck], alive[unstuck]
+            tightest, left = tightest[unstuck], left[unstuck]
         rows = np.arange(len(alive))
         options = cover.options[tightest]
         rank = below(words[alive, demands + step], left)

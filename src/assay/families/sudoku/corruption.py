@@ -38,9 +38,9 @@ def acted(shape: Shape, boards: Array, words: Array) -> Array:
     cells = np.tile(np.arange(shape.cells), (len(boards), 1))
     swapped = kind // 2 == 0
     _swap(cells, swapped, (band * n + first) * side + line, (band * n + second) * side + line)
-    lines, held = np.flatnonzero(kind // 2 == 1), cells.reshape(-1, side, side)
-    one, other = (band * n + first)[lines], (other_band * n + second)[lines]
-    held[lines, one], held[lines, other] = held[lines, other], held[lines, one]
+    lines, grids = np.flatnonzero(kind // 2 == 1), cells.reshape(-1, side, side)
+    from_line, to_line = (band * n + first)[lines], (other_band * n + second)[lines]
+    grids[lines, from_line], grids[lines, to_line] = grids[lines, to_line], grids[lines, from_line]
     copied = kind // 2 == 2
     target = (band * n + first + 1 + below(words[:, 6], side - 1)) % side
     cells[copied, (line * side + target)[copied]] = (line * side + band * n + first)[copied]
@@ -49,13 +49,13 @@ def acted(shape: Shape, boards: Array, words: Array) -> Array:
     return np.take_along_axis(boards, cells, axis=1)
 
 
-def _swap(cells: Array, where: Array, one: Array, other: Array) -> None:
-    cells[where, one[where]], cells[where, other[where]] = other[where], one[where]
+def _swap(cells: Array, where: Array, first: Array, second: Array) -> None:
+    cells[where, first[where]], cells[where, second[where]] = second[where], first[where]
 
 
 def by_actions(shape: Shape, boards: Array, draws: Draws, numbers: Array, most: int) -> Array:
     """Return the boards after 1 to `most` actions each, drawn again where these cancel out."""
-    made = boards.copy()
+    corrupted = boards.copy()
     todo, turn = np.arange(len(boards)), 0
     while len(todo):
         worked = boards[todo]
@@ -64,9 +64,9 @@ def by_actions(shape: Shape, boards: Array, draws: Draws, numbers: Array, most: 
             going = counts > step
             words = draws.words(numbers[todo][going], WORDS, turn + 1 + step)
             worked[going] = acted(shape, worked[going], words)
-        made[todo] = worked
+        corrupted[todo] = worked
         todo, turn = todo[~shape.violated(worked).any(axis=1)], turn + 1 + most
-    return made
+    return corrupted
 
 
 def by_count(
@@ -76,22 +76,22 @@ def by_count(
 
     Moves are drawn until the number is met; a move that would not bring it nearer, or beyond, is not made.
     """
-    made, flags = boards.copy(), shape.violated(boards, incomplete)
+    corrupted, flags = boards.copy(), shape.violated(boards, incomplete)
     counts = flags.sum(axis=1)
     todo, turn = np.flatnonzero(counts != wanted), 0
     while len(todo):
         words = draws.words(numbers[todo], WORDS, turn)
         most = wanted[todo] - counts[todo] if incomplete == "violated" else np.full(len(todo), 3)
-        tried = _move(shape, made[todo], flags[todo], most, words)
-        found = shape.violated(tried, incomplete)
-        now = found.sum(axis=1)
+        tried = _move(shape, corrupted[todo], flags[todo], most, words)
+        tried_flags = shape.violated(tried, incomplete)
+        now = tried_flags.sum(axis=1)
         better = (now > counts[todo]) & (now <= wanted[todo])
         changed = todo[better]
-        made[changed], flags[changed], counts[changed] = tried[better], found[better], now[better]
+        corrupted[changed], flags[changed], counts[changed] = tried[better], tried_flags[better], now[better]
         todo, turn = todo[counts[todo] != wanted[todo]], turn + 1
         stuck = todo[turn % (PATIENCE + 2 * wanted[todo]) == 0]
-        made[stuck], flags[stuck], counts[stuck] = boards[stuck], False, 0
-    return made
+        corrupted[stuck], flags[stuck], counts[stuck] = boards[stuck], False, 0
+    return corrupted
 
 
 def _move(shape: Shape, boards: Array, flags: Array, most: Array, words: Array) -> Array:
@@ -135,10 +135,10 @@ def nearest(
         if not amiss.any():
             return board
         tried = _edits(shape, board, np.unique(shape.units[places[amiss]]))
-        found = shape.violated(tried, incomplete)
-        left = (found[:, places] == values).sum(axis=1)
+        flags = shape.violated(tried, incomplete)
+        left = (flags[:, places] == values).sum(axis=1)
         repeats = _repeats(shape, tried, places[values])
-        others = (np.delete(found, places, axis=1) != np.delete(before, places)).sum(axis=1)
+        others = (np.delete(flags, places, axis=1) != np.delete(before, places)).sum(axis=1)
         best = np.lexsort((others, repeats, left))[0]
         if (left[best], repeats[best]) >= (amiss.sum(), _repeats(shape, board[None], places[values])[0]):
             return None
@@ -149,8 +149,8 @@ def nearest(
 def _repeats(shape: Shape, boards: Array, units: Array) -> Array:
     """Return how many digits the units lack, all told: what is left to mend in them."""
     bits = (np.uint32(1) << boards.astype(np.uint32))[:, shape.units[units]]
-    seen = np.bitwise_or.reduce(bits, axis=2) & np.uint32((1 << (shape.side + 1)) - 2)
-    return np.asarray((shape.side - np.bitwise_count(seen).astype(np.int64)).sum(axis=1))
+    present = np.bitwise_or.reduce(bits, axis=2) & np.uint32((1 << (shape.side + 1)) - 2)
+    return np.asarray((shape.side - np.bitwise_count(present).astype(np.int64)).sum(axis=1))
 
 
 def _edits(shape: Shape, board: Array, cells: Array) -> Array:

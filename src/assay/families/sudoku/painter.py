@@ -114,11 +114,11 @@ class BoardPainter:
     @cached_property
     def _boxes(self) -> list[list[tuple[int, int, int, int]]]:
         """The upper and the lower half of each cell."""
-        look, cell, made = self.look, self.look.cell, []
+        look, cell, boxes = self.look, self.look.cell, []
         for number in range(look.shape.cells):
             y, x = (look.margin + cell * part for part in divmod(number, look.shape.side))
-            made.append([(x, y, x + cell, y + cell // 2), (x, y + cell // 2, x + cell, y + cell)])
-        return made
+            boxes.append([(x, y, x + cell, y + cell // 2), (x, y + cell // 2, x + cell, y + cell)])
+        return boxes
 
     def _strip(self, style: Style, draws: list[tuple[str, int]], less: int) -> Image.Image:
         """Return the images of symbols one below the other, each in the middle of an empty tile."""
@@ -227,7 +227,7 @@ def lettering(font: Font, file: str | None, cell: int, size: float) -> Array:
         face = ImageFont.truetype(str(file), points) if font == "file" else ImageFont.load_default(points)
     except OSError:
         raise ConfigError(f"font_file {file!r} is no font that can be read; give a TrueType or OpenType file") from None
-    made: list[Any] = []
+    tiles: list[Any] = []
     for symbol in SYMBOLS:
         tile = Image.new("L", (cell, cell), 0)
         stroke = max(1, round(points / 25)) if font == "bold" else 0
@@ -236,5 +236,5 @@ def lettering(font: Font, file: str | None, cell: int, size: float) -> Array:
         if font == "slanted":
             lean = (1, 0.25, -0.125 * cell, 0, 1, 0)
             tile = tile.transform((cell, cell), Image.Transform.AFFINE, lean, Image.Resampling.BILINEAR)
-        made.append(np.array(tile))
-    return np.stack(made)
+        tiles.append(np.array(tile))
+    return np.stack(tiles)

@@ -129,18 +129,18 @@ class SudokuConfig(TaskConfig):
 
 def from_released(settings: Settings) -> Settings:
     """Understand the generator's keys of the paper's released code."""
-    given = dict(settings.values)
-    made: dict[str, object] = {}
-    if "data_type" in given:
-        made["image"] = _one_of(settings, "data_type", {"image": True, "tabular": False})
-    if "font_style" in given:
-        made["hand"] = _one_of(settings, "font_style", {"handwritten": "digits", "printed": "printed"})
-    if "font_size" in given:
-        sizes = given["font_size"], given.get("cell_px", 50)
+    values = dict(settings.values)
+    translated: dict[str, object] = {}
+    if "data_type" in values:
+        translated["image"] = _one_of(settings, "data_type", {"image": True, "tabular": False})
+    if "font_style" in values:
+        translated["hand"] = _one_of(settings, "font_style", {"handwritten": "digits", "printed": "printed"})
+    if "font_size" in values:
+        sizes = values["font_size"], values.get("cell_px", 50)
         if not all(isinstance(size, (int, float)) and size > 0 for size in sizes):
             raise ConfigError(f"{settings.place('font_size')}font_size: expected a number of pixels, not {sizes[0]!r}")
-        made["print_size"] = sizes[0] / sizes[1]
-    plain = settings.without({"data_type", "font_style", "font_size"}).merged(Settings(made))
+        translated["print_size"] = sizes[0] / sizes[1]
+    plain = settings.without({"data_type", "font_style", "font_size"}).merged(Settings(translated))
     return plain.renamed(RELEASED)
 
 

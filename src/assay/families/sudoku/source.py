@@ -93,18 +93,18 @@ class BoardSource:
         if self.style is None:
             plain = zip(rows, texts, strict=True)
             return [World(self.space, tuple(row), {CONTENT: text}) for row, text in plain]
-        streams, made = Streams(self.seed, *self.purpose), []
+        streams, worlds = Streams(self.seed, *self.purpose), []
         for place, row, text in zip(np.asarray(places).tolist(), rows, texts, strict=True):
             style = {CONTENT: text, **self.style(streams[place], (), self.split.pool)}
-            made.append(World(self.space, tuple(row), style))
-        return made
+            worlds.append(World(self.space, tuple(row), style))
+        return worlds
 
     def contains(self, codes: Codes) -> Array:
         """Return whether boards with these concepts may occur in this split, going by the number of violated units."""
-        plan, found = self.plan, self.plan.violations(codes)
+        plan, violated = self.plan, self.plan.violations(codes)
         if plan.odd or plan.actions:
-            return np.asarray((found == 0) | (found >= fewest_violated(plan.blanks)))
-        return np.isin(found, (0, *plan.counts))
+            return np.asarray((violated == 0) | (violated >= fewest_violated(plan.blanks)))
+        return np.isin(violated, (0, *plan.counts))
 
     def boards(self, places: Array) -> Array:
         """Return the boards at these places."""

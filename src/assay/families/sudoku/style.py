@@ -72,12 +72,12 @@ def board_style(look: BoardLook, rng: np.random.Generator, pool: str) -> Style:
     order = rng.permutation(cells)
     first = round(look.starters * cells)
     marked = order[first : first + round(look.candidates * (cells - first))]
-    spread = look.jitter * np.array([7, 7, 10, 6])
+    scale = look.jitter * np.array([7, 7, 10, 6])
     poses = np.concatenate(
         [
             rng.integers(look.forms, size=(cells, 1)),
             rng.integers(WARPS, size=(cells, 1)),
-            np.rint(spread * np.clip(rng.standard_normal((cells, 4)), -2, 2)).astype(np.int64),
+            np.rint(scale * np.clip(rng.standard_normal((cells, 4)), -2, 2)).astype(np.int64),
         ],
         axis=1,
     )
@@ -105,8 +105,8 @@ def _drawn_marks(look: BoardLook, rng: np.random.Generator, cells: Array) -> lis
     own = rng.integers(counts)
     steps[rows, 0], steps[rows, own] = steps[rows, own], 0
     pairs = np.stack([rng.integers(look.forms, size=(number, most)), steps], axis=2).reshape(number, 2 * most)
-    drawn = np.concatenate([cells[:, None], rng.integers(0, 5, size=(number, 2)), pairs], axis=1).tolist()
-    return [row[: 3 + 2 * count] for row, count in zip(drawn, counts.tolist(), strict=True)]
+    marks = np.concatenate([cells[:, None], rng.integers(0, 5, size=(number, 2)), pairs], axis=1).tolist()
+    return [row[: 3 + 2 * count] for row, count in zip(marks, counts.tolist(), strict=True)]
 
 
 def symbol_draws(look: BoardLook, style: Style) -> list[tuple[str, int]]:

@@ -100,22 +100,22 @@ class Sudoku(Task):
 
     def sources(self) -> dict[str, Any]:
         """Return the name and hash of the digits and of the font file, where they are in use."""
-        made: dict[str, Any] = {}
+        sources: dict[str, Any] = {}
         if self.digits is not None:
-            held = self.digits
-            made["digits"] = {"name": held.name, "sha256": held.sha256, "images": len(held.images)}
+            digits = self.digits
+            sources["digits"] = {"name": digits.name, "sha256": digits.sha256, "images": len(digits.images)}
         if self.config.font_file is not None and self.config.image:
             try:
                 data = Path(self.config.font_file).read_bytes()
             except OSError as error:
                 raise ConfigError(f"font_file {self.config.font_file!r} cannot be read: {error.strerror}") from None
-            made["font"] = {"name": Path(self.config.font_file).name, "sha256": hashlib.sha256(data).hexdigest()}
-        return made
+            sources["font"] = {"name": Path(self.config.font_file).name, "sha256": hashlib.sha256(data).hexdigest()}
+        return sources
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits; `hard` says in its formula how few units are violated."""
-        made = [Split(name, size, pool=self.pools[name]) for name, size in self.sizes.items()]
-        return tuple(replace(split, where=self._where(split.name)) for split in made)
+        splits = [Split(name, size, pool=self.pools[name]) for name, size in self.sizes.items()]
+        return tuple(replace(split, where=self._where(split.name)) for split in splits)
 
     def _where(self, name: str) -> Formula:
         if name != "hard" or self.config.concepts == "cells":
@@ -125,16 +125,16 @@ class Sudoku(Task):
 
     def plan(self, split: str) -> BoardPlan:
         """Return what boards a split holds."""
-        held, least = self.config, fewest_violated(self.config.blanks)
-        ratio = Fraction(held.valid_ratio).limit_denominator(100)
+        config, least = self.config, fewest_violated(self.config.blanks)
+        ratio = Fraction(config.valid_ratio).limit_denominator(100)
         plan = BoardPlan(
-            self.shape, ratio, tuple(held.violations), held.actions, held.incomplete, held.blanks,
-            odd_cells=held.odd_cells, per_grid=held.per_grid, read=held.concepts,
+            self.shape, ratio, tuple(config.violations), config.actions, config.incomplete, config.blanks,
+            odd_cells=config.odd_cells, per_grid=config.per_grid, read=config.concepts,
         )  # fmt: skip
         if split == "hard":
             return replace(plan, valid=Fraction(1, 2), counts=(least, least + 1), actions=None)
         if split == "ood":
-            return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(held.odd_symbols))
+            return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(config.odd_symbols))
         return plan
 
     def worlds_in(self, split: Split, seed: int) -> Source:
@@ -189,13 +189,13 @@ def _units(shape: Shape, lawful: bool) -> Knowledge:
     valid = {kind: tuple(Var(name) for name in names) for kind, names in kinds.items()}
     laws = [
         Constraint(
-            f"no_lone_{one}_if_{other}s_hold",
-            Implies(And(valid[other]), Compare("!=", Count(valid[one]), Const(shape.side - 1))),
+            f"no_lone_{line}_if_{crossing}s_hold",
+            Implies(And(valid[crossing]), Compare("!=", Count(valid[line]), Const(shape.side - 1))),
             ("counting",),
         )
-        for one in KINDS
-        for other in KINDS
-        if one != other and lawful
+        for line in KINDS
+        for crossing in KINDS
+        if line != crossing and lawful
     ]
     return Knowledge.of(space, {"valid": And(tuple(Var(name) for name in shape.unit_names))}, laws)
 

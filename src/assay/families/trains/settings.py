@@ -141,9 +141,9 @@ def _read(path: str) -> str:
 
 def translated(settings: Settings) -> Settings:
     """Return settings in our keys, where they are V-LoL's."""
-    given = settings.renamed(RELEASED)
+    ours = settings.renamed(RELEASED)
     for key, words in WORDS.items():
-        said = given.values.get(key)
-        if isinstance(said, str) and said in words:
-            given = given.without({key}).merged(Settings(words[said]))
-    return given
+        word = ours.values.get(key)
+        if isinstance(word, str) and word in words:
+            ours = ours.without({key}).merged(Settings(words[word]))
+    return ours

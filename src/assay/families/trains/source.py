@@ -77,8 +77,8 @@ class Kinds:
     def drawn(self, words: Array) -> Array:
         """Return the cars that 64-bit words stand for."""
         which = np.searchsorted(self.steps, words >> np.uint64(11), side="right")
-        found: Array = self.codes[np.minimum(which, len(self.codes) - 1)]
-        return found
+        cars: Array = self.codes[np.minimum(which, len(self.codes) - 1)]
+        return cars
 
 
 @cache
@@ -88,18 +88,18 @@ def kinds_of(distribution: Distribution) -> Kinds:
     >>> len(kinds_of("michalski").codes), len(kinds_of("uniform").codes)
     (190, 2550)
     """
-    found: dict[Car, Fraction] = {}
+    chances: dict[Car, Fraction] = {}
     for car, chance in michalski() if distribution == "michalski" else uniform():
-        found[car] = found.get(car, Fraction(0)) + chance
-    codes = [[VALUES[name].index(value) for name, value in zip(ATTRIBUTES, car, strict=True)] for car in found]
-    return Kinds(np.array(codes, dtype=np.int64), tuple(found.values()))
+        chances[car] = chances.get(car, Fraction(0)) + chance
+    codes = [[VALUES[name].index(value) for name, value in zip(ATTRIBUTES, car, strict=True)] for car in chances]
+    return Kinds(np.array(codes, dtype=np.int64), tuple(chances.values()))
 
 
 def _table(**chances: str) -> dict[str, Fraction]:
     """Return chances by value; the last is what the others leave, as in a draw by running sums."""
     *first, last = chances
-    given = {name: Fraction(chances[name]) for name in first}
-    return {**given, last: 1 - sum(given.values(), Fraction(0))}
+    stated = {name: Fraction(chances[name]) for name in first}
+    return {**stated, last: 1 - sum(stated.values(), Fraction(0))}
 
 
 SHORT = _table(short="0.7", long="0.3")
@@ -120,8 +120,8 @@ def michalski() -> Iterator[tuple[Car, Fraction]]:
     """Give each car of Muggleton's generator with its chance, in the words of the pictures."""
     draws = product(LONG_ROOFS.items(), LONG_AXLES.items(), LONG_LOADS.items(), LONG_LOAD.items())
     for (roof, a), (axles, b), (loads, c), (load, d) in draws:
-        held = (NUMBERS[loads], load if NUMBERS[loads] else "none")
-        yield ("yellow", "long", "solid", roof, NUMBERS[axles], *held), SHORT["long"] * a * b * c * d
+        cargo = (NUMBERS[loads], load if NUMBERS[loads] else "none")
+        yield ("yellow", "long", "solid", roof, NUMBERS[axles], *cargo), SHORT["long"] * a * b * c * d
     for (colour, a), (loads, b), (load, c) in product(SHORT_COLOURS.items(), SHORT_LOADS.items(), SHORT_LOAD.items()):
         roofs = {"grey": {"foundation": SURE}, "red": {"solid": SURE}}.get(colour, SHORT_ROOFS)
         walls = SHORT_WALLS if colour == "yellow" else {"solid": SURE}
@@ -157,9 +157,9 @@ class Trains:
         lengths = self.least + below(words[:, 0], self.most - self.least + 1)
         cars = kinds_of(self.distribution).drawn(words[:, 1 : self.most + 1])
         absent = np.array([len(VALUES[name]) for name in ATTRIBUTES])
-        made = np.tile(absent, (len(words), slots, 1))
-        made[:, : self.most] = np.where((np.arange(self.most) < lengths[:, None])[:, :, None], cars, absent)
-        return made.reshape(len(words), -1)
+        codes = np.tile(absent, (len(words), slots, 1))
+        codes[:, : self.most] = np.where((np.arange(self.most) < lengths[:, None])[:, :, None], cars, absent)
+        return codes.reshape(len(words), -1)
 
 
 class TrainSource:
@@ -203,7 +203,7 @@ class TrainSource:
         places = np.asarray(places, dtype=np.int64)
         balanced = self.split.balance == "label"
         wanted = Deck(2, self.seed, *self.purpose, self.split.name, "label").deal(places) if balanced else None
-        made = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         todo, turn, batch = np.arange(len(places)), 0, 2
         while len(todo):
             if turn >= TRIES:
@@ -213,11 +213,11 @@ class TrainSource:
             if wanted is not None:
                 fits &= self.knowledge.labels_of(tried)[:, 0] == np.repeat(wanted[todo], batch)
             fits = fits.reshape(len(todo), batch)
-            found = fits.any(axis=1)
-            made[todo[found]] = tried.reshape(len(todo), batch, -1)[found, fits[found].argmax(axis=1)]
-            turn, todo = turn + batch, todo[~found]
+            hit = fits.any(axis=1)
+            codes[todo[hit]] = tried.reshape(len(todo), batch, -1)[hit, fits[hit].argmax(axis=1)]
+            turn, todo = turn + batch, todo[~hit]
             batch = max(1, min(2 * batch, MOST_AT_ONCE // max(1, len(todo)), TRIES - turn))
-        return made
+        return codes
 
     def _tried(self, places: Array, turn: int, batch: int) -> Codes:
         """Return the next few trains of each place, of an endless row of them that depends on the place alone."""

@@ -77,9 +77,9 @@ class MichalskiTrains(SceneTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The cars, what goes east, and what holds of every train of every split."""
-        held = self.config
-        space, laws = train_space(held.slots, held.min_cars), laws_of(self.common, held.slots, held.min_cars)
-        return Knowledge.of(space, {LABEL: held.formula(space)}, laws)
+        config = self.config
+        space, laws = train_space(config.slots, config.min_cars), laws_of(self.common, config.slots, config.min_cars)
+        return Knowledge.of(space, {LABEL: config.formula(space)}, laws)
 
     @property
     def common(self) -> Distribution:
@@ -88,25 +88,25 @@ class MichalskiTrains(SceneTask):
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits, with those of longer and of other trains where they are asked for."""
-        held = self.config
-        usual = michalski_cars() if self.common != held.distribution else TRUE
-        short = cars_at_most(held.max_cars) if held.slots > held.max_cars else TRUE
-        made = [replace(split, where=_all(split.where, usual, short)) for split in super().splits()]
-        others = tuple(split.name for split in made)
-        wanted = {"ood_longer": _all(usual, cars_at_least(held.slots)), "ood_uniform": _all(Not(usual), short)}
+        config = self.config
+        usual = michalski_cars() if self.common != config.distribution else TRUE
+        short = cars_at_most(config.max_cars) if config.slots > config.max_cars else TRUE
+        splits = [replace(split, where=_all(split.where, usual, short)) for split in super().splits()]
+        others = tuple(split.name for split in splits)
+        wanted = {"ood_longer": _all(usual, cars_at_least(config.slots)), "ood_uniform": _all(Not(usual), short)}
         for name, where in wanted.items():
-            if getattr(held, name):
-                made.append(
+            if getattr(config, name):
+                splits.append(
                     Split(name, self.extra[name], where, balance=self.balance, pool="test", disjoint_from=others)
                 )
-        return tuple(made)
+        return tuple(splits)
 
     def trains_of(self, split: str) -> Trains:
         """Return how the trains of a split are drawn."""
-        held = self.config
+        config = self.config
         if split == "ood_longer":
-            return Trains(held.distribution, held.ood_longer, held.ood_longer)
-        return Trains("uniform" if split == "ood_uniform" else held.distribution, held.min_cars, held.max_cars)
+            return Trains(config.distribution, config.ood_longer, config.ood_longer)
+        return Trains("uniform" if split == "ood_uniform" else config.distribution, config.min_cars, config.max_cars)
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the trains of a split come from."""
@@ -132,8 +132,8 @@ class MichalskiTrains(SceneTask):
     @cached_property
     def look(self) -> Look:
         """How trains are drawn."""
-        held = self.config
-        return Look(held.visualization, held.background, held.max_cars, held.width, held.height)
+        config = self.config
+        return Look(config.visualization, config.background, config.max_cars, config.width, config.height)
 
     def render(self, world: World) -> Picture:
         """Draw the train, or write it down."""
@@ -156,8 +156,8 @@ class MichalskiTrains(SceneTask):
             car, place = divmod(self.space.place(name), len(ATTRIBUTES))
             wanted.setdefault(car, {})[place] = self.space.concept(name).code(value)
         cars = np.array(world.codes, dtype=np.int64).reshape(-1, len(ATTRIBUTES))
-        made = changed_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
-        return None if made is None else replace(world, codes=tuple(made.ravel().tolist()))
+        codes = changed_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
+        return None if codes is None else replace(world, codes=tuple(codes.ravel().tolist()))
 
     @property
     def interventions(self) -> Mapping[str, Intervention]:

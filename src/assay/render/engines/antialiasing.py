@@ -35,7 +35,7 @@ def looks_of(w: Packed, p: Points, count: int) -> Looks:
     edge, places = np.ascontiguousarray(np.argwhere(marks)), places_of(count)
     if w.frame[13] > 0:
         whole = (edge[:, None, ::-1] + 0.5 + places[None]).reshape(-1, 2)
-        owner, tri, depth = (found.reshape(-1, count) for found in met(w, whole))
+        owner, tri, depth = (array.reshape(-1, count) for array in met(w, whole))
         return Looks(edge, places, owner, tri, depth)
     shape = (len(edge), count)
     owner, tri, depth = np.full(shape, -1), np.full(shape, -1), np.full(shape, np.inf)

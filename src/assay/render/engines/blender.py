@@ -75,15 +75,15 @@ class Blender:
         """Have it draw the scene in a folder."""
         with contextlib.suppress(OSError):  # its end shows in the answer
             print(folder, file=self.process.stdin, flush=True)
-        said = self.answer()
-        if said.startswith("done"):
-            self.seconds += float(said.split()[1])
+        answer = self.answer()
+        if answer.startswith("done"):
+            self.seconds += float(answer.split()[1])
             return
-        if not said:
-            said = self._last_note()
+        if not answer:
+            answer = self._last_note()
             self.stop()
-            raise RunFailed(f"Blender's process ended while it drew: {said}")
-        raise RunFailed(f"Blender could not draw the scene: {said.removeprefix('failed: ')}")
+            raise RunFailed(f"Blender's process ended while it drew: {answer}")
+        raise RunFailed(f"Blender could not draw the scene: {answer.removeprefix('failed: ')}")
 
     def _last_note(self) -> str:
         self.process.wait()
@@ -126,8 +126,8 @@ def shot_by_blender(scene: Scene, quality: str) -> Shot:
     blender = running()
     with tempfile.TemporaryDirectory(prefix="assay-blender-") as name:
         folder = Path(name)
-        told, arrays = described(scene, SAMPLES[quality])
-        (folder / "scene.json").write_text(json.dumps(told))
+        description, arrays = described(scene, SAMPLES[quality])
+        (folder / "scene.json").write_text(json.dumps(description))
         np.savez(folder / "arrays.npz", allow_pickle=False, **arrays)
         blender.draw(folder)
         with np.load(folder / "shot.npz") as shot:
@@ -137,40 +137,48 @@ def shot_by_blender(scene: Scene, quality: str) -> Shot:
 
 def described(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a scene as plain data and arrays."""
-    meshes = list(dict.fromkeys(one.mesh for one in scene.instances))
-    materials = [one.material for one in scene.instances] + ([scene.ground.material] if scene.ground else [])
+    meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
+    materials = [instance.material for instance in scene.instances] + ([scene.ground.material] if scene.ground else [])
     textures = list(dict.fromkeys(m.texture for m in materials if m.texture is not None))
-    arrays = {"matrices": np.array([one.matrix for one in scene.instances], dtype=np.float64).reshape(-1, 4, 4)}
+    arrays = {
+        "matrices": np.array([instance.matrix for instance in scene.instances], dtype=np.float64).reshape(-1, 4, 4)
+    }
     for number, mesh in enumerate(meshes):
         arrays[f"vertices{number}"], arrays[f"normals{number}"] = mesh.vertices, mesh.normals
         whole = (mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1)  # Blender dies of a face that is a line
         arrays[f"faces{number}"] = mesh.faces[whole]
     arrays |= {f"texture{number}": texture.pixels for number, texture in enumerate(textures)}
     numbers = {mesh: number for number, mesh in enumerate(meshes)}
-    told = {
+    description = {
         "width": scene.width, "height": scene.height, "samples": samples,
         "meshes": len(meshes), "textures": len(textures),
         "materials": [_material(m, textures) for m in materials],
-        "instances": [{"mesh": numbers[one.mesh], "material": k} for k, one in enumerate(scene.instances)],
+        "instances": [{"mesh": numbers[instance.mesh], "material": k} for k, instance in enumerate(scene.instances)],
         "ground": _ground(scene, len(materials) - 1),
         "lights": [_light(light) for light in scene.lights],
         "sky": {"zenith": scene.sky.zenith, "horizon": scene.sky.horizon, "below": scene.sky.below},
         "camera": _camera(scene.camera),
     }  # fmt: skip
-    return told, arrays
+    return description, arrays
 
 
 def _material(m: Material, textures: list[Texture]) -> dict[str, Any]:
-    told = {"color": m.color, "metallic": m.metallic, "roughness": m.roughness, "emission": m.emission, "texture": None}
+    description = {
+        "color": m.color,
+        "metallic": m.metallic,
+        "roughness": m.roughness,
+        "emission": m.emission,
+        "texture": None,
+    }
     if m.texture is None:
-        return told
-    return told | {"texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
+        return description
+    return description | {"texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
 
 
 def _ground(scene: Scene, material: int) -> dict[str, Any] | None:
     if scene.ground is None:
         return None
-    places = [scene.camera.eye, scene.camera.target, *(one.matrix[:3, 3] for one in scene.instances)]
+    places = [scene.camera.eye, scene.camera.target, *(instance.matrix[:3, 3] for instance in scene.instances)]
     near = 4 * float(np.abs(np.array(places)).max())
     return {"material": material, "z": scene.ground.z, "near": max(near, 1.0)}
 

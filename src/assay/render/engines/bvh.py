@@ -124,12 +124,12 @@ def cheapest(bins: Array) -> tuple[int, float]:
     for place in range(BINS - 1, 0, -1):
         bins[place, 7] = taken(bins, place)
     empty(bins, BINS + 0)
-    best, found = FAR, 0
+    best, cut = FAR, 0
     for place in range(BINS - 1):
         cost = taken(bins, place) + bins[place + 1, 7]
         if cost < best and bins[BINS, 6] > 0:
-            best, found = cost, place
-    return found, best
+            best, cut = cost, place
+    return cut, best
 
 
 @inner

@@ -41,8 +41,8 @@ def gathered(w: Packed, p: Points, glow: Array, mean: Array, pixels: Array, side
     rays = np.zeros((len(pixels) * side * side, 7))
     scatter(p, pixels, side, rays)
     light: Array = lights_of(w, p, glow, mean, rays).reshape(len(pixels), side * side, 3).mean(axis=1)
-    seen: Array = light * (p.owner[pixels[:, 0], pixels[:, 1]] >= 0)[:, None]
-    return seen
+    visible: Array = light * (p.owner[pixels[:, 0], pixels[:, 1]] >= 0)[:, None]
+    return visible
 
 
 def lights_of(w: Packed, p: Points, glow: Array, mean: Array, rays: Array) -> Array:

@@ -130,10 +130,10 @@ def in_mesh(
     ox, oy, oz = move_in(g.rows, i, ox, oy, oz)
     dx, dy, dz = turn_in(g.rows, i, dx, dy, dz)
     ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
-    best, found, fu, fv = most, -1, 0.0, 0.0
+    best, hit, fu, fv = most, -1, 0.0, 0.0
     node = g.kind[i, 0]
     if entry(g.nodes, node, ox, oy, oz, ix, iy, iz, best) == FAR:
-        return best, found, fu, fv
+        return best, hit, fu, fv
     stack, high = g.stack[0], 0
     while True:
         if g.links[node, 1] > 0:
@@ -141,14 +141,14 @@ def in_mesh(
             for k in range(first, first + g.links[node, 1]):
                 t, u, v = meets(g.triangles, k, ox, oy, oz, dx, dy, dz)
                 if 0.0 < t < best:
-                    best, found, fu, fv = t, k, u, v
+                    best, hit, fu, fv = t, k, u, v
         else:
             node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
                 continue
         node, high = put_off(stack, high, best)
         if node < 0:
-            return best, found, fu, fv
+            return best, hit, fu, fv
 
 
 @inner
@@ -182,30 +182,30 @@ def first_hit(
     g: Solid, ground: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> tuple[float, int, int, float, float]:
     """Return where a ray first meets the scene: how far, instance (-1: none), triangle, edge weights."""
-    best, found, tri, fu, fv = most, -1, -1, 0.0, 0.0
+    best, instance, tri, fu, fv = most, -1, -1, 0.0, 0.0
     if dz != 0.0 and abs(ground) < FAR:
         t = (ground - oz) / dz
         if 0.0 < t < best:
-            best, found = t, len(g.kind) - 1
+            best, instance = t, len(g.kind) - 1
     if len(g.kind) == 1:
-        return best, found, tri, fu, fv
+        return best, instance, tri, fu, fv
     ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
     stack, high, node = g.stack[1], 0, 0
     if entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, best) == FAR:
-        return best, found, tri, fu, fv
+        return best, instance, tri, fu, fv
     while True:
         if g.links[node, 1] > 0:
             i = g.links[node, 0]
             t, hit, u, v = in_mesh(g, i, ox, oy, oz, dx, dy, dz, best)
             if hit >= 0:
-                best, found, tri, fu, fv = t, i, hit, u, v
+                best, instance, tri, fu, fv = t, i, hit, u, v
         else:
             node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
                 continue
         node, high = put_off(stack, high, best)
         if node < 0:
-            return best, found, tri, fu, fv
+            return best, instance, tri, fu, fv
 
 
 @inner

@@ -26,18 +26,18 @@ def compiled(function: Function) -> Function:
     """
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder())
     try:
-        made: Function = jit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
-        return made
+        machine_code: Function = jit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+        return machine_code
     finally:
         config.CACHE_DIR = before
 
 
 def inner(function: Function) -> Function:
     """Return a function in machine code that only other such functions call; it is kept as a part of them."""
-    made: Function = jit(nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-        function
-    )
-    return made
+    machine_code: Function = jit(
+        nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return machine_code
 
 
 @cache

@@ -54,14 +54,16 @@ _pyramids: "WeakKeyDictionary[Texture, tuple[Array, Array]]" = WeakKeyDictionary
 
 def packed(scene: Scene) -> Packed:
     """Return the scene as arrays."""
-    meshes = list(dict.fromkeys(one.mesh for one in scene.instances))
+    meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
     surfaces = [surface_of(mesh) for mesh in meshes]
     starts = _starts(surfaces, 2 * len(scene.instances) - 1)
     numbers = {mesh: number for number, mesh in enumerate(meshes)}
-    chosen = [numbers[one.mesh] for one in scene.instances]
-    place = np.array([one.matrix for one in scene.instances], dtype=np.float64).reshape(-1, 4, 4)
+    chosen = [numbers[instance.mesh] for instance in scene.instances]
+    place = np.array([instance.matrix for instance in scene.instances], dtype=np.float64).reshape(-1, 4, 4)
     box = _boxes(surfaces, chosen, place)
-    materials = [one.material for one in scene.instances] + [scene.ground.material if scene.ground else Material()]
+    materials = [instance.material for instance in scene.instances] + [
+        scene.ground.material if scene.ground else Material()
+    ]
     texels, levels, cover, skin = _skins(materials)
     nodes, links = _trees(surfaces, starts, box)
     solid = Solid(
@@ -72,7 +74,7 @@ def packed(scene: Scene) -> Packed:
         np.zeros((2, STACK, 2)),
     )  # fmt: skip
     faces = [s.faces + row[3] for s, row in zip(surfaces, starts, strict=False)]
-    lights = np.array([_light(one) for one in scene.lights], dtype=np.float64).reshape(-1, 19)
+    lights = np.array([_light(instance) for instance in scene.lights], dtype=np.float64).reshape(-1, 19)
     corners = _joined([s.corners for s in surfaces], (0, 6), np.float64)
     return Packed(solid, corners, _joined(faces, (0, 3), np.int64), texels, levels, lights, _frame(scene))
 
@@ -119,9 +121,9 @@ def _starts(surfaces: list[Surface], node: int) -> list[tuple[int, ...]]:
 
 def _moved(links: Array, row: tuple[int, ...]) -> Array:
     """Return a tree's links as they are in the joined arrays."""
-    moved = links.copy()
-    moved[:, 0] += np.where(links[:, 1] > 0, row[1], row[0])
-    return moved
+    shifted = links.copy()
+    shifted[:, 0] += np.where(links[:, 1] > 0, row[1], row[0])
+    return shifted
 
 
 def _joined(arrays: list[Array], empty: tuple[int, int], kind: type) -> Array:
@@ -164,8 +166,8 @@ def _closed(corners: Array, faces: Array) -> bool:
     _, same = np.unique(corners.round(6), axis=0, return_inverse=True)
     edges = same.reshape(-1)[np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])]
     edges = edges[edges[:, 0] != edges[:, 1]]
-    one, other = (np.unique(pair[:, 0] * len(corners) + pair[:, 1]) for pair in (edges, edges[:, ::-1]))
-    return len(one) == len(edges) and np.array_equal(one, other)
+    forward, backward = (np.unique(pair[:, 0] * len(corners) + pair[:, 1]) for pair in (edges, edges[:, ::-1]))
+    return len(forward) == len(edges) and np.array_equal(forward, backward)
 
 
 def _skins(materials: list[Material]) -> tuple[Array, Array, Array, Array]:

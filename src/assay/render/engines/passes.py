@@ -10,8 +10,8 @@ from assay.render.scene import Instance, Scene, Shot
 
 def unit(vector: Sequence[float] | Array) -> Array:
     """Return a vector at length one."""
-    one = np.asarray(vector, dtype=np.float64)
-    whole: Array = one / np.linalg.norm(one)
+    array = np.asarray(vector, dtype=np.float64)
+    whole: Array = array / np.linalg.norm(array)
     return whole
 
 
@@ -34,13 +34,13 @@ def numbers_of(scene: Scene) -> tuple[Array, Array]:
     """Return the numbers of each instance's thing and part, with a 0 for the ground and one for the sky at the end."""
     things = {name: number for number, name in enumerate(scene.things, start=1)}
     parts = {name: number for number, name in enumerate(scene.parts, start=1)}
-    first = [things.get(one.thing, 0) for one in scene.instances]
-    second = [parts.get(_part(one), 0) for one in scene.instances]
+    first = [things.get(instance.thing, 0) for instance in scene.instances]
+    second = [parts.get(_part(instance), 0) for instance in scene.instances]
     return np.array([*first, 0, 0], dtype=np.int32), np.array([*second, 0, 0], dtype=np.int32)
 
 
-def _part(one: Instance) -> str:
-    return f"{one.thing}/{one.part}" if one.thing and one.part else ""
+def _part(instance: Instance) -> str:
+    return f"{instance.thing}/{instance.part}" if instance.thing and instance.part else ""
 
 
 def developed(light: Array, exposure: float) -> Array:

@@ -21,10 +21,10 @@ def unblocked(w: Packed, p: Points, side: int) -> Array:
     """Return for each light and pixel how much of the light reaches it."""
     shape = (len(w.lights), *p.owner.shape)
     free, doubt = np.ones(shape, np.float32), np.zeros(shape, np.uint8)
-    found, near = np.zeros(len(w.solid.kind), np.int64), np.zeros(len(w.solid.kind), np.int64)
-    first_rays(w, p, free, doubt, found, near)
+    suspects, near = np.zeros(len(w.solid.kind), np.int64), np.zeros(len(w.solid.kind), np.int64)
+    first_rays(w, p, free, doubt, suspects, near)
     better = free.copy()
-    more_rays(w, p, free, doubt, found, near, side, better)
+    more_rays(w, p, free, doubt, suspects, near, side, better)
     smooth = better.copy()
     evened(p, better, doubt, 1.4 / side, 2, smooth)
     return smooth
@@ -66,7 +66,7 @@ def above(rows: Array, i: int, x: float, y: float, z: float, nx: float, ny: floa
 
 
 @inner
-def tile_suspects(w: Packed, p: Points, lamp: int, left: int, top: int, found: Array) -> int:
+def tile_suspects(w: Packed, p: Points, lamp: int, left: int, top: int, suspects: Array) -> int:
     """List the instances that may stand between a tile's points and a light."""
     height, width = p.owner.shape
     ax = ay = az = 1e30
@@ -84,13 +84,13 @@ def tile_suspects(w: Packed, p: Points, lamp: int, left: int, top: int, found: A
     count = 0
     for i in range(len(w.solid.kind) - 1):
         if between(w.solid.rows, i, cx, cy, cz, r, lx, ly, lz, lr):
-            found[count] = i
+            suspects[count] = i
             count += 1
     return count
 
 
 @inner
-def pixel_suspects(w: Packed, p: Points, lamp: int, x: int, y: int, found: Array, count: int, near: Array) -> int:
+def pixel_suspects(w: Packed, p: Points, lamp: int, x: int, y: int, suspects: Array, count: int, near: Array) -> int:
     """List those of a tile's suspects that may stand between this pixel's point and a light; -1: it faces away."""
     sx, sy, sz = p.start[y, x, 0], p.start[y, x, 1], p.start[y, x, 2]
     nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
@@ -99,7 +99,7 @@ def pixel_suspects(w: Packed, p: Points, lamp: int, x: int, y: int, found: Array
         return -1
     i, rows, left = p.owner[y, x], w.solid.rows, 0
     for k in range(count):
-        n = found[k]
+        n = suspects[k]
         if n == i and w.solid.kind[n, 6] > 0:
             continue
         if between(rows, n, sx, sy, sz, 0.0, lx, ly, lz, lr) and above(rows, n, sx, sy, sz, nx, ny, nz):
@@ -120,20 +120,20 @@ def reaches(w: Packed, lamp: int, s: float, t: float, x: float, y: float, z: flo
 
 
 @compiled
-def first_rays(w: Packed, p: Points, free: Array, doubt: Array, found: Array, near: Array) -> None:
+def first_rays(w: Packed, p: Points, free: Array, doubt: Array, suspects: Array, near: Array) -> None:
     """Fill in per light and pixel whether one ray reaches it, and 1 where another ray may not; a pixel a ray each."""
     height, width = p.owner.shape
     for top in range(0, height, TILE):
         for left in range(0, width, TILE):
             for lamp in range(len(w.lights)):
-                count = tile_suspects(w, p, lamp, left, top, found)
+                count = tile_suspects(w, p, lamp, left, top, suspects)
                 if count == 0:
                     continue
                 for y in range(top, min(top + TILE, height)):
                     for x in range(left, min(left + TILE, width)):
                         if p.owner[y, x] < 0:
                             continue
-                        some = pixel_suspects(w, p, lamp, x, y, found, count, near)
+                        some = pixel_suspects(w, p, lamp, x, y, suspects, count, near)
                         if some <= 0:
                             continue
                         s, t = woven(x, y, width, lamp)
@@ -177,7 +177,7 @@ def alike(p: Points, x: int, y: int, a: int, b: int, least: float) -> bool:
 
 @compiled
 def more_rays(
-    w: Packed, p: Points, free: Array, doubt: Array, found: Array, near: Array, side: int, better: Array
+    w: Packed, p: Points, free: Array, doubt: Array, suspects: Array, near: Array, side: int, better: Array
 ) -> None:
     """Fill in how much of each light reaches each pixel, by side x side rays where neighbours disagree (doubt 2)."""
     height, width = p.owner.shape
@@ -190,8 +190,8 @@ def more_rays(
                         if doubt[lamp, y, x] == 0 or not disagree(p, free, lamp, x, y):
                             continue
                         if count < 0:
-                            count = tile_suspects(w, p, lamp, left, top, found)
-                        some = pixel_suspects(w, p, lamp, x, y, found, count, near)
+                            count = tile_suspects(w, p, lamp, left, top, suspects)
+                        some = pixel_suspects(w, p, lamp, x, y, suspects, count, near)
                         if some > 0:
                             better[lamp, y, x] = counted(w, p, lamp, x, y, near, some, side)
                             doubt[lamp, y, x] = 2

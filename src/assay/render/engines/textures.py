@@ -138,14 +138,14 @@ def spread(
     s2, t2 = skin_place(w, i, x + bx, y + by, z + bz)
     high, wide = w.levels[number, 0, 1], w.levels[number, 0, 2]
     s1, t1, s2, t2 = s1 - s, t1 - t, s2 - s, t2 - t
-    one = np.sqrt((s1 * wide) ** 2 + (t1 * high) ** 2)
-    two = np.sqrt((s2 * wide) ** 2 + (t2 * high) ** 2)
-    if one < two:
-        one, two, s1, t1 = two, one, s2, t2
-    if one < 1:  # a texel is larger than the pixel
+    major = np.sqrt((s1 * wide) ** 2 + (t1 * high) ** 2)
+    minor = np.sqrt((s2 * wide) ** 2 + (t2 * high) ** 2)
+    if major < minor:
+        major, minor, s1, t1 = minor, major, s2, t2
+    if major < 1:  # a texel is larger than the pixel
         return at_level(w, number, 0.0, s, t)
-    taps = int(min(8.0, max(1.0, np.ceil(one / max(two, 1.0)))))
-    level = np.log2(max(one / taps, two, 1e-9))
+    taps = int(min(8.0, max(1.0, np.ceil(major / max(minor, 1.0)))))
+    level = np.log2(max(major / taps, minor, 1e-9))
     if taps > 2:
         level = np.floor(level + 0.5)  # so many looks need no blend of two levels
     r = g = b = 0.0

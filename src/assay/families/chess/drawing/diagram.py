@@ -78,11 +78,11 @@ def geometry(width: int, letters: bool) -> tuple[float, float]:
 def flat_regions(width: int, letters: bool) -> dict[str, Box]:
     """Return where each square lies."""
     margin, side = geometry(width, letters)
-    made = {}
+    boxes = {}
     for place, name in enumerate(SQUARES):
         left, top = margin + place % 8 * side, margin + (7 - place // 8) * side
-        made[name] = Box(round(left), round(top), round(left + side), round(top + side))
-    return made
+        boxes[name] = Box(round(left), round(top), round(left + side), round(top + side))
+    return boxes
 
 
 def flat_picture(codes: Sequence[int], style: Style, width: int, letters: bool) -> Picture:

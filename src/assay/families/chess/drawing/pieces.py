@@ -114,15 +114,15 @@ def _knight() -> Manifold:
 
 def _rounded_horse() -> Manifold:
     """Return the head and neck, thinner towards their outline."""
-    middle, made = np.array([-0.03, 0.5]), Manifold()
+    middle, horse = np.array([-0.03, 0.5]), Manifold()
     outline = CrossSection([[(x - middle[0], z - middle[1]) for x, z in HORSE]])
     start, size = 0.0, 1.0
     for end, less in ((0.09, 0.97), (0.15, 0.90), (0.20, 0.76)):
         slab = Manifold.extrude(outline.scale((size, size)), end - start, scale_top=(less / size, less / size))
         slab = slab.translate((0, 0, start))
-        made = made + slab + slab.mirror((0, 0, 1))
+        horse = horse + slab + slab.mirror((0, 0, 1))
         start, size = end, less
-    return made.translate((middle[0], middle[1], 0)).rotate((90, 0, 0))
+    return horse.translate((middle[0], middle[1], 0)).rotate((90, 0, 0))
 
 
 def _ears() -> Manifold:

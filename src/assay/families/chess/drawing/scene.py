@@ -40,7 +40,7 @@ def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = Tru
 
 def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
     """Return the pieces in their places."""
-    made = []
+    instances = []
     for place, code in enumerate(codes):
         if code:
             side, kind = divmod(int(code) - 1, 6)
@@ -49,8 +49,8 @@ def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
             )
             turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
             matrix = placed((x, y, 0.0009), turn=turn, scale=SIDE)
-            made.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
-    return tuple(made)
+            instances.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
+    return tuple(instances)
 
 
 def _offset(style: Style, place: int) -> tuple[float, float]:

@@ -130,12 +130,12 @@ def _wheels(shape: Shape) -> list[Piece]:
 
 def _blinkers(shape: Shape, rear: float, front: float, z: float, blinks: int) -> list[Piece]:
     size = 0.22 if blinks else 0.14
-    lamp, made = box(size, 0.12, size * 0.8), list[Piece]()
+    lamp, pieces = box(size, 0.12, size * 0.8), list[Piece]()
     for side in (-1, 1):
         x = side * (shape.width / 2 - 0.2)
         both = lamp.translate((x, rear, z)) + lamp.translate((x, front, z))
-        made.append(piece("blinkers", both, "amber_on" if side == blinks else "amber_off"))
-    return made
+        pieces.append(piece("blinkers", both, "amber_on" if side == blinks else "amber_off"))
+    return pieces
 
 
 @cache

@@ -28,12 +28,12 @@ KERB = paint(188, 186, 180, 0.8)
 SLABS = paint(150, 146, 140, 0.85)
 
 
-def _speckled(name: str, color: tuple[int, int, int], spread: float, side: int = 128) -> Array:
+def _speckled(name: str, color: tuple[int, int, int], contrast: float, side: int = 128) -> Array:
     """Return a tile of a colour with specks, fine ones and coarse ones."""
     rng = rng_for(0, "speckles", name)
     fine, coarse = rng.normal(size=(side, side)), rng.normal(size=(side // 8, side // 8))
     tone = fine * 0.6 + np.kron(coarse, np.ones((8, 8))) * 0.4
-    pixels = np.array(color) * (1 + spread * tone[:, :, None])
+    pixels = np.array(color) * (1 + contrast * tone[:, :, None])
     return np.clip(np.round(pixels), 0, 255).astype(np.uint8)
 
 
@@ -97,16 +97,16 @@ def pavement(shade: int) -> list[Instance]:
     """Return what is always there: our lane, the crossing, the road beyond it, the stop line and the footways."""
     still = np.eye(4)
     grey = asphalt(shade)
-    made = [
+    instances = [
         Instance(_strip("our lane", -HALF, BEGIN, HALF, CROSSING, 0.01), grey, still),
         Instance(_strip("crossing", -85.0, CROSSING, 85.0, BEYOND, 0.01), grey, still),
         Instance(_strip("beyond", -OUTER, BEYOND, OUTER, END, 0.01), grey, still),
     ]
     for side in (-1, 1):
         low, high = sorted((side * (OUTER + 0.2), side * (OUTER + 2.0)))
-        made.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
-        made.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
-    return made
+        instances.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
+        instances.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
+    return instances
 
 
 def beside(side: str, absent: bool, shade: int, season: int) -> list[Instance]:
@@ -141,8 +141,8 @@ def line(side: str, solid: bool, color: Material, phase: float) -> Instance:
 def arrows(left: bool, right: bool, color: Material, y: float) -> list[Instance]:
     """Return the arrow on our lane: ahead always, and to each side that the lane leads to."""
     where = placed([0, y, 0.02])
-    made = [Instance(_arrow("ahead"), color, where)]
+    instances = [Instance(_arrow("ahead"), color, where)]
     for way, there in (("left", left), ("right", right)):
         if there:
-            made.append(Instance(_arrow(way), color, where, f"{way}_lane"))
-    return made
+            instances.append(Instance(_arrow(way), color, where, f"{way}_lane"))
+    return instances

@@ -87,7 +87,7 @@ def drawn_style(rng: np.random.Generator) -> dict[str, Any]:
 
 def _town(rng: np.random.Generator) -> list[list[Any]]:
     """Draw trees and houses: along the road on both sides, and behind the crossing."""
-    made: list[list[Any]] = []
+    buildings: list[list[Any]] = []
     for side in (-1, 1):
         for low, high, near, far, kinds in (
             (11.0, 15.0, 9.5, 12.0, (0, 1)), (16.0, 20.0, 9.5, 13.0, (0, 1)), (9.0, 14.0, 15.5, 19.0, (2, 3)),
@@ -98,8 +98,8 @@ def _town(rng: np.random.Generator) -> list[list[Any]]:
                 kind = town.KINDS[kinds[int(rng.integers(2))]]
                 x, y = side * rng.uniform(near, far), rng.uniform(low, high)
                 size, tone = rng.uniform(0.8, 1.15), int(rng.integers(12))
-                made.append([kind, round(float(x), 2), round(float(y), 2), round(float(size), 3), tone])
-    return made
+                buildings.append([kind, round(float(x), 2), round(float(y), 2), round(float(size), 3), tone])
+    return buildings
 
 
 def scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
@@ -107,7 +107,7 @@ def scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: in
     sky, sun, exposure = town.daylight(style["day"], *style["sun"])
     instances = [
         *_street(facts, style),
-        *(one for name in SPOTS if facts[name] for one in _object(name, style)),
+        *(instance for name in SPOTS if facts[name] for instance in _object(name, style)),
         *_lamps(facts),
         *_sign(facts["stop_sign"], style["sign"]),
         *_surroundings(style["town"]),
@@ -131,12 +131,12 @@ def _camera(jitter: Sequence[float], width: int, height: int) -> Camera:
 def _street(facts: Facts, style: Mapping[str, Any]) -> list[Instance]:
     shade, season = style["surface"]
     color, *phases = style["line"]
-    made = road.pavement(shade)
+    instances = road.pavement(shade)
     for side, phase in zip(("left", "right"), phases, strict=True):
-        made += road.beside(side, facts[f"no_{side}_lane"], shade, season)
-        made.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
-    made.append(road.stop_line(LINES[0], not facts["no_right_lane"], not facts["no_left_lane"]))
-    return made + road.arrows(facts["left_lane"], facts["right_lane"], LINES[0], 5.6 + 0.2 * style["arrow"])
+        instances += road.beside(side, facts[f"no_{side}_lane"], shade, season)
+        instances.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
+    instances.append(road.stop_line(LINES[0], not facts["no_right_lane"], not facts["no_left_lane"]))
+    return instances + road.arrows(facts["left_lane"], facts["right_lane"], LINES[0], 5.6 + 0.2 * style["arrow"])
 
 
 def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
@@ -172,12 +172,12 @@ def _clothes(tone: int) -> dict[str, Material]:
 
 def _lamps(facts: Facts) -> list[Instance]:
     """Return the gantry and its lamps, lit or not."""
-    made = put(signals.gantry(), placed([0, GANTRY_AT, 0]))
+    instances = put(signals.gantry(), placed([0, GANTRY_AT, 0]))
     for name, (x, z, _) in signals.HEADS.items():
         lit = facts[name]
         where = placed([x, GANTRY_AT - 0.06, z])
-        made += put(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
-    return made
+        instances += put(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
+    return instances
 
 
 def _sign(stop: bool, other: str) -> list[Instance]:
@@ -190,10 +190,10 @@ def _sign(stop: bool, other: str) -> list[Instance]:
 
 
 def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
-    made: list[Instance] = []
+    instances: list[Instance] = []
     for kind, x, y, size, tone in listed:
-        made += put(town.building(kind), placed([x, y, 0], scale=size), "", town.colours(kind, tone))
-    return made
+        instances += put(town.building(kind), placed([x, y, 0], scale=size), "", town.colours(kind, tone))
+    return instances
 
 
 def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:

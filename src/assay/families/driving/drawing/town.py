@@ -39,13 +39,17 @@ DAYS = tuple(WEATHER)
 
 def daylight(day: str, azimuth: float, height: float) -> tuple[Sky, Sun, float]:
     """Return sky, sun and exposure of a day; `height` from 0 to 1 between the least and the greatest of that day."""
-    held = WEATHER[day]
-    low, high = held.heights
+    weather = WEATHER[day]
+    low, high = weather.heights
     up, around = np.radians(low + height * (high - low)), np.radians(azimuth)
     flat = float(np.cos(up))
     direction = flat * float(np.sin(around)), flat * float(np.cos(around)), float(np.sin(up))
     below = (0.16, 0.17, 0.15)
-    return Sky(held.zenith, held.horizon, below), Sun(direction, held.strength, held.angle, held.color), held.exposure
+    return (
+        Sky(weather.zenith, weather.horizon, below),
+        Sun(direction, weather.strength, weather.angle, weather.color),
+        weather.exposure,
+    )
 
 
 @cache

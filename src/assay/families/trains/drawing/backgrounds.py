@@ -75,7 +75,7 @@ def _noise(rng: np.random.Generator, waves: int) -> Array:
     white = np.fft.rfft2(rng.standard_normal((TEXELS, TEXELS)))
     high = np.fft.fftfreq(TEXELS, 1 / TEXELS)[:, None]
     wide = np.fft.rfftfreq(TEXELS, 1 / TEXELS)[None, :]
-    kept = np.exp(-((np.hypot(high, wide) / waves) ** 2))
-    made = np.fft.irfft2(white * kept, s=(TEXELS, TEXELS))
-    smooth: Array = (made - made.mean()) / made.std()
+    gains = np.exp(-((np.hypot(high, wide) / waves) ** 2))
+    noise = np.fft.irfft2(white * gains, s=(TEXELS, TEXELS))
+    smooth: Array = (noise - noise.mean()) / noise.std()
     return smooth

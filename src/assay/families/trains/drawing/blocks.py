@@ -61,8 +61,8 @@ def height_at(roof: str, length: str, x: float) -> float:
 
 def load_places(count: int, length: str) -> list[float]:
     """Return where along a block its loads stand."""
-    spread = SPACING[count] * (1.15 if length == "long" else 1.0 if count < 3 else 0.9)
-    return [(place - (count - 1) / 2) * spread for place in range(count)]
+    spacing = SPACING[count] * (1.15 if length == "long" else 1.0 if count < 3 else 0.9)
+    return [(place - (count - 1) / 2) * spacing for place in range(count)]
 
 
 @cache

@@ -65,7 +65,7 @@ def _boards(length: float, fields: int) -> Manifold:
     """Return a closed wall along x, with a batten between fields, so that long walls can be told from near ones."""
     step = length / fields
     battens = [planed(0.13, THICK + 0.07, WALL - 0.04, 0.03) for _ in range(fields - 1)]
-    placed = [one.translate((place * step - length / 2, 0, 0)) for place, one in enumerate(battens, start=1)]
+    placed = [batten.translate((place * step - length / 2, 0, 0)) for place, batten in enumerate(battens, start=1)]
     return union(planed(length, THICK, WALL, 0.03), *placed)
 
 

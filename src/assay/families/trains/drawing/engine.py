@@ -71,5 +71,5 @@ def _brass(long: float) -> Mesh:
 
 def _wheels(long: float) -> list[tuple[str, Mesh, Material]]:
     reach = long / 2 - RADIUS - 0.1
-    found = wheels_at("engine-wheels", [float(x) for x in np.linspace(-reach, reach, 4)])
-    return [("wheels", mesh, material) for mesh, material in found]
+    pieces = wheels_at("engine-wheels", [float(x) for x in np.linspace(-reach, reach, 4)])
+    return [("wheels", mesh, material) for mesh, material in pieces]

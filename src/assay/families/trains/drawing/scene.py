@@ -24,10 +24,10 @@ RAIL, ENGINE = "rail", "locomotive"
 
 def train_scene(train: Sequence[Car], angle: float, look: Look) -> Scene:
     """Return the scene of a train that is turned by an angle; its cars follow the engine in their order."""
-    made = _toys(train) if look.visualization == "trains" else _blocks(train)
+    pieces = _toys(train) if look.visualization == "trains" else _blocks(train)
     scale, instances = look.scale(len(train)), []
     turned = placed((*PIVOT, 0.0), angle, scale)
-    for mesh, material, matrix, thing, part in made:
+    for mesh, material, matrix, thing, part in pieces:
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
     set_up = stage(look.background)
     return Scene(
@@ -110,11 +110,11 @@ def _block_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
 
 def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:
     """Return the middle of each thing and of each of its parts ("car1/roof") in the scene, by the box around it."""
-    found: dict[str, list[Array]] = {}
-    for one in scene.instances:
-        points = one.mesh.vertices @ one.matrix[:3, :3].T + one.matrix[:3, 3]
-        for name in (one.thing, f"{one.thing}/{one.part}") if one.part else (one.thing,):
-            found.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
-    boxes = {name: np.stack(ends) for name, ends in found.items()}
+    corners: dict[str, list[Array]] = {}
+    for instance in scene.instances:
+        points = instance.mesh.vertices @ instance.matrix[:3, :3].T + instance.matrix[:3, 3]
+        for name in (instance.thing, f"{instance.thing}/{instance.part}") if instance.part else (instance.thing,):
+            corners.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
+    boxes = {name: np.stack(ends) for name, ends in corners.items()}
     middles = {name: (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / 2 for name, ends in boxes.items()}
     return {name: (float(at[0]), float(at[1]), float(at[2])) for name, at in middles.items()}
