@@ -15,7 +15,7 @@ from tests.logic.prolog import asp, swi
 
 from assay.arrays import Codes
 from assay.families.trains.rules import TEMPLATE
-from assay.families.trains.source import Trains, train_space
+from assay.families.trains.source import TrainDistribution, train_space
 from assay.logic.prolog import Worlds, label, read_program
 from assay.logic.prolog.forms import TermForm
 from assay.logic.prolog.labelling import question_of
@@ -91,8 +91,8 @@ def run() -> list[Result]:
 def _trains() -> Codes:
     words = rng_for(0, "benchmark").integers(2**63, size=(TRAINS, 5), dtype=np.uint64) * np.uint64(2)
     half = TRAINS // 2
-    kinds = ((Trains("michalski", 2, 4), words[:half]), (Trains("uniform", 2, 4), words[half:]))
-    return np.concatenate([trains.drawn(some, 4) for trains, some in kinds])
+    kinds = ((TrainDistribution("michalski", 2, 4), words[:half]), (TrainDistribution("uniform", 2, 4), words[half:]))
+    return np.concatenate([trains.draw(some, 4) for trains, some in kinds])
 
 
 def _rate(text: str, codes: Codes, template: str, other: Any = None) -> tuple[float, Any]:

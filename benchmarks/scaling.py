@@ -182,7 +182,7 @@ def _chess(folder: Path) -> dict[str, Any]:
     recipe = recipe_from("valued", Settings(CHESS))
     writer = Writer(recipe)
     todo = jobs(recipe)
-    recipe.task.pictures(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
+    recipe.task.render_all(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
     start = time.process_time()
     records = [writer.write(job, folder) for job in todo]
     made = time.process_time() - start

@@ -96,7 +96,7 @@ class Concept:
             value = bool(value)
         code = self.codes.get((type(value), value))
         if code is None:
-            raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listed(self.values)}")
+            raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listing(self.values)}")
         return code
 
 
@@ -113,7 +113,7 @@ def kind_of_value(value: Value) -> Kind:
     return "int" if isinstance(value, int) else "symbol"
 
 
-def listed(values: Iterable[Value], most: int = 12) -> str:
+def listing(values: Iterable[Value], most: int = 12) -> str:
     """Write values for a message, the first few of many."""
     texts = [str(value) for value in values]
     return ", ".join(texts[:most]) + (f", ... ({len(texts)} in all)" if len(texts) > most else "")
@@ -229,7 +229,7 @@ class ConceptSpace:
         """Return the codes of rows of values, one column a concept."""
         for row in rows:
             if missing := [name for name in self.names if name not in row]:
-                raise UnknownName(f"a row without the concept {missing[0]!r}; it has: {listed(row)}")
+                raise UnknownName(f"a row without the concept {missing[0]!r}; it has: {listing(row)}")
         codes = [[concept.code(row[concept.name]) for concept in self.concepts] for row in rows]
         return np.array(codes, dtype=np.int64).reshape(len(rows), len(self))
 

@@ -36,11 +36,11 @@ class Settings:
         """Return "file line 3: " for a key from a file, "--set: " for one from the command line, else nothing."""
         return f"{self.places[key]}: " if key in self.places else ""
 
-    def merged(self, other: "Settings") -> "Settings":
+    def merge(self, other: "Settings") -> "Settings":
         """Return these settings with the other's on top."""
         return Settings({**self.values, **other.values}, {**self.places, **other.places})
 
-    def renamed(self, names: Mapping[str, str]) -> "Settings":
+    def rename_keys(self, names: Mapping[str, str]) -> "Settings":
         """Return the settings with keys of another system under our names; giving both is an error."""
         for old, new in names.items():
             if old in self.values and new in self.values and old != new:
@@ -120,7 +120,7 @@ def _places(tree: yaml.Node, name: str, above: str = "") -> Iterator[tuple[str, 
             yield from _places(value, name, f"{above}{key.value}.")
 
 
-def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+def describe_settings(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
     """Return each setting's default and the text written below it in the class."""
     texts: dict[str, str] = {}
     for kind in reversed(model.__mro__):
@@ -150,7 +150,7 @@ def _field_texts(kind: type) -> dict[str, str]:
     }
 
 
-def checked(model: type[M], settings: Settings) -> M:
+def validate(model: type[M], settings: Settings) -> M:
     """Return the typed settings, or raise with the place, the key, the fault and a suggestion."""
     try:
         return model(**settings.values)

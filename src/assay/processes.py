@@ -9,10 +9,10 @@ from typing import Any
 
 
 @contextmanager
-def started(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
+def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a program as `subprocess.Popen` does; in the end it and all that it started are killed, if they still run.
 
-    >>> with started(["sleep", "60"]) as program:
+    >>> with start_program(["sleep", "60"]) as program:
     ...     program.poll() is None
     True
     >>> program.returncode
@@ -27,7 +27,7 @@ def started(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
+def block_interrupts() -> Iterator[None]:
     """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop.
 
     It is held back, not ignored, so that one that comes meanwhile is heard afterwards; workers inherit that it is held.

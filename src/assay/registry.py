@@ -49,9 +49,9 @@ class Registry:
 
     def add(self, name: str, summary: str, target: Any) -> None:
         """Register `target`, an object or an address `module:attribute`, under `name`."""
-        self.put(Entry(name, summary, target))
+        self.add_entry(Entry(name, summary, target))
 
-    def put(self, entry: Entry) -> None:
+    def add_entry(self, entry: Entry) -> None:
         """Register an entry under its name, which must be free."""
         existing = self.registered.get(entry.name)
         if existing is not None and existing.target is not entry.target and existing.target != entry.target:

@@ -24,7 +24,7 @@ from assay.data.manifest import fingerprint, to_json
 from assay.logic.knowledge import Knowledge
 from assay.registry import Entry
 from assay.render.picture import Layout, Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.tasks.base import Column, Task
@@ -166,7 +166,7 @@ def folder_of(
     (folder / "pictures").mkdir(parents=True)
     for number, row in enumerate(table):
         if draw is not None:
-            (folder / row["file"]).write_bytes(png(draw(row, number)))
+            (folder / row["file"]).write_bytes(encode_png(draw(row, number)))
     if draw is None:
         table = [{key: value for key, value in row.items() if key != "file"} for row in table]
     with (folder / "concepts.csv").open("w", newline="") as handle:

@@ -11,7 +11,7 @@ import pytest
 from assay.audit.examined import examined
 from assay.audit.symbols import labels as labels_check
 from assay.concepts import bits
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.concept_sets import machine_knowledge
@@ -28,7 +28,7 @@ SIZES = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
 
 
 def annotated(dataset: Dataset, folder: Path, machine: Any = None, **settings: Any) -> Dataset:
-    annotate(dataset, checked(Annotation, Settings(settings)), folder, machine)
+    annotate(dataset, validate(Annotation, Settings(settings)), folder, machine)
     return Dataset.open(folder)
 
 

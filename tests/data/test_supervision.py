@@ -7,7 +7,7 @@ import pytest
 
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.annotation import Annotation
 from assay.data.row_choice import chosen_rows
 from assay.data.supervision import Annotator, Given, refuse_strangers
@@ -26,7 +26,7 @@ LABELS = KNOWLEDGE.labels_of(TRUE)
 
 
 def asked(**settings: Any) -> Annotation:
-    return checked(Annotation, Settings(settings))
+    return validate(Annotation, Settings(settings))
 
 
 def given(knowledge: Knowledge = KNOWLEDGE, true: Codes = TRUE, split: str = "train", **settings: Any) -> Given:

@@ -13,7 +13,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Box, Layout, Picture, Thing
+from assay.render.picture import Box, Layout, ObjectBox, Picture
 from assay.tasks.base import Task
 from assay.viewer.app import create_app
 from assay.viewer.bundle import write_bundle
@@ -260,7 +260,7 @@ class Evil(Task):
         return {EVIL: EVIL}
 
     def render(self, world):
-        return Picture(np.zeros((4, 4, 3), dtype=np.uint8), (Thing(EVIL, Box(0, 0, 2, 2)),), text=EVIL)
+        return Picture(np.zeros((4, 4, 3), dtype=np.uint8), (ObjectBox(EVIL, Box(0, 0, 2, 2)),), text=EVIL)
 
 
 def evil_state(folder):

@@ -5,7 +5,7 @@ from pathlib import Path
 from assay.audit.audit import Audit
 from assay.data.manifest import to_json
 from assay.files import write_atomically
-from assay.markdown import cell
+from assay.markdown import escape_cell
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
 SIGNS = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}
@@ -13,7 +13,7 @@ SIGNS = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left 
 
 def section(audit: Audit) -> str:
     """Return the section."""
-    rows = [f"| {one.check} | {SIGNS[one.status]} | {cell(one.text)} |" for one in audit.findings]
+    rows = [f"| {one.check} | {SIGNS[one.status]} | {escape_cell(one.text)} |" for one in audit.findings]
     head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
     return "\n".join([START, *head, *rows, END])
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from assay.arrays import Codes
 from assay.audit.examined import Examined, Part, as_number, place_in_split
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.config import Config, Settings, checked, load_yaml
+from assay.config import Config, Settings, load_yaml, validate
 from assay.data.columns import CONCEPT, LABEL
 from assay.errors import ConfigError, DataError, suggestion
 from assay.logic.formula import TRUE, Formula
@@ -153,7 +153,7 @@ def _values(column: list[Any]) -> tuple[Value, ...]:
 
 def _rule(folder: Path, space: ConceptSpace, said: list[str], splits: list[str]) -> Rule:
     settings = load_yaml(folder / RULE) if (folder / RULE).is_file() else Settings()
-    given = checked(RuleConfig, settings)
+    given = validate(RuleConfig, settings)
     if given.labels and set(given.labels) != set(said):
         raise ConfigError(f"{settings.place('labels')}labels: expected a formula for each of {', '.join(said)}")
     for key, named in (

@@ -8,7 +8,7 @@ import numpy as np
 from assay.audit.examined import Examined, Part
 from assay.audit.finding import Finding, first_few
 from assay.audit.look import Look
-from assay.concepts import listed
+from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
 from assay.seeds import rng_for
@@ -118,7 +118,7 @@ def _shows(task: Task, worlds: list[World], name: str) -> bool | None:
         for value in task.space.concept(name).values:
             if value != world[name]:
                 try:
-                    other = task.changed(world, {name: value})
+                    other = task.change_world(world, {name: value})
                 except AssayError:
                     other = None
                 if other is None:
@@ -147,7 +147,7 @@ def visible(data: Examined) -> Finding:
     if len(untried) == sum(size > 1 for size in data.space.sizes):
         return Finding("visible", "skip", "no world can be drawn again with a concept changed")
     text = "changing any concept changes what is shown"
-    left = f", but for {listed(untried, 5)}, which no world could be drawn again with" if untried else ""
+    left = f", but for {listing(untried, 5)}, which no world could be drawn again with" if untried else ""
     return Finding("visible", "note" if untried else "pass", text + left)
 
 

@@ -37,10 +37,10 @@ def align(
 
     RunFolder(run).about()
     dataset = Dataset.open(data)
-    from assay.config import checked
+    from assay.config import validate
     from assay.models.concept.alignment import Alignment, align_run
 
-    asked = checked(Alignment, settings_from(settings, config))
+    asked = validate(Alignment, settings_from(settings, config))
     found = align_run(run, dataset, asked, output)
     if as_json:
         rows = [row.to_dict() for row in found.rows]

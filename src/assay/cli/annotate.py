@@ -36,15 +36,15 @@ def annotate(
 
     The true columns stay; models learn from the columns `given_...` beside them.
     """
-    from assay.config import checked
+    from assay.config import validate
     from assay.data.annotate import annotate as write
     from assay.data.annotation import Annotation
     from assay.data.dataset import Dataset
 
     given = settings_from(settings, config)
     if seed:
-        given = given.merged(Settings({"seed": seed}, {"seed": "--seed"}))
-    asked = checked(Annotation, given)
+        given = given.merge(Settings({"seed": seed}, {"seed": "--seed"}))
+    asked = validate(Annotation, given)
     dataset = Dataset.open(data)
     manifest = write(dataset, asked, output, machine_of(asked, dataset))
     counts = manifest["task"]["annotation"]["found"]

@@ -78,7 +78,7 @@ def print_text(text: str = "") -> None:
 def settings_from(pairs: Sequence[str], config: Path | None) -> Settings:
     """Return the settings of a file with those of the command line on top."""
     base = load_yaml(config) if config is not None else Settings()
-    return base.merged(from_pairs(pairs))
+    return base.merge(from_pairs(pairs))
 
 
 class Bar:

@@ -20,7 +20,7 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.cli.sources import with_source_flags
-from assay.config import Config, Settings, checked, from_pairs
+from assay.config import Config, Settings, from_pairs, validate
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ def make(
     from assay.data.make import make as write
     from assay.data.recipe import recipe_from
 
-    base = settings_from(settings, config).renamed(RSBENCH)
+    base = settings_from(settings, config).rename_keys(RSBENCH)
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster
-    given = base.merged(_flags(options)).merged(_sizes(split, base))
-    own = checked(Output, given.only(Output.model_fields))
+    given = base.merge(_flags(options)).merge(_sizes(split, base))
+    own = validate(Output, given.only(Output.model_fields))
     if not own.output_dir:
         raise ConfigError("no output folder; give -o DIR")
     folder = _folder(own)

@@ -40,7 +40,7 @@ def probe(
     as_json: JsonFlag = False,
 ) -> None:
     """Read the concepts off the layers of a trained model, and write predictions that can be scored and diagnosed."""
-    from assay.config import checked
+    from assay.config import validate
     from assay.data.dataset import Dataset
     from assay.runs.folder import RunFolder
 
@@ -52,7 +52,7 @@ def probe(
     from assay.models.probes.probing import Ask, table
     from assay.models.probes.runs import effect_rows, probe_run
 
-    given = checked(ProbeConfig, settings_from(settings, config))
+    given = validate(ProbeConfig, settings_from(settings, config))
     ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, given, seed)
     with progress_bar() as bar:
         probed = probe_run(run, dataset, output, ask, bar)

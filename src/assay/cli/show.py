@@ -77,17 +77,17 @@ def _share(share: list[float]) -> str:
 
 
 def _print_knowledge(facts: dict[str, Any]) -> None:
-    from assay.concepts import listed
+    from assay.concepts import listing
 
     knowledge = facts["knowledge"]
     groups = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
     print_table(
         ["concept", "values", "encoder"],
-        [[c["name"], listed(c["values"]), groups[c["name"]]] for c in knowledge["concepts"]],
+        [[c["name"], listing(c["values"]), groups[c["name"]]] for c in knowledge["concepts"]],
     )
     print_text()
     print_table(
-        ["label", "values", "rule"], [[x["name"], listed(x["values"]), x["formula"]] for x in knowledge["labels"]]
+        ["label", "values", "rule"], [[x["name"], listing(x["values"]), x["formula"]] for x in knowledge["labels"]]
     )
     nodes = "too many" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
     print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {nodes} nodes")
@@ -122,9 +122,9 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
 
 def _settings(model: Any) -> dict[str, dict[str, Any]]:
     """Return each setting with its default and the docstring below it."""
-    from assay.config import documented
+    from assay.config import describe_settings
 
-    return documented(model)
+    return describe_settings(model)
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:

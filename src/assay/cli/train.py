@@ -42,7 +42,7 @@ def train(
     dataset = Dataset.open(data)
     given = settings_from(settings, config)
     if epochs is not None:
-        given = given.merged(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
+        given = given.merge(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
     from assay.models.core.runs import Order, train_run, train_together
 
     with progress_bar() as bar:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from assay.concepts import listed
+from assay.concepts import listing
 from assay.data.regions import cells, region_rows
 
 SHEET = """\
@@ -89,7 +89,7 @@ def card(manifest: Mapping[str, Any]) -> str:
 def _balance(splits: Sequence[Mapping[str, Any]]) -> str:
     spread = "label values" if splits[0]["balance"] == "label" else "worlds"
     hard = [split["name"] for split in splits if split["quota"]]
-    return f"{spread} ({listed(hard)}: over the ways to keep and to just miss the rule)" if hard else spread
+    return f"{spread} ({listing(hard)}: over the ways to keep and to just miss the rule)" if hard else spread
 
 
 def _people(sources: Mapping[str, Any]) -> str:
@@ -115,7 +115,7 @@ def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
         "depth": "a map of how far away each pixel is",
         "text": "a text",
     }
-    text = listed([words[column] for column in columns]) or "a row"
+    text = listing([words[column] for column in columns]) or "a row"
     return text[0].upper() + text[1:]
 
 
@@ -151,12 +151,12 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _concepts(knowledge: Mapping[str, Any]) -> str:
     group_of = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
-    rows = [[c["name"], listed(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
+    rows = [[c["name"], listing(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
     return _table(["concept", "values", "read by encoder"], rows)
 
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
-    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listed(x["values"])] for x in knowledge["labels"]]
+    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listing(x["values"])] for x in knowledge["labels"]]
     return _table(["label", "rule", "values"], rows)
 
 
@@ -174,7 +174,7 @@ def _annotated(task: Mapping[str, Any]) -> str:
     asked = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
-        f"were changed by `assay annotate` in the splits {listed(about['splits'])} ({asked or 'nothing asked'}; seed "
+        f"were changed by `assay annotate` in the splits {listing(about['splits'])} ({asked or 'nothing asked'}; seed "
         f"{about['seed']}) from the dataset with fingerprint `{about['parent']}`."
     )
 
@@ -183,7 +183,7 @@ def _noise(knowledge: Mapping[str, Any]) -> str:
     drawn = [label["name"] for label in knowledge["labels"] if "odds" in label]
     if not drawn:
         return "No value is missing and no noise was added."
-    return f"No value is missing. Drawn by chance: {listed(drawn)}; examples with the same concepts can differ in it."
+    return f"No value is missing. Drawn by chance: {listing(drawn)}; examples with the same concepts can differ in it."
 
 
 def _constraints(knowledge: Mapping[str, Any]) -> str:
@@ -210,7 +210,7 @@ def _share(split: Mapping[str, Any]) -> str:
 
 def _counts(labels: Mapping[str, Mapping[str, int]]) -> str:
     texts = [
-        f"{name}: " + listed(f"{value} x {count}" for value, count in held.items()) for name, held in labels.items()
+        f"{name}: " + listing(f"{value} x {count}" for value, count in held.items()) for name, held in labels.items()
     ]
     return "; ".join(texts)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value, kind_of_value, listed
+from assay.concepts import Value, kind_of_value, listing
 from assay.errors import DataError
 
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
@@ -54,7 +54,7 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
     text = kind_of_values(values) == "symbol"
     places: dict[Any, int] = {str(value) if text else value: place for place, value in enumerate(values)}
     if pa.types.is_nested(column.type):
-        raise DataError(f"{what}: expected one value in each row, such as {listed(values, 3)}, not a {column.type}")
+        raise DataError(f"{what}: expected one value in each row, such as {listing(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
     found, which = _distinct(column)
@@ -88,5 +88,5 @@ def _place(value: Any, places: dict[Any, int], what: str, values: Sequence[Value
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas turns whole numbers with gaps into floats
     if value not in places:
-        raise DataError(f"{what}: value {value!r} is not one of {listed(values)}")
+        raise DataError(f"{what}: value {value!r} is not one of {listing(values)}")
     return places[value]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listed
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listing
 from assay.data.annotation import Annotation
 from assay.data.supervision import ONE_HOT
 from assay.errors import ConfigError
@@ -131,7 +131,7 @@ class ConceptSet:
 def _indicators(concept: Concept, values: Sequence[Value]) -> list[View]:
     """Return a true-or-false concept for each of these values."""
     if not values or len(set(values)) < len(values):
-        raise ConfigError(f"refine: give distinct values of {concept.name!r}: {listed(concept.values)}")
+        raise ConfigError(f"refine: give distinct values of {concept.name!r}: {listing(concept.values)}")
     codes = [concept.code(value) for value in values]
     every = range(len(concept.values))
     return [
@@ -168,7 +168,7 @@ def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: 
         return Label(old.name, _chosen(terms, values, counts.argmax(axis=1), old.values), old.values)
     if old.kind != "bool":
         raise ConfigError(
-            f"label {old.name!r} does not follow from the concepts {listed(c.name for c in concepts)}, "
+            f"label {old.name!r} does not follow from the concepts {listing(c.name for c in concepts)}, "
             "and only true-or-false labels can be left to chance"
         )
     if len(rows) <= MOST_PATTERNS:

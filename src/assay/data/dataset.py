@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value, listed
+from assay.concepts import Value, listing
 from assay.data.cache import fetch, opened
 from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
@@ -24,7 +24,7 @@ from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.picture import Box, Layout, Thing
+from assay.render.picture import Box, Layout, ObjectBox
 from assay.worlds.world import LUCK, World
 
 
@@ -105,10 +105,10 @@ class SplitData:
         return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])
 
     @cached_property
-    def things(self) -> list[tuple[Thing, ...]]:
+    def things(self) -> list[tuple[ObjectBox, ...]]:
         """The objects in each picture, with their boxes."""
         rows = self._column("things").to_pylist()
-        return [tuple(Thing(one.pop("name"), Box(**one)) for one in row) for row in rows]
+        return [tuple(ObjectBox(one.pop("name"), Box(**one)) for one in row) for row in rows]
 
     @cached_property
     def texts(self) -> list[str]:
@@ -122,7 +122,7 @@ class SplitData:
 
     def _column(self, name: str) -> pa.ChunkedArray:
         if name not in self.table.column_names:
-            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listed(self.table.column_names)}")
+            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.table.column_names)}")
         return self.table[name]
 
     @cached_property

@@ -29,7 +29,7 @@ from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
-from assay.processes import deaf
+from assay.processes import block_interrupts
 
 Progress = Callable[[int], None]
 
@@ -56,7 +56,7 @@ def make(
     folder = folder_at(folder)
     todo = jobs(recipe)
     writer = Writer(recipe)
-    writer.task.ready()
+    writer.task.check_ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
     hashes = {shard["file"]: shard["sha256"] for split in held["splits"] for shard in split["shards"]} if held else {}
@@ -175,7 +175,7 @@ def _parallel(
     count = min(workers, len(left))
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         try:
-            with deaf():
+            with block_interrupts():
                 futures = {pool.submit(_work, job, folder): job for job in left}
             with _remembered() as interrupts:
                 for future in as_completed(futures):

@@ -136,7 +136,7 @@ def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -
     order = np.lexsort((crosses != across, ~possible))
     for option in order[:TRIES].tolist():
         concept = task.space.concepts[places[option]]
-        made = task.changed(world, {concept.name: concept.values[codes[option, places[option]]]})
+        made = task.change_world(world, {concept.name: concept.values[codes[option, places[option]]]})
         if made is not None and made.codes != world.codes and _can_be(knowledge, made):
             return concept.name, made
     return None

@@ -17,7 +17,7 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     make = find_task(about["name"])
     if make.version != about["version"]:
         raise DataError(f"{str(dataset.folder)!r} is of version {about['version']} of its task, this is {make.version}")
-    task = make(Settings({**about["config"], **manifest.get("local", {})}).merged(settings or Settings()))
+    task = make(Settings({**about["config"], **manifest.get("local", {})}).merge(settings or Settings()))
     if task.sources() != manifest["sources"]:
         raise DataError(f"{str(dataset.folder)!r} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:

@@ -11,7 +11,7 @@ from assay.config import Settings
 from assay.data.userfile import load_tasks
 from assay.errors import ConfigError
 from assay.tasks import TASKS
-from assay.tasks.base import Task, resized
+from assay.tasks.base import Task, resize_splits
 from assay.worlds.split import Split
 
 SHARD_ROWS = 1000
@@ -38,7 +38,7 @@ class Recipe:
     def splits(self) -> tuple[Split, ...]:
         """The splits in the sizes asked for."""
         scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
-        return resized(self.task.splits(), dict(self.sizes), Fraction(scale))
+        return resize_splits(self.task.splits(), dict(self.sizes), Fraction(scale))
 
     def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
@@ -106,7 +106,7 @@ RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", *SIZES_FROM_SHARES}
 
 def recipe_from(task_name: str, settings: Settings) -> Recipe:
     """Return the recipe that settings describe: our keys, or rsbench's shares of the number of training samples."""
-    settings = settings.renamed({"n_samples": "n"})
+    settings = settings.rename_keys({"n_samples": "n"})
     given = settings.values
     if given.get("task", task_name) != task_name:
         raise ConfigError(f"{settings.place('task')}the file is for task {given['task']!r}, not {task_name!r}")

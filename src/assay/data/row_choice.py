@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import listed
+from assay.concepts import listing
 from assay.data.annotation import Annotation
 from assay.errors import ConfigError, UnknownName
 from assay.logic.evaluate import evaluate
@@ -65,7 +65,7 @@ def _cells(asked: Annotation, knowledge: Knowledge, concepts: Codes, labels: Cod
         codes = {(type(value), value): code for code, value in enumerate(label.values)}
         strangers = [value for value in named if (type(value), value) not in codes]
         if strangers:
-            raise UnknownName(f"label {label.name!r} has no value {strangers[0]!r}; it has: {listed(label.values)}")
+            raise UnknownName(f"label {label.name!r} has no value {strangers[0]!r}; it has: {listing(label.values)}")
         holds = [labels[:, place] == codes[type(value), value] for value in named]
     both = np.stack(holds, axis=1)
     if (both.sum(axis=1) > 1).any():
@@ -88,7 +88,7 @@ def _label_asked(shares: Mapping[Any, Any], knowledge: Knowledge) -> tuple[int, 
         knowledge.label(name)
         return knowledge.label_names.index(name), inner
     if len(knowledge.labels) > 1:
-        raise ConfigError(f"label_shares: say of which label: {listed(knowledge.label_names)}")
+        raise ConfigError(f"label_shares: say of which label: {listing(knowledge.label_names)}")
     return 0, shares
 
 

@@ -20,8 +20,8 @@ from assay.data.remote import Folder
 from assay.errors import KnowledgeError
 from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
-from assay.render.picture import Picture, Thing
-from assay.render.png import png
+from assay.render.picture import ObjectBox, Picture
+from assay.render.png import encode_png
 from assay.tasks.base import Column, Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
@@ -115,7 +115,7 @@ def table_of(
 ) -> pa.Table:
     """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
-    shown = seen(task.columns, task.pictures(worlds), names) if pictures else {}
+    shown = seen(task.columns, task.render_all(worlds), names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
     columns = {"index": numbers(places), **shown, **columns_of(task.knowledge, codes, worlds)}
     columns["style"] = strings(styles, pa.string())
@@ -132,14 +132,14 @@ def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence
         elif column == "things":
             made[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
         else:
-            files = [png(getattr(picture, column)) for picture in pictures]
+            files = [encode_png(getattr(picture, column)) for picture in pictures]
             paths = [name if column == "image" else f"{column}-{name}" for name in names]
             parts = [strings(files, pa.binary()), strings(paths, pa.string())]
             made[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
     return made
 
 
-def _thing(thing: Thing) -> dict[str, Any]:
+def _thing(thing: ObjectBox) -> dict[str, Any]:
     box = thing.box
     return {"name": thing.name, "left": box.left, "top": box.top, "right": box.right, "bottom": box.bottom}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import Concept, Value, listed
+from assay.concepts import Concept, Value, listing
 from assay.data.annotation import Annotation, Rate, rate_of
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.knowledge import Knowledge
@@ -73,7 +73,7 @@ class Annotator:
         elif any(isinstance(rate, Mapping) and concept.name in rate for rate in (asked.noise_01, asked.noise_10)):
             raise ConfigError(
                 f"noise_01, noise_10: concept {concept.name!r} is not true or false, it has the values "
-                f"{listed(concept.values)}; give concept_flips"
+                f"{listing(concept.values)}; give concept_flips"
             )
         return flipped(matrix, asked.concept_flips.get(concept.name, {}), concept.values, concept.name)
 
@@ -100,7 +100,7 @@ class Annotator:
         for group in found:
             wrong = [name for name in group if self.knowledge.space.concept(name).values != (False, True)]
             if wrong or len(group) < 2:
-                raise ConfigError(f"subjective_groups: {listed(group)} are not two or more true-or-false concepts")
+                raise ConfigError(f"subjective_groups: {listing(group)} are not two or more true-or-false concepts")
         if not found:
             raise ConfigError("subjective_noise needs subjective_groups, such as [[is_round, is_square]]")
         return found
@@ -125,7 +125,7 @@ class Annotator:
         if concept.nothing_code < 0:
             raise ConfigError(
                 f"mechanism mnar: no value of concept {concept.name!r} says that nothing is there "
-                f"({listed(concept.values)}); give present"
+                f"({listing(concept.values)}); give present"
             )
         return np.asarray(np.arange(len(concept.values)) != concept.nothing_code)
 
@@ -173,7 +173,7 @@ def _place(value: Value, values: Sequence[Value], name: str) -> int:
     for place, known in enumerate(values):
         if type(known) is type(value) and known == value:
             return place
-    raise UnknownName(f"{name!r} has no value {value!r}; it has: {listed(values)}")
+    raise UnknownName(f"{name!r} has no value {value!r}; it has: {listing(values)}")
 
 
 def moved(codes: Codes, matrix: Array, draws: Array) -> Codes:

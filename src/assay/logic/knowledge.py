@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, listed
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, listing
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
@@ -268,7 +268,7 @@ def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) 
     shape = shape_of(formula, space)
     values = (False, True) if shape.kind == "bool" else _possible_values(formula, space, shape)
     if len(values) < 2:
-        raise KnowledgeError(f"label {name!r} is always {listed(values)}: '{formula}' leaves nothing to learn")
+        raise KnowledgeError(f"label {name!r} is always {listing(values)}: '{formula}' leaves nothing to learn")
     if odds is not None and (shape.kind != "bool" or shape_of(odds.score, space).kind == "symbol"):
         raise KnowledgeError(f"label {name!r}: odds are for true-or-false labels, with a number as score")
     return Label(name, formula, values, odds)

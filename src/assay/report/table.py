@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.markdown import cell
+from assay.markdown import escape_cell
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -58,9 +58,9 @@ class Table:
     @property
     def markdown(self) -> str:
         """The table for a README."""
-        lines = [f"**{cell(self.caption)}**", "", _line(self.head), _line(["---"] * len(self.head))]
+        lines = [f"**{escape_cell(self.caption)}**", "", _line(self.head), _line(["---"] * len(self.head))]
         lines += [_line(row) for row in self.rows]
-        return "\n".join([*lines, *(["", cell(self.note)] if self.note else [])])
+        return "\n".join([*lines, *(["", escape_cell(self.note)] if self.note else [])])
 
     @property
     def latex(self) -> str:
@@ -87,7 +87,7 @@ class Table:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell(text) for text in cells)} |"
+    return f"| {' | '.join(escape_cell(text) for text in cells)} |"
 
 
 def _latex_line(cells: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from assay.diagnosis.concepts import STATES, ConceptState
 from assay.diagnosis.findings import MEANINGS
 from assay.diagnosis.reading import Reading
 from assay.files import write_atomically
-from assay.markdown import cell
+from assay.markdown import escape_cell
 from assay.metrics import METRICS
 from assay.metrics.score import Score
 from assay.report.case import Case, cases_of
@@ -90,7 +90,7 @@ def _markdown(value: Any) -> Any:
     """Return text in which no sign is taken for a table or for HTML; what is `Markup` already stays as it is."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return cell(value)
+    return escape_cell(value)
 
 
 def code(text: object) -> Markup:

@@ -87,7 +87,7 @@ def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
         chosen = dict(zip(each, values, strict=True))
         called = "-".join([label, *(_word(key, value) for key, value in chosen.items())])
         place = dict.fromkeys(chosen, entry.places.get(EACH, EACH))
-        made.append(Entry(name, called, own.merged(Settings(chosen, place)), entry.places[kind], tuple(map(str, on))))
+        made.append(Entry(name, called, own.merge(Settings(chosen, place)), entry.places[kind], tuple(map(str, on))))
     return made
 
 

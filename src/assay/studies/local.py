@@ -10,10 +10,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.config import checked
+from assay.config import validate
 from assay.data.make import default_workers
 from assay.errors import ConfigError
-from assay.processes import deaf
+from assay.processes import block_interrupts
 from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, finished, perform
 
@@ -39,7 +39,7 @@ class LocalWorkers:
                 from assay.models.core.training import Training, device_for
 
                 try:
-                    device_for(checked(Training, step.settings.only({"device", "precision"})))
+                    device_for(validate(Training, step.settings.only({"device", "precision"})))
                 except ConfigError as error:
                     raise ConfigError(f"{step.settings.place('precision')}{error}") from None
 
@@ -91,7 +91,7 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
     held = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
-        with deaf():
+        with block_interrupts():
             return pool.submit(perform, step, output)
     finally:
         for name, value in held.items():

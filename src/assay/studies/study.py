@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from assay.config import Config, Settings, checked, load_yaml
+from assay.config import Config, Settings, load_yaml, validate
 from assay.data.annotation import Annotation
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
@@ -137,7 +137,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
 
     A `lenient` study leaves out what this installation has not, and says so.
     """
-    config = checked(StudyConfig, settings)
+    config = validate(StudyConfig, settings)
     if len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"{settings.place('seeds')}seeds: each once, not {config.seeds}")
     absent: list[str] = []
@@ -172,9 +172,9 @@ def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, sett
     """Add the dataset of a task under a challenge, and return its name."""
     given = task.settings
     if config.n is not None:
-        given = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merged(given)
+        given = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merge(given)
     if "n" in challenge.settings.values:
-        given = given.merged(challenge.settings.only({"n"}))
+        given = given.merge(challenge.settings.only({"n"}))
     try:
         recipe = recipe_from(task.name, given)
         plan = recipe.to_dict()  # builds the task and its splits
@@ -188,7 +188,7 @@ def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, sett
     annotation = challenge.settings.values.get("annotate")
     if not annotation:
         return name
-    checked(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
+    validate(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
     copy = f"{recipe.task.name}-{challenge.label}-{short_hash([plan, annotation])}"
     steps.copies[copy] = CopyStep(copy, name, annotation)
     return copy
@@ -221,7 +221,7 @@ def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
     """Return the settings of a model, with what the study says about training where it does not."""
     known, said = MODELS[model.name].Config.model_fields, {"epochs": config.epochs, "patience": config.patience}
     given = {key: value for key, value in said.items() if value is not None and key in known}
-    return Settings(given, {key: settings.places.get(key, key) for key in given}).merged(model.settings)
+    return Settings(given, {key: settings.places.get(key, key) for key in given}).merge(model.settings)
 
 
 def _add_runs(

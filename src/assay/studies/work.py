@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset
@@ -126,7 +126,7 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
     shutil.rmtree(half, ignore_errors=True)
     for left in folder.parent.glob(f".{folder.name}.*.half"):
         shutil.rmtree(left, ignore_errors=True)
-    annotate(Dataset.open(output / "data" / step.parent), checked(Annotation, Settings(step.annotation)), half)
+    annotate(Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation)), half)
     half.replace(folder)
 
 
@@ -138,7 +138,7 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, tell: Callable[[int, i
         fold = None if step.fold is None else Fold(step.fold, step.folds)
         settings = step.settings
         if step.needs:
-            settings = settings.merged(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
+            settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
         order = Order(step.model, settings, step.seed, fold)
         train_run(order, dataset, folder, lambda epoch, epochs: tell(epoch.number, epochs))
     write_atomically(folder / RECORDS, to_json(_scored(step, RunFolder(folder), dataset)))

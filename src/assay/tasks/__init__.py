@@ -27,7 +27,7 @@ class TaskRegistry(Registry):
         """Register as `name` the task `base` with other defaults, and where they differ its `trial` and `seconds`."""
         facts = {"__doc__": about, "trial": trial, "seconds": seconds}
         changed = {key: value for key, value in facts.items() if value is not None}
-        self.put(Preset(name, summary, base, defaults, changed, self))
+        self.add_entry(Preset(name, summary, base, defaults, changed, self))
 
     def source(self, setting: str, about: str) -> None:
         """Declare a setting of tasks that names a file or folder of source images; `assay make` has a flag for it."""

@@ -11,14 +11,14 @@ import numpy as np
 from pydantic import Field
 
 from assay.concepts import ConceptSpace, Value
-from assay.config import Config, Settings, checked
+from assay.config import Config, Settings, validate
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
 from assay.worlds.hard import HardSource
-from assay.worlds.program_source import AskedSource
+from assay.worlds.program_source import ProgramSource
 from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
@@ -65,11 +65,11 @@ class Task(ABC):
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
-        merged = (settings or Settings()).merged(Settings(values))
-        self.config = checked(self.Config, self.translated(merged))
+        merged = (settings or Settings()).merge(Settings(values))
+        self.config = validate(self.Config, self.translate_settings(merged))
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Return settings in our keys; tasks that know another system's keys translate them here."""
         return settings
 
@@ -91,7 +91,7 @@ class Task(ABC):
     def render(self, world: World) -> Picture:
         """Return the picture of a world; a pure function."""
 
-    def pictures(self, worlds: Sequence[World]) -> list[Picture]:
+    def render_all(self, worlds: Sequence[World]) -> list[Picture]:
         """Return the pictures of worlds, for tasks that draw many faster than one by one."""
         return [self.render(world) for world in worlds]
 
@@ -102,11 +102,11 @@ class Task(ABC):
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
-        source_type = WorldSource if self.knowledge.symbolic else AskedSource
+        source_type = WorldSource if self.knowledge.symbolic else ProgramSource
         source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same world but for these concepts and what must follow, or None where that cannot be."""
         return world.do(changes)
 
@@ -115,7 +115,7 @@ class Task(ABC):
         """Changes that a test can make, by name; what they give may be a world that the task never draws."""
         return {}
 
-    def ready(self) -> None:  # noqa: B027
+    def check_ready(self) -> None:  # noqa: B027
         """Refuse if drawing needs something that is not there; asked before any file is written."""
 
     def ingredients(self, world: World) -> tuple[str, ...]:
@@ -193,7 +193,9 @@ class Task(ABC):
         ]
 
 
-def resized(splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)) -> tuple[Split, ...]:
+def resize_splits(
+    splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)
+) -> tuple[Split, ...]:
     """Return the splits in other sizes: as named, or all in proportion; a size of 0 drops a split."""
     names = [split.name for split in splits]
     for name in sizes:

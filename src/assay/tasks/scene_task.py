@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from assay.render.engines import Engine, Quality, needed, picture_of
+from assay.render.engines import Engine, Quality, check_engine, picture_of
 from assay.render.picture import Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Task, TaskConfig
@@ -35,9 +35,9 @@ class SceneTask(Task):
         """The picture, the boxes and masks of the things in it, and how far away everything is."""
         return ("image", "things", "instances", "depth")
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         """Refuse if the engine is not there."""
-        needed(self.config.engine)
+        check_engine(self.config.engine)
 
     def render(self, world: World) -> Picture:
         """Draw the scene."""

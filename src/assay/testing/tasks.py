@@ -134,7 +134,7 @@ def _task_things(picture: Picture, layout: Layout) -> None:
 
 
 def _few(split: Split) -> int:
-    return split.size if split.quota and split.quota.given else min(split.size, EXAMPLES)
+    return split.size if split.quota and split.quota.is_set else min(split.size, EXAMPLES)
 
 
 def _small(task: Task, folder: Path) -> Dataset:
@@ -165,7 +165,7 @@ def _task_counterfactual(task: Task) -> None:
     world = _worlds(task, 1)[0]
     for concept in task.space.concepts:
         for value in concept.values[:3]:
-            other = task.changed(world, {concept.name: value})
+            other = task.change_world(world, {concept.name: value})
             if other is not None:
                 need(other[concept.name] == value, f"a change of {concept.name!r} to {value!r} was not made")
                 task.render(other)

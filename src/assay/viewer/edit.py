@@ -97,7 +97,7 @@ def _named(table: SplitTable, changes: Changes) -> dict[str, Value]:
 
 def _changed(task: Task, world: World, named: Mapping[str, Value]) -> World:
     """Return the world that a task makes of changes; refuse those that it cannot draw."""
-    made = task.changed(world, named) if named else world
+    made = task.change_world(world, named) if named else world
     if made is None:
         told = ", ".join(f"{name} = {value}" for name, value in named.items())
         raise DataError(f"there is no such world: with {told} this picture cannot be drawn")

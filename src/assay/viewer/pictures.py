@@ -10,7 +10,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.data.dataset import decode
 from assay.render.picture import Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 
 FILM = 150
 """How much of a picture a mask covers, of 255."""
@@ -40,7 +40,7 @@ def nearness(depth: Array) -> bytes:
     """
     near, far = int(depth.min()), int(depth.max())
     grey = 255 - np.round((depth.astype(np.float64) - near) * 255 / max(far - near, 1))
-    return png(grey.astype(np.uint8))
+    return encode_png(grey.astype(np.uint8))
 
 
 def shown(column: str, data: bytes) -> bytes:
@@ -58,7 +58,7 @@ def address(data: bytes) -> str:
 
 def drawn(picture: Picture, columns: tuple[str, ...]) -> dict[str, Any]:
     """Return a picture that was just drawn as plain data, in the modalities that the dataset has."""
-    maps = {"instances": film, "parts": film, "depth": nearness, "image": png}
+    maps = {"instances": film, "parts": film, "depth": nearness, "image": encode_png}
     pictures = {name: address(make(getattr(picture, name))) for name, make in maps.items() if name in columns}
     boxes = [
         {"name": x.name, "left": x.box.left, "top": x.box.top, "right": x.box.right, "bottom": x.box.bottom}

@@ -34,7 +34,7 @@ class Group:
     members: Array
 
 
-class Choosable(Source, Protocol):
+class StyledSource(Source, Protocol):
     """A source that can also show worlds of given concepts."""
 
     @property
@@ -49,18 +49,18 @@ class Choosable(Source, Protocol):
     def purpose(self) -> tuple[object, ...]:
         """What the seed is for, besides the split's name."""
 
-    def styled(self, places: Array, codes: Codes) -> list[World]:
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
         """Return worlds with these concepts, each in the style of its place."""
 
 
 class HardSource:
     """Worlds of a split, chosen by where they lie. Everything else is as in the source that they are chosen from."""
 
-    def __init__(self, base: Choosable, quota: Quota) -> None:
+    def __init__(self, base: StyledSource, quota: Quota) -> None:
         self.base = base
         self.split = base.split
         self.quota = quota
-        self.chosen = self._by_quota() if quota.given else self._evenly()
+        self.chosen = self._by_quota() if quota.is_set else self._evenly()
 
     @cached_property
     def pool(self) -> Codes:
@@ -141,7 +141,7 @@ class HardSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, each with a style of its own."""
-        return self.base.styled(places, self.codes(places))
+        return self.base.style_worlds(places, self.codes(places))
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""

@@ -19,7 +19,7 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Var, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import GOLDEN, Deck, Draws, Streams, below, fractions, mixed
+from assay.seeds import GOLDEN, Deck, Draws, Streams, fractions, mix_words, numbers_below
 from assay.worlds.source import DrawStyle, Source, WorldSource
 from assay.worlds.split import Split
 from assay.worlds.world import World
@@ -33,17 +33,17 @@ TRIES, ROWS, MOST_TRIES = 32, 32_768, 4_000_000
 ODD = np.uint64(GOLDEN)
 
 
-def counted_source(
+def object_count_source(
     knowledge: Knowledge, split: Split, seed: int, *purpose: object, numbers: Sequence[int], style: DrawStyle
-) -> "CountedSource":
+) -> "ObjectCountSource":
     """Return the worlds of a split, the first so many slots filled, with each of these numbers as often."""
     exact = _is_small(knowledge, split.where)
     parts: list[Source] = []
     for number in numbers:
-        own = replace(split, where=conjunction(split.where, *_filled(knowledge, number)), quota=None)
-        kind = WorldSource if exact else DrawnSource
+        own = replace(split, where=conjunction(split.where, *_slots_filled(knowledge, number)), quota=None)
+        kind = WorldSource if exact else RejectionSource
         parts.append(kind(knowledge, own, seed, *purpose, number))
-    return CountedSource(knowledge, split, seed, purpose, tuple(parts), style)
+    return ObjectCountSource(knowledge, split, seed, purpose, tuple(parts), style)
 
 
 @lru_cache(maxsize=32)
@@ -55,7 +55,7 @@ def _is_small(knowledge: Knowledge, where: Formula) -> bool:
     return True
 
 
-def _filled(knowledge: Knowledge, number: int) -> list[Formula]:
+def _slots_filled(knowledge: Knowledge, number: int) -> list[Formula]:
     """Return what says that so many slots are filled and no more."""
     firsts = [slot.concepts[0] for slot in knowledge.space.slots]
     optional = [name for name in firsts if knowledge.space.concept(name).optional]
@@ -63,7 +63,7 @@ def _filled(knowledge: Knowledge, number: int) -> list[Formula]:
 
 
 @dataclass(frozen=True)
-class CountedSource:
+class ObjectCountSource:
     """The worlds of a split, dealt from several sources in turn; a place decides the style, whatever the source."""
 
     knowledge: Knowledge
@@ -89,9 +89,9 @@ class CountedSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, each with a style of its own."""
-        return self.styled(places, self.codes(places))
+        return self.style_worlds(places, self.codes(places))
 
-    def styled(self, places: Array, codes: Codes) -> list[World]:
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
         """Return worlds of these concepts, each with the style that is drawn for its place."""
         streams, space = Streams(self.seed, *self.purpose, self.split.name), self.knowledge.space
         pairs = zip(np.asarray(places).tolist(), codes.tolist(), strict=True)
@@ -102,7 +102,7 @@ class CountedSource:
         return np.asarray(np.any([part.contains(codes) for part in self.parts], axis=0))
 
 
-class DrawnSource:
+class RejectionSource:
     """Worlds drawn value by value until one belongs to the split and has the labels that its place is to have."""
 
     def __init__(self, knowledge: Knowledge, split: Split, seed: int, *purpose: object) -> None:
@@ -148,17 +148,17 @@ class DrawnSource:
     @cached_property
     def kinds(self) -> list[tuple[int, ...]]:
         """The combinations of labels that occur, those that are very rare left out."""
-        codes = self._drawn(np.zeros(1, dtype=np.int64), 0, PROBE, "kinds").reshape(PROBE, -1)
+        codes = self._draw(np.zeros(1, dtype=np.int64), 0, PROBE, "kinds").reshape(PROBE, -1)
         labels, counts = np.unique(self.knowledge.labels_of(codes[self.contains(codes)]), axis=0, return_counts=True)
         return [tuple(row) for row in labels[counts > 1].tolist()]
 
-    def _drawn(self, places: Array, first: int, tries: int, what: str = "drawn") -> Codes:
+    def _draw(self, places: Array, first: int, tries: int, what: str = "drawn") -> Codes:
         """Return for each place the worlds that these tries give: places x tries x concepts."""
         key = np.uint64(Draws(self.seed, *self.purpose, self.split.name, what).key)
-        own = mixed(places.astype(np.uint64) * ODD + key)[:, None]
-        each = mixed(own + np.arange(first, first + tries, dtype=np.uint64) * ODD)[..., None]
-        words = mixed(each + np.arange(len(self.sizes), dtype=np.uint64) * ODD)
-        return np.where(self.absent >= 0, self.absent, below(words, self.sizes))
+        own = mix_words(places.astype(np.uint64) * ODD + key)[:, None]
+        each = mix_words(own + np.arange(first, first + tries, dtype=np.uint64) * ODD)[..., None]
+        words = mix_words(each + np.arange(len(self.sizes), dtype=np.uint64) * ODD)
+        return np.where(self.absent >= 0, self.absent, numbers_below(words, self.sizes))
 
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places."""
@@ -171,15 +171,15 @@ class DrawnSource:
                 raise KnowledgeError(f"split {self.split.name!r}: no world of the wanted label in {first:,} draws")
             still = []
             for some in np.array_split(left, -(-len(left) * tries // ROWS)):
-                hit, codes = self._tried(places[some], wanted[some], first, tries)
+                hit, codes = self._draw_tries(places[some], wanted[some], first, tries)
                 rows[some[hit]] = codes
                 still.append(some[~hit])
             left, first, tries = np.concatenate(still), first + tries, min(2 * tries, ROWS)
         return rows
 
-    def _tried(self, places: Array, wanted: Array, first: int, tries: int) -> tuple[Array, Codes]:
+    def _draw_tries(self, places: Array, wanted: Array, first: int, tries: int) -> tuple[Array, Codes]:
         """Return for which places these tries give a world that fits, and the first such worlds."""
-        codes = self._drawn(places, first, tries).reshape(len(places) * tries, -1)
+        codes = self._draw(places, first, tries).reshape(len(places) * tries, -1)
         fits = np.ones(len(codes), dtype=bool)
         if self.split.balance == "label":
             fits = (self.knowledge.labels_of(codes) == np.repeat(np.array(self.kinds)[wanted], tries, axis=0)).all(
@@ -209,5 +209,5 @@ class DrawnSource:
         """Return a number from 0 to 1 for each world, the same in all splits."""
         words = np.full(len(codes), self.salt, dtype=np.uint64)
         for column in codes.T:
-            words = mixed(words + (column.astype(np.uint64) + np.uint64(1)) * ODD)
+            words = mix_words(words + (column.astype(np.uint64) + np.uint64(1)) * ODD)
         return fractions(words)

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
-from assay.worlds.source import Kin, WorldSource
+from assay.worlds.source import LabelGroup, WorldSource
 
 PROBE = 4_000
 """How many worlds show which labels there are."""
@@ -16,7 +16,7 @@ TRIES = 1 << 14
 AT_ONCE = 1 << 14
 
 
-class AskedSource(WorldSource):
+class ProgramSource(WorldSource):
     """The worlds of one split, labelled by asking; which worlds there are is still counted, not hoped for."""
 
     @cached_property
@@ -26,9 +26,9 @@ class AskedSource(WorldSource):
         return WorldSource(bare, replace(self.split, balance="world", quota=None), self.seed, *self.purpose)
 
     @cached_property
-    def kin(self) -> tuple[Kin, ...]:
+    def label_groups(self) -> tuple[LabelGroup, ...]:
         """All worlds of the split together."""
-        return self.base.kin
+        return self.base.label_groups
 
     @cached_property
     def kinds(self) -> Array:
@@ -37,7 +37,7 @@ class AskedSource(WorldSource):
         return np.asarray(np.unique(self.knowledge.labels_of(codes), axis=0))
 
     def _refuse_trivial(self) -> None:
-        if not self.base.kin:
+        if not self.base.label_groups:
             raise KnowledgeError(f"split {self.split.name!r}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
             if len(np.unique(self.kinds[:, place])) < 2:

@@ -78,7 +78,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Kin:
+class LabelGroup:
     """The worlds of a split that have the same labels."""
 
     labels: tuple[Value, ...]
@@ -91,14 +91,14 @@ class Kin:
 
     def worlds(self, numbers: Array) -> Codes:
         """Return the worlds of these numbers, 0 to `total` - 1."""
-        return _gathered(self.ranges, *_located(numbers, self.ranges))
+        return _gather(self.ranges, *_locate(numbers, self.ranges))
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world is one of these."""
         return np.asarray(np.any([part.contains(codes) for part in self.ranges], axis=0))
 
 
-def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array]:
+def _locate(numbers: Array, parts: Sequence[Range | LabelGroup]) -> tuple[Array, Array]:
     """Return in which part each number lies when the parts follow one another, and its number there."""
     totals = [part.total for part in parts]
     ends = np.cumsum(np.array(totals, dtype=object if sum(totals) >= 2**62 else np.int64))
@@ -106,7 +106,7 @@ def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array
     return which, numbers - (ends - totals)[which]
 
 
-def _gathered(parts: Sequence[Range | Kin], which: Array, numbers: Array) -> Codes:
+def _gather(parts: Sequence[Range | LabelGroup], which: Array, numbers: Array) -> Codes:
     """Return the worlds of these numbers, each from its part."""
     rows = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
     codes = np.zeros((len(which), rows[0].shape[1]), dtype=np.int64)
@@ -129,7 +129,7 @@ class WorldSource:
         self._refuse_trivial()
 
     @cached_property
-    def kin(self) -> tuple[Kin, ...]:
+    def label_groups(self) -> tuple[LabelGroup, ...]:
         """The worlds of this split, gathered by their labels."""
         labels, stages = self.knowledge.labels, self.split.stages
         staged = tuple(Label(f"stage_{place}", stage, (False, True)) for place, stage in enumerate(stages))
@@ -139,8 +139,8 @@ class WorldSource:
             if outcome[-1] and (self.split.stage is None or outcome[len(labels) + self.split.stage]):
                 ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
                 ranges.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
-        groups = [Kin(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
-        return tuple(kin for kin in groups if kin.total)
+        groups = [LabelGroup(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
+        return tuple(group for group in groups if group.total)
 
     def _range(self, kind: tuple[Value, ...], ranking: Ranking) -> Range:
         low, high = self.split.share
@@ -152,10 +152,10 @@ class WorldSource:
         for formula in (self.split.where, *self.split.stages):
             if shape_of(formula, self.knowledge.space).kind != "bool":
                 raise FormulaError(f"{where}: {formula} must be true or false, not a number")
-        if not self.kin:
+        if not self.label_groups:
             raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
-            values = {kin.labels[place] for kin in self.kin}
+            values = {group.labels[place] for group in self.label_groups}
             if len(values) < 2:
                 only = next(iter(values))
                 raise KnowledgeError(
@@ -165,19 +165,19 @@ class WorldSource:
     @cached_property
     def total(self) -> int:
         """How many worlds this split can hold."""
-        return sum(kin.total for kin in self.kin)
+        return sum(group.total for group in self.label_groups)
 
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places of the split."""
         places = np.asarray(places, dtype=np.int64)
         which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
-        return _gathered(self.kin, which, numbers)
+        return _gather(self.label_groups, which, numbers)
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places of the split, each with a style of its own."""
-        return self.styled(places, self.codes(places))
+        return self.style_worlds(places, self.codes(places))
 
-    def styled(self, places: Array, codes: Codes) -> list[World]:
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
         """Return worlds of these concepts, each with the style that is drawn for its place."""
         streams = Streams(self.seed, *self.purpose, self.split.name)
         space, pool, worlds = self.knowledge.space, self.split.pool, []
@@ -191,24 +191,24 @@ class WorldSource:
 
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""
-        which = self._deck(len(self.kin), "label").deal(places)
-        rounds = places // len(self.kin)
+        which = self._deck(len(self.label_groups), "label").deal(places)
+        rounds = places // len(self.label_groups)
         numbers = np.zeros(len(places), dtype=object if self.total >= 2**62 else np.int64)
-        for number, kin in enumerate(self.kin):
+        for number, group in enumerate(self.label_groups):
             mine = which == number
-            numbers[mine] = self._deck(kin.total, "world", kin.labels).deal(rounds[mine])
+            numbers[mine] = self._deck(group.total, "world", group.labels).deal(rounds[mine])
         return which, numbers
 
     def _by_world(self, places: Array) -> tuple[Array, Array]:
         """Deal all worlds evenly, whatever their labels."""
-        return _located(self._deck(self.total, "world").deal(places), self.kin)
+        return _locate(self._deck(self.total, "world").deal(places), self.label_groups)
 
     def _deck(self, size: int, *purpose: object) -> Deck:
         return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""
-        return np.asarray(np.any([kin.contains(codes) for kin in self.kin], axis=0))
+        return np.asarray(np.any([group.contains(codes) for group in self.label_groups], axis=0))
 
 
 def _cut(total: int, fraction: float) -> int:

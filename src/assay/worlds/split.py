@@ -19,7 +19,7 @@ class Quota:
     per_type: int | None = None
 
     @property
-    def given(self) -> bool:
+    def is_set(self) -> bool:
         """Whether a number was asked for."""
         return self.per_variant is not None or self.per_type is not None
 

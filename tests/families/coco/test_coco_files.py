@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.families.coco.album import Rating, identifier
-from assay.families.coco.coco_files import photographs
-from assay.render.png import png
+from assay.families.coco.album import AnnotationFilter, identifier
+from assay.families.coco.coco_files import read_coco
+from assay.render.png import encode_png
 
-DOT = png(np.zeros((4, 6, 3), dtype=np.uint8))
+DOT = encode_png(np.zeros((4, 6, 3), dtype=np.uint8))
 
 
 def table(images=3, first=1):
@@ -35,9 +35,15 @@ def written(root: Path, train=None, val=None) -> Path:
 
 
 def test_objects_are_counted_and_pools_share_no_image(tmp_path):
-    album = photographs(str(written(tmp_path))).album
+    album = read_coco(str(written(tmp_path))).album
     assert album.files == ("train2017/1.png", "train2017/2.png", "train2017/3.png", "val2017/50.png", "val2017/51.png")
-    assert album.counts(("dog", "traffic_light"), Rating()).tolist() == [[0, 2], [0, 3], [0, 1], [0, 3], [0, 1]]
+    assert album.counts(("dog", "traffic_light"), AnnotationFilter()).tolist() == [
+        [0, 2],
+        [0, 3],
+        [0, 1],
+        [0, 3],
+        [0, 1],
+    ]
     pools = album.pools(0.34, 0.5)
     assert sorted(np.concatenate(list(pools.values())).tolist()) == [0, 1, 2, 3, 4]
     assert {name: len(numbers) for name, numbers in pools.items()} == {"train": 2, "valid": 1, "test": 1, "hard": 1}
@@ -51,19 +57,19 @@ def test_crowds_and_tiny_objects_are_rated_as_asked(tmp_path):
         {"id": 2, "image_id": 1, "category_id": 7, "bbox": [0, 0, 4, 4], "area": 12},
         {"id": 3, "image_id": 2, "category_id": 7, "bbox": [0, 0, 4, 4], "area": 1.2},
     ]
-    album = photographs(str(written(tmp_path, train=held))).album
+    album = read_coco(str(written(tmp_path, train=held))).album
 
-    def dogs(**rating):
-        return album.counts(("dog",), Rating(**rating))[:2, 0].tolist()
+    def dogs(**annotation_filter):
+        return album.counts(("dog",), AnnotationFilter(**annotation_filter))[:2, 0].tolist()
 
-    def kept(**rating):
-        return album.fit(("dog",), Rating(**rating))[:2].tolist()
+    def kept(**annotation_filter):
+        return album.usable_images(("dog",), AnnotationFilter(**annotation_filter))[:2].tolist()
 
     assert dogs() == [2, 1] and dogs(crowds="ignore") == [1, 1] and dogs(least_area=0.1) == [2, 0]
     assert kept() == kept(crowds="ignore") == kept(least_area=0.1) == [True, True]
     assert kept(crowds="drop") == [False, True] and kept(least_area=0.1, tiny="drop") == [True, False]
     assert kept(clear_area=0.1) == [False, False] and kept(clear_fill=0.5) == [False, False]
-    assert album.fit(("traffic_light",), Rating(crowds="drop")).all()
+    assert album.usable_images(("traffic_light",), AnnotationFilter(crowds="drop")).all()
 
 
 def test_one_annotation_file_is_cut_into_training_and_test_images(tmp_path):
@@ -72,7 +78,7 @@ def test_one_annotation_file_is_cut_into_training_and_test_images(tmp_path):
     for image in held["images"]:
         (tmp_path / "images" / image["file_name"]).write_bytes(DOT)
     (tmp_path / "mine.json").write_text(json.dumps(held))
-    album = photographs(str(tmp_path / "mine.json")).album
+    album = read_coco(str(tmp_path / "mine.json")).album
     assert album.parts.sum() == 5 and album.files[0] == "images/1.png"
 
 
@@ -80,16 +86,16 @@ def test_missing_images_stop_or_are_skipped(tmp_path):
     root = written(tmp_path)
     (root / "train2017" / "2.png").unlink()
     with pytest.raises(DataError, match=r"1 of 3 images are not there, the first is 'train2017/2.png'; `skip_missing"):
-        photographs(str(root))
-    album = photographs(str(root), skip_missing=True).album
-    assert len(album) == 4 and album.counts(("traffic_light",), Rating())[:, 0].tolist() == [2, 1, 3, 1]
+        read_coco(str(root))
+    album = read_coco(str(root), skip_missing=True).album
+    assert len(album) == 4 and album.counts(("traffic_light",), AnnotationFilter())[:, 0].tolist() == [2, 1, 3, 1]
 
 
 def test_the_hash_is_of_the_data_and_not_of_the_place(tmp_path):
     first, second = written(tmp_path / "a"), written(tmp_path / "b")
-    assert photographs(str(first)).sha256 == photographs(str(second)).sha256
+    assert read_coco(str(first)).sha256 == read_coco(str(second)).sha256
     other = written(tmp_path / "c", val=table(1, first=50))
-    assert photographs(str(other)).sha256 != photographs(str(first)).sha256
+    assert read_coco(str(other)).sha256 != read_coco(str(first)).sha256
 
 
 def row(held, table_name, **values):
@@ -120,7 +126,7 @@ def test_a_faulty_file_is_refused_in_one_line(fault, tmp_path):
     bad = json.dumps(BAD[fault](table()))
     (root / "annotations" / "instances_train2017.json").write_text(bad)
     with pytest.raises(DataError) as caught:
-        photographs(str(root))
+        read_coco(str(root))
     assert fault in str(caught.value) and "instances_train2017.json" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -130,18 +136,18 @@ def test_a_file_that_breaks_off_is_refused_in_one_line(tmp_path):
     path = root / "annotations" / "instances_val2017.json"
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(DataError, match="'instances_val2017.json': is no whole JSON file"):
-        photographs(str(root))
+        read_coco(str(root))
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="is no whole JSON file"):
-        photographs(str(root))
+        read_coco(str(root))
 
 
 def test_folders_without_coco_say_what_is_expected(tmp_path):
     with pytest.raises(DataError, match="expected a folder 'annotations'"):
-        photographs(str(tmp_path))
+        read_coco(str(tmp_path))
     (tmp_path / "annotations").mkdir()
     with pytest.raises(DataError, match="there is: none"):
-        photographs(str(tmp_path))
+        read_coco(str(tmp_path))
 
 
 def test_the_same_image_cannot_train_and_test(tmp_path):
@@ -151,7 +157,7 @@ def test_the_same_image_cannot_train_and_test(tmp_path):
         for path in (root / part).iterdir():
             path.rename(root / "images" / path.name)
     with pytest.raises(DataError, match=r"'images/1.png' is annotated for training and for testing"):
-        photographs(str(root))
+        read_coco(str(root))
 
 
 def test_categories_become_names_for_formulas():

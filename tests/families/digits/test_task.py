@@ -99,7 +99,7 @@ def test_pictures_show_the_digits(task: str) -> None:
             image = held.task.render(world).image
             assert image.shape == (28, 28 * len(row)) and image.dtype == np.uint8
             for box, number in zip(held.task.layout.regions.values(), numbers, strict=True):
-                assert (box.cut(image) == held.task.source.images[number]).all()
+                assert (box.crop(image) == held.task.source.images[number]).all()
 
 
 def test_a_changed_digit_keeps_the_writer_of_the_others() -> None:

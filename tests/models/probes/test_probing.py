@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.diagnosis.runs import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
@@ -190,7 +190,7 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
 def test_a_gpu_finds_the_same(method, box, data):
     found = []
     for device in ("cpu", "cuda"):
-        ask = Ask(method, config=checked(ProbeConfig, Settings({"device": device})))
+        ask = Ask(method, config=validate(ProbeConfig, Settings({"device": device})))
         found.append(probe_layers(Subject.of(load_model(box)), data, ask))
     for one, other in zip(found[0].results, found[1].results, strict=True):
         assert abs(one.value("test", "concept_f1") - other.value("test", "concept_f1")) < 0.05

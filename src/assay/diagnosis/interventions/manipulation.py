@@ -76,7 +76,7 @@ class Manipulation:
         concept, knowledge = self.task.space.concepts[place], self.task.knowledge
         if world.codes[place] == code:
             return world
-        made = self.task.changed(world, {concept.name: concept.values[code]})
+        made = self.task.change_world(world, {concept.name: concept.values[code]})
         if made is None or made.codes[place] != code:
             return None
         fits = evaluate(knowledge.possible, knowledge.space, np.array([made.codes], dtype=np.int64))[0]

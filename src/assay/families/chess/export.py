@@ -18,7 +18,7 @@ from assay.data.dataset import Dataset, SplitData, decode
 from assay.errors import DataError
 from assay.families.chess.positions import SQUARES, VALUES, fens
 from assay.files import write_atomically
-from assay.render.picture import Thing
+from assay.render.picture import ObjectBox
 from assay.worlds.world import World
 
 JPEG = 95
@@ -48,7 +48,7 @@ def _write_split(data: SplitData, folder: Path, first: int) -> int:
     return len(boards)
 
 
-def _boxes(world: World, things: Sequence[Thing]) -> dict[str, list[int]]:
+def _boxes(world: World, things: Sequence[ObjectBox]) -> dict[str, list[int]]:
     boxes = {}
     for thing in things:
         box = thing.box

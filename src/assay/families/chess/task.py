@@ -18,14 +18,14 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import ConfigError
-from assay.families.chess.drawing.diagram import flat_picture, flat_regions
+from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram
 from assay.families.chess.drawing.scene import FARTHEST, scene_of
 from assay.families.chess.drawing.style import chess_style
-from assay.families.chess.games import Games, Played, Recorded, recorded
+from assay.families.chess.games import Games, PlayedGames, RecordedGames, read_games
 from assay.families.chess.positions import fens
 from assay.families.chess.rules import Board
 from assay.families.chess.settings import ChessConfig, ChessSaneConfig
-from assay.families.chess.source import PositionPlan, PositionSource, names_of
+from assay.families.chess.source import PositionPlan, PositionSource, game_names
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, Formula, conjunction
 from assay.logic.ground import shape_of
@@ -75,7 +75,7 @@ class Chess(SceneTask):
     def layout(self) -> Layout:
         """The picture; in a diagram each square has its place."""
         side = self.config.width
-        regions = flat_regions(side, self.config.coordinates) if self.config.view == "flat" else {}
+        regions = diagram_regions(side, self.config.coordinates) if self.config.view == "flat" else {}
         return Layout(side, side, 3, regions)
 
     @property
@@ -86,9 +86,9 @@ class Chess(SceneTask):
         return ("image", "things", "instances", "depth", "text")
 
     @cached_property
-    def recorded(self) -> Recorded | None:
+    def recorded(self) -> RecordedGames | None:
         """The games of the file, if there is one."""
-        return None if self.config.pgn is None else recorded(self.config.pgn, self.config.most_games)
+        return None if self.config.pgn is None else read_games(self.config.pgn, self.config.most_games)
 
     def sources(self) -> dict[str, Any]:
         """Return the name and hash of the games that were read, and how many were broken."""
@@ -111,7 +111,7 @@ class Chess(SceneTask):
     def plan(self, split: Split, seed: int) -> PositionPlan:
         """Return what positions a split holds."""
         config = self.config
-        games: Games = self.recorded or Played(seed, (self.name, self.version))
+        games: Games = self.recorded or PlayedGames(seed, (self.name, self.version))
         return PositionPlan(
             games, config.first, config.per_game,
             self._label if split.balance == "label" else None,
@@ -148,7 +148,7 @@ class Chess(SceneTask):
         config = self.config
         flat = config.view == "flat"
         picture = (
-            flat_picture(world.codes, world.style, config.width, config.coordinates) if flat else super().render(world)
+            draw_diagram(world.codes, world.style, config.width, config.coordinates) if flat else super().render(world)
         )
         return replace(picture, text=fens(np.array([world.codes]))[0])
 
@@ -159,7 +159,7 @@ class Chess(SceneTask):
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the name of the game."""
-        return names_of(world.style)
+        return game_names(world.style)
 
 
 class ChessSane(Chess):

@@ -28,7 +28,7 @@ DISC = np.array([(r * np.cos(a), r * np.sin(a)) for r in (0.35, 0.7, 1.0) for a 
 
 
 @dataclass(frozen=True)
-class View:
+class CameraView:
     """A picture's size, how far objects stand from the middle, and how far the camera is moved from its usual place."""
 
     width: int
@@ -57,7 +57,7 @@ class View:
         """How many pixels a length of 1 has at distance 1."""
         return self.width / 2 / tan(radians(self.camera.fov / 2))
 
-    def seen(self, points: Array) -> Array:
+    def project(self, points: Array) -> Array:
         """Return column, row and depth of points in space, a row each."""
         right, up, ahead = np.moveaxis((np.asarray(points) - self.camera.eye) @ self.axes.T, -1, 0)
         scale = self.focus / ahead
@@ -75,11 +75,11 @@ class Bodies:
     depths: Array
 
     @classmethod
-    def at(cls, view: View, spots: Array, radius: float, tall: float = TALL) -> "Bodies":
+    def at(cls, view: CameraView, spots: Array, radius: float, tall: float = TALL) -> "Bodies":
         """Return bodies that are `tall` radii high."""
         low, high = (np.insert(spots, 2, height * radius, axis=-1) for height in (0.5, max(0.5, tall - 0.5)))
-        feet, heads = view.seen(low), view.seen(high)
-        depths = view.seen(np.insert(spots, 2, 0.0, axis=-1))[..., 2]
+        feet, heads = view.project(low), view.project(high)
+        depths = view.project(np.insert(spots, 2, 0.0, axis=-1))[..., 2]
         return cls(feet[..., 0], heads[..., 1], feet[..., 1], radius * view.focus / feet[..., 2], depths)
 
     def points(self) -> Array:
@@ -98,7 +98,7 @@ class Bodies:
 
 
 @dataclass(frozen=True)
-class Room:
+class Placement:
     """What places must keep to.
 
     `least`, `most`   the radii of the smallest and the largest objects
@@ -107,7 +107,7 @@ class Room:
     `share`           how much of the smallest object must show behind the largest; 1: the largest must, wholly
     """
 
-    view: View
+    view: CameraView
     least: float
     most: float
     apart: float
@@ -117,37 +117,37 @@ class Room:
     @property
     def farthest(self) -> float:
         """How far away the farthest object stands."""
-        return float(self.view.seen(np.array([[0.0, self.view.reach, 0.0]]))[0, 2])
+        return float(self.view.project(np.array([[0.0, self.view.reach, 0.0]]))[0, 2])
 
-    def scattered(self, rng: np.random.Generator, count: int) -> Array | None:
+    def scatter(self, rng: np.random.Generator, count: int) -> Array | None:
         """Draw places (x, y) one after another, as far as there is room for all; sorted from left to right."""
         spots = np.zeros((0, 2))
         for _ in range(count):
-            fitting = self.fitting(spots, self.drawn(rng))
+            fitting = self.fitting_spots(spots, self.draw_candidates(rng))
             if not len(fitting):
                 return None
             spots = np.concatenate([spots, fitting[:1]])
         return spots[np.argsort(self.columns(spots), kind="stable")]
 
-    def drawn(self, rng: np.random.Generator) -> Array:
+    def draw_candidates(self, rng: np.random.Generator) -> Array:
         """Draw places, fitting or not."""
         return rng.uniform(-self.view.reach, self.view.reach, (CANDIDATES, 2)).round(3)
 
     def columns(self, spots: Array) -> Array:
         """Return how far to the right in the picture objects at these places stand."""
-        return np.asarray(self.view.seen(np.insert(spots, 2, 0.0, axis=-1))[..., 0])
+        return np.asarray(self.view.project(np.insert(spots, 2, 0.0, axis=-1))[..., 0])
 
-    def fitting(self, spots: Array, candidates: Array) -> Array:
+    def fitting_spots(self, spots: Array, candidates: Array) -> Array:
         """Return those candidates at which one more object can stand."""
         found = candidates[self._inside(candidates)]
         if not len(spots) or not len(found):
             return found
         gaps = np.linalg.norm(found[:, None] - spots[None], axis=-1)
         found = found[(gaps >= 2 * self.most + self.apart).all(axis=1)]
-        pixels = self.view.focus / self.view.seen(np.zeros((1, 3)))[0, 2]
+        pixels = self.view.focus / self.view.project(np.zeros((1, 3)))[0, 2]
         beside = np.abs(self.columns(found)[:, None] - self.columns(spots)[None]) >= self.margin * pixels
         found = found[beside.all(axis=1)]
-        shown = [self.shown(np.concatenate([spots, one[None]])) for one in found[:8]]
+        shown = [self.visible_shares(np.concatenate([spots, one[None]])) for one in found[:8]]
         return np.asarray(found[:8][np.array([one.min() >= self.share for one in shown], dtype=bool)])
 
     def _inside(self, spots: Array) -> Array:
@@ -157,25 +157,25 @@ class Room:
         above = bodies.tops - bodies.halves >= rim
         return np.asarray(inside & above & (bodies.bottoms + bodies.halves <= self.view.height - rim))
 
-    def shown(self, spots: Array) -> Array:
+    def visible_shares(self, spots: Array) -> Array:
         """Return the share that shows of an object at each place, in the worst case of sizes and shapes."""
         if self.share == 1:
-            return self._shown(spots, Bodies.at(self.view, spots, self.most))
-        return self._shown(spots, Bodies.at(self.view, spots, self.least, tall=1.0))
+            return self._visible_shares(spots, Bodies.at(self.view, spots, self.most))
+        return self._visible_shares(spots, Bodies.at(self.view, spots, self.least, tall=1.0))
 
-    def _shown(self, spots: Array, bodies: Bodies) -> Array:
+    def _visible_shares(self, spots: Array, bodies: Bodies) -> Array:
         hiding = Bodies.at(self.view, spots, self.most)
         covers = hiding.cover(bodies.points()) & (hiding.depths[:, None] < bodies.depths[None, :])[..., None]
         return np.asarray(1 - covers.any(axis=0).mean(axis=-1))
 
-    def found(self, rng: np.random.Generator, count: int, tries: int) -> Array | None:
+    def find_spots(self, rng: np.random.Generator, count: int, tries: int) -> Array | None:
         """Return places for so many objects, found in so many tries, or None."""
-        return next((spots for _ in range(tries) if (spots := self.scattered(rng, count)) is not None), None)
+        return next((spots for _ in range(tries) if (spots := self.scatter(rng, count)) is not None), None)
 
     def holds(self, rng: np.random.Generator, count: int) -> bool:
         """Return whether so many objects fit easily: places are found more often than in one of three tries."""
-        return sum(self.scattered(rng, count) is not None for _ in range(12)) > 4
+        return sum(self.scatter(rng, count) is not None for _ in range(12)) > 4
 
-    def seen_from(self, jitter: Sequence[float]) -> "Room":
+    def seen_from(self, jitter: Sequence[float]) -> "Placement":
         """Return the same room, the camera moved."""
         return replace(self, view=replace(self.view, jitter=tuple(jitter)))

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import ConfigError, suggestion
-from assay.families.clevr.placement import Room, View
+from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
 from assay.logic.parse import parse
@@ -89,7 +89,7 @@ class ClevrConfig(SceneConfig):
 
     @model_validator(mode="after")
     def _must_fit(self) -> "ClevrConfig":
-        ball = pi * (self.room.least * self.room.view.focus / self.room.farthest) ** 2 * WIDTH * HEIGHT
+        ball = pi * (self.placement.least * self.placement.view.focus / self.placement.farthest) ** 2 * WIDTH * HEIGHT
         ball /= self.width * self.height
         if self.min_pixels > ball:
             raise ValueError(f"min_pixels: a {self.smallest} ball far away has about {ball:.0f} of them; lower it")
@@ -118,7 +118,7 @@ class ClevrConfig(SceneConfig):
                 raise ValueError(f"{key}: no {kind} named {name!r}{suggestion(name, known)}")
 
     def _holds(self, count: int) -> bool:
-        return self.room.holds(rng_for(0, "clevr", "fit", count), count)
+        return self.placement.holds(rng_for(0, "clevr", "fit", count), count)
 
     @property
     def least(self) -> int:
@@ -146,11 +146,11 @@ class ClevrConfig(SceneConfig):
         return self.min_pixels * self.width * self.height / (WIDTH * HEIGHT)
 
     @cached_property
-    def room(self) -> Room:
+    def placement(self) -> Placement:
         """What places keep to."""
-        view = View(self.width, self.height, min(NEAR + self.most * STEPS[self.occlusion], FAR))
+        view = CameraView(self.width, self.height, min(NEAR + self.most * STEPS[self.occlusion], FAR))
         small, large = SIZES[self.smallest], SIZES[self.largest]
-        return Room(view, small, large, self.min_dist, self.margin, SHARE if self.occlusion else 1.0)
+        return Placement(view, small, large, self.min_dist, self.margin, SHARE if self.occlusion else 1.0)
 
     def values(self, attribute: str) -> tuple[str, ...]:
         """Return the values in use of an attribute."""
@@ -187,7 +187,7 @@ STEP = 10
 
 def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` over `symbols` is the rule."""
-    plain = settings.renamed(RSBENCH)
+    plain = settings.rename_keys(RSBENCH)
     translated: dict[str, Any] = {
         key: [ALIASES.get(name, name) if isinstance(name, str) else name for name in plain.values[key]]
         for key in LISTS
@@ -208,7 +208,7 @@ def from_rsbench(settings: Settings) -> Settings:
     if "objects" in plain.values:
         translated.pop("objects", None)
     consumed = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
-    return plain.without(consumed).merged(
+    return plain.without(consumed).merge(
         Settings(translated, {key: at for key, at in places.items() if at and key in translated})
     )
 

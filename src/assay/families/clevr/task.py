@@ -19,17 +19,17 @@ import numpy as np
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError
-from assay.families.clevr.placement import Room, View
-from assay.families.clevr.scene import FARTHEST, LAMPS, Look, scene_of
+from assay.families.clevr.placement import CameraView, Placement
+from assay.families.clevr.scene import FARTHEST, LAMPS, ClevrObject, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.engines import labelled
+from assay.render.engines import label_pixels
 from assay.render.picture import Layout
 from assay.render.scene import Scene
 from assay.tasks.scene_task import SceneTask
 from assay.worlds.hard import HardSource
-from assay.worlds.object_counts import counted_source
+from assay.worlds.object_counts import object_count_source
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import Style, World
@@ -50,7 +50,7 @@ class Clevr(SceneTask):
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "height": 48, "quality": "draft", "sizes": ["large", "medium"]}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys."""
         return from_rsbench(settings)
 
@@ -98,10 +98,12 @@ class Clevr(SceneTask):
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return worlds with each number of objects as often as another."""
         numbers = range(self.config.least, self.config.most + 1)
-        source = counted_source(self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style)
+        source = object_count_source(
+            self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style
+        )
         return source if split.quota is None else HardSource(source, split.quota)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same scene with other objects; the last can leave, and one like it can join to its right."""
         values, there = dict(changes), self._there(world.codes)
         for place, slot in enumerate(self.slots):
@@ -138,25 +140,27 @@ class Clevr(SceneTask):
         jitter = {"camera": config.camera_jitter, **{name: getattr(config, f"{name}_light_jitter") for name in LAMPS}}
         moves = {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
         turns = rng.uniform(0, 360, config.most).round(1).tolist()
-        room = config.room.seen_from(moves["camera"])
+        placement = config.placement.seen_from(moves["camera"])
         for _ in range(TRIES):
-            spots = room.found(rng, count, TRIES)
+            spots = placement.find_spots(rng, count, TRIES)
             if spots is None:
                 break
             places = [[*spot, turn] for spot, turn in zip(spots.tolist(), turns, strict=False)]
-            style = {**moves, "spots": places + self._spare(rng, room, spots, turns[count:])}
+            style = {**moves, "spots": places + self._spare(rng, placement, spots, turns[count:])}
             if self._shows_all(World(self.space, tuple(codes), style)):
                 return style
         raise ConfigError(
             f"no places for {count} objects of which each shows; lower 'objects', 'min_pixels' or 'margin'"
         )
 
-    def _spare(self, rng: np.random.Generator, room: Room, spots: Any, turns: Sequence[float]) -> list[Any]:
+    def _spare(self, rng: np.random.Generator, placement: Placement, spots: Any, turns: Sequence[float]) -> list[Any]:
         """Draw places for objects that could join, each to the right of all others; None where there is no room."""
         places: list[Any] = []
         for turn in turns:
-            candidates = room.drawn(rng)
-            fitting = room.fitting(spots, candidates[room.columns(candidates) > room.columns(spots).max()])
+            candidates = placement.draw_candidates(rng)
+            fitting = placement.fitting_spots(
+                spots, candidates[placement.columns(candidates) > placement.columns(spots).max()]
+            )
             if not len(fitting):
                 return places + [None] * (len(turns) - len(places))
             spots = np.concatenate([spots, fitting[:1]])
@@ -165,23 +169,23 @@ class Clevr(SceneTask):
 
     def _shows_all(self, world: World) -> bool:
         scene = self.scene(world)
-        counts = np.bincount(labelled(scene).things.ravel(), minlength=len(scene.things) + 1)
+        counts = np.bincount(label_pixels(scene).things.ravel(), minlength=len(scene.things) + 1)
         return bool((counts[1:] >= self.config.pixels).all())
 
     def scene(self, world: World) -> Scene:
         """Return the scene of a world, for any engine."""
-        looks = self.looks(world)
-        return scene_of(looks, self.view(world), {name: world.style[name] for name in LAMPS})
+        solids = self.objects_of(world)
+        return scene_of(solids, self.view(world), {name: world.style[name] for name in LAMPS})
 
-    def view(self, world: World) -> View:
+    def view(self, world: World) -> CameraView:
         """Return how the camera sees a world."""
-        return self.config.room.seen_from(world.style["camera"]).view
+        return self.config.placement.seen_from(world.style["camera"]).view
 
-    def looks(self, world: World) -> list[Look]:
+    def objects_of(self, world: World) -> list[ClevrObject]:
         """Return the objects that are there."""
         objects = []
         for slot, spot in zip(self.slots, world.style["spots"], strict=True):
             values = {name: str(world[slot.concept(name)]) for name in ATTRIBUTES}
             if ABSENT not in values.values() and spot is not None:
-                objects.append(Look(slot.name, **values, spot=spot))
+                objects.append(ClevrObject(slot.name, **values, spot=spot))
         return objects

@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import DataError
-from assay.families.coco.album import Album, cut, identifier, joined
+from assay.families.coco.album import Album, hold_out_test, identifier, join_albums
 
 _IMAGE = ("id", "file_name", "width", "height")
 _CATEGORY = ("id", "name")
@@ -50,7 +50,7 @@ class Photographs:
 
 
 @lru_cache(maxsize=2)
-def photographs(place: str, skip_missing: bool = False) -> Photographs:
+def read_coco(place: str, skip_missing: bool = False) -> Photographs:
     """Read a folder in COCO's form, or one annotation file with its images."""
     path = Path(place)
     if path.is_file():
@@ -60,7 +60,7 @@ def photographs(place: str, skip_missing: bool = False) -> Photographs:
         root, files = path, _annotation_files(path)
     read = [_Reader(file, root, skip_missing) for file in files]
     albums = [reader.album for reader in read]
-    album = joined(*albums) if len(albums) == 2 else cut(albums[0], TEST_SHARE)
+    album = join_albums(*albums) if len(albums) == 2 else hold_out_test(albums[0], TEST_SHARE)
     sha256 = hashlib.sha256("".join(reader.sha256 for reader in read).encode()).hexdigest()
     return Photographs(album, root, sha256)
 
@@ -91,7 +91,7 @@ class _Reader:
         self.root = root
         data = self._bytes()
         tables = self._tables(data)
-        images = self._located(tables["images"], skip_missing)
+        images = self._locate(tables["images"], skip_missing)
         sizes = "".join(f"{file}:{(root / file).stat().st_size};" for _, file in images)
         self.sha256 = hashlib.sha256(data + sizes.encode()).hexdigest()
         self.album = self._album(images, tables)
@@ -134,7 +134,7 @@ class _Reader:
             twice = Counter(ids).most_common(1)[0][0]
             raise self.fail(f"{name} has the id {twice!r} twice; ids must differ")
 
-    def _located(self, images: Sequence[dict[str, Any]], skip_missing: bool) -> list[tuple[dict[str, Any], str]]:
+    def _locate(self, images: Sequence[dict[str, Any]], skip_missing: bool) -> list[tuple[dict[str, Any], str]]:
         """Return the images with their paths below the root, having looked that they are there."""
         for image in images:
             name = image["file_name"]

@@ -11,20 +11,20 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import DataError
 from assay.families.coco.album import Album
-from assay.families.coco.coco_files import Photographs, photographs
-from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.sampling import Standing
+from assay.families.coco.coco_files import Photographs, read_coco
+from assay.families.coco.drawing.scene import draw_scene
+from assay.families.coco.sampling import RegionMembership
 from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import CocoConfig
-from assay.families.coco.synthetic import Stage, recomposed, stage
-from assay.families.photos.letterbox import Fit, photograph
+from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
+from assay.families.photos.letterbox import Letterbox, read_photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import free_names
 from assay.logic.variants import Boundary
-from assay.render.picture import Layout, Picture, Thing
+from assay.render.picture import Layout, ObjectBox, Picture
 from assay.seeds import rng_for
 from assay.tasks.base import Column, Task
 from assay.worlds.split import Split
@@ -44,11 +44,11 @@ class ImageTask(Task):
     # -- what there is -------------------------------------------------------------------------------------------------
 
     @cached_property
-    def source(self) -> Photographs | Stage:
+    def source(self) -> Photographs | SyntheticAlbum:
         """The photographs, or the scenes that stand in for them."""
         if self.config.coco is None:
-            return stage(self.config.scenes)
-        return photographs(self.config.coco, self.config.skip_missing)
+            return synthetic_album(self.config.scenes)
+        return read_coco(self.config.coco, self.config.skip_missing)
 
     @property
     def album(self) -> Album:
@@ -69,13 +69,13 @@ class ImageTask(Task):
 
     @cached_property
     def _counts(self) -> Codes:
-        return self.album.counts(self.names, self.config.rating)
+        return self.album.counts(self.names, self.config.annotation_filter)
 
     @cached_property
     def _range(self) -> int:
         if self.config.most is not None:
             return self.config.most
-        most = MOST if isinstance(self.source, Stage) else int(self._counts.max(initial=0))
+        most = MOST if isinstance(self.source, SyntheticAlbum) else int(self._counts.max(initial=0))
         return max(LEAST_RANGE, most + 1)
 
     @cached_property
@@ -91,14 +91,14 @@ class ImageTask(Task):
         return Knowledge.of(space, self.rules)
 
     @cached_property
-    def standing(self) -> Standing:
+    def membership(self) -> RegionMembership:
         """How each image stands to the rules: of which variants and near-boundary types it is."""
-        memberships = [self._stands(boundary) for boundary in self.knowledge.boundaries]
+        memberships = [self._membership_of(boundary) for boundary in self.knowledge.boundaries]
         variants, types = ([part[side] for part in memberships] for side in (0, 1))
         rules = np.repeat(np.arange(len(memberships)), [part.shape[1] for part in variants])
-        return Standing(np.concatenate(variants, axis=1), np.concatenate(types, axis=1), rules)
+        return RegionMembership(np.concatenate(variants, axis=1), np.concatenate(types, axis=1), rules)
 
-    def _stands(self, boundary: Boundary) -> tuple[Array, Array]:
+    def _membership_of(self, boundary: Boundary) -> tuple[Array, Array]:
         """Return which images are of which variants and types of one rule, from the counts that it asks for."""
         columns = [self.space.place(name) for name in free_names(boundary.label)]
         kinds, which = np.unique(self.codes[:, columns], axis=0, return_inverse=True)
@@ -112,7 +112,7 @@ class ImageTask(Task):
     @cached_property
     def image_pools(self) -> dict[str, Array]:
         """The images of each pool that can be used, by number; no image is in two."""
-        fit = self.album.fit(self.names, self.config.rating)
+        fit = self.album.usable_images(self.names, self.config.annotation_filter)
         pools = self.album.pools(self.config.valid_share, self.config.hard_share)
         return {name: numbers[fit[numbers]] for name, numbers in pools.items()}
 
@@ -123,30 +123,30 @@ class ImageTask(Task):
         return tuple(Split(name, size, pool=name) for name, size in self.sizes.items() if size)
 
     @abstractmethod
-    def choose(self, split: Split, standing: Standing, rng: np.random.Generator) -> Array:
+    def choose(self, split: Split, membership: RegionMembership, rng: np.random.Generator) -> Array:
         """Return which of a pool's images a split holds."""
 
     def worlds_in(self, split: Split, seed: int) -> ChosenSource:
         """Return the images chosen for a split."""
         numbers = self.image_pools[split.pool]
         rng = rng_for(seed, self.name, self.version, split.name)
-        chosen = self.choose(split, self.standing.only(numbers), rng)
+        chosen = self.choose(split, self.membership.select(numbers), rng)
         return ChosenSource(split, self.space, self.codes, self.style_of, numbers[chosen])
 
     def style_of(self, number: int) -> Style:
         """Return the style of an image: its name, and for a scene all that is drawn."""
         image = {"image": self.album.files[number]}
-        if not isinstance(self.source, Stage):
+        if not isinstance(self.source, SyntheticAlbum):
             return {CONTENT: image}
-        counted = self.album.counted(self.config.rating)[self.album.objects_of(number)]
+        counted = self.album.is_counted(self.config.annotation_filter)[self.album.objects_of(number)]
         return {CONTENT: {**image, **self.source.scenes.content(number, counted.tolist())}}
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw an image of a pool with these counts; a scene is changed to have them."""
         numbers = self.image_pools[pool]
-        if isinstance(self.source, Stage):
+        if isinstance(self.source, SyntheticAlbum):
             style = dict(self.style_of(int(rng.choice(numbers))))
-            content = recomposed(style[CONTENT], dict(zip(self.names, map(int, codes), strict=True)))
+            content = recompose(style[CONTENT], dict(zip(self.names, map(int, codes), strict=True)))
             if content is not None:
                 return {CONTENT: content}
         fitting = numbers[(self.codes[numbers] == np.asarray(codes)).all(axis=1)]
@@ -174,31 +174,31 @@ class ImageTask(Task):
         """Read the photograph, or draw the scene."""
         content, size = world.style[CONTENT], (self.config.width, self.config.height)
         if "scene" in content:
-            return drawn_scene(content, size)
-        if isinstance(self.source, Stage):
+            return draw_scene(content, size)
+        if isinstance(self.source, SyntheticAlbum):
             raise DataError(f"the world shows the photograph {content['image']!r}; give `coco`, the folder it is in")
         return self._photograph(content["image"], self.source, size)
 
     def _photograph(self, file: str, source: Photographs, size: tuple[int, int]) -> Picture:
-        image = photograph(source.path(file), size)
+        image = read_photograph(source.path(file), size)
         album, number = source.album, source.number(file)
         inner = float(album.sizes[number, 0]), float(album.sizes[number, 1])
-        fit, counted = Fit.of(inner, size), album.counted(self.config.rating)
+        fit, counted = Letterbox.of(inner, size), album.is_counted(self.config.annotation_filter)
         things = [
-            Thing(album.categories[album.classes[row]], fit.box(album.boxes[row].tolist(), inner))
+            ObjectBox(album.categories[album.classes[row]], fit.box(album.boxes[row].tolist(), inner))
             for row in album.objects_of(number)
             if counted[row] and album.categories[album.classes[row]] in self.names
         ]
         return Picture(image, tuple(things))
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return a scene with other numbers of objects; a photograph cannot be changed."""
         other = world.do(changes)
         wanted = {name: int(other[name]) for name in changes if other[name] != world[name]}
         if not wanted:
             return other
         content = world.style[CONTENT]
-        new_content = recomposed(content, wanted) if "scene" in content else None
+        new_content = recompose(content, wanted) if "scene" in content else None
         return None if new_content is None else World(other.space, other.codes, {**world.style, CONTENT: new_content})
 
     def ingredients(self, world: World) -> tuple[str, ...]:
@@ -207,6 +207,6 @@ class ImageTask(Task):
 
     def sources(self) -> dict[str, Any]:
         """Return the hash of the annotations; drawn scenes have no source."""
-        if isinstance(self.source, Stage):
+        if isinstance(self.source, SyntheticAlbum):
             return {}
         return {"coco": {"name": "coco", "sha256": self.source.sha256, "images": len(self.album)}}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field, model_validator
 
 from assay.errors import ConfigError, suggestion
-from assay.families.coco.album import Crowds, Rating, Tiny
+from assay.families.coco.album import AnnotationFilter, Crowds, Tiny
 from assay.logic.formula import Formula
 from assay.logic.parse import parse
 from assay.logic.traverse import free_names
@@ -67,9 +67,9 @@ class CocoConfig(TaskConfig):
         return self
 
     @property
-    def rating(self) -> Rating:
+    def annotation_filter(self) -> AnnotationFilter:
         """What counts as an object."""
-        return Rating(self.crowds, self.least_area, self.tiny, self.clear_area, self.clear_fill)
+        return AnnotationFilter(self.crowds, self.least_area, self.tiny, self.clear_area, self.clear_fill)
 
 
 class CocoLogicConfig(CocoConfig):

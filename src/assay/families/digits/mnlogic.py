@@ -75,16 +75,16 @@ class MNLogic(DigitTask):
         return {"concept": "conv-wide", "label": "conv-pool-3"}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys; `xor_rule: true` overrides `logic`, as there."""
         values = settings.values
         if values.get("xor_rule") is True:
             settings = settings.without({"logic"})
         if "use_mnist" in values:
-            settings = settings.merged(Settings({"pixels": not values["use_mnist"]}))
+            settings = settings.merge(Settings({"pixels": not values["use_mnist"]}))
         if isinstance(values.get("logic"), list) and len(values["logic"]) == 1:
-            settings = settings.merged(Settings({"logic": values["logic"][0]}))
-        return settings.without({"xor_rule", "use_mnist"}).renamed(RSBENCH)
+            settings = settings.merge(Settings({"logic": values["logic"][0]}))
+        return settings.without({"xor_rule", "use_mnist"}).rename_keys(RSBENCH)
 
     @cached_property
     def names(self) -> list[str]:

@@ -136,7 +136,7 @@ class PairTask(DigitTask):
         return Knowledge.of(digits(_names(2), self.config.digit_values), {"sum": "a + b"})
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Turn `continual: true` into the task's own stages."""
         if settings.values.get("continual") is not True or "stages" in settings.values:
             return settings
@@ -144,7 +144,7 @@ class PairTask(DigitTask):
             raise ConfigError(
                 f"{settings.place('continual')}{cls.name} has no stages of its own; list them in 'stages'"
             )
-        return settings.merged(Settings({"stages": list(cls.continual_stages)}))
+        return settings.merge(Settings({"stages": list(cls.continual_stages)}))
 
     def in_distribution(self) -> Formula:
         """Return the pairs that training shows, or those that the settings list."""
@@ -208,9 +208,9 @@ class MNMath(DigitTask):
         return Knowledge.of(space, {name: parse(text, space.names) for name, text in named.items()})
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys: each equation has its own digits, under the same symbols."""
-        settings = settings.renamed({"mnist_path": "digits"})
+        settings = settings.rename_keys({"mnist_path": "digits"})
         values = settings.values
         if "logic" not in values:
             return settings.without({"symbols", "num_digits"}) if "names" in values else _named(settings)
@@ -225,7 +225,7 @@ class MNMath(DigitTask):
             equations.append(str(substituted(parse(text, symbols), dict(own))))
             names += [variable.name for variable in own.values()]
         plain = settings.without({"logic", "symbols", "num_digits"})
-        return plain.merged(Settings({"names": names, "equations": equations}))
+        return plain.merge(Settings({"names": names, "equations": equations}))
 
 
 def _named(settings: Settings) -> Settings:
@@ -233,7 +233,7 @@ def _named(settings: Settings) -> Settings:
     if "num_digits" not in settings.values:
         return settings
     names = [f"x{i}" for i in range(1, _count(settings) + 1)]
-    return settings.without({"num_digits"}).merged(Settings({"names": names}))
+    return settings.without({"num_digits"}).merge(Settings({"names": names}))
 
 
 def _count(settings: Settings) -> int:

@@ -43,7 +43,7 @@ class Frames:
 
 
 @lru_cache(maxsize=2)
-def frames(folder: str, confusing: bool = False, skip_missing: bool = False) -> Frames:
+def read_frames(folder: str, confusing: bool = False, skip_missing: bool = False) -> Frames:
     """Read the annotations in a folder, and look that the images are there."""
     path = Path(folder)
     root, where = _annotations(path)

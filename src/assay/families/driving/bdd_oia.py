@@ -14,11 +14,11 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.errors import DataError
-from assay.families.driving.bdd_files import Frames, frames
+from assay.families.driving.bdd_files import Frames, read_frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.settings import BddOiaConfig
 from assay.families.driving.task import Driving
-from assay.families.photos.letterbox import photograph
+from assay.families.photos.letterbox import read_photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
@@ -44,7 +44,7 @@ class BddOia(Driving):
     def frames(self) -> Frames | None:
         """The annotated photographs, if there are any."""
         config = self.config
-        return None if config.folder is None else frames(config.folder, config.confusing, config.skip_missing)
+        return None if config.folder is None else read_frames(config.folder, config.confusing, config.skip_missing)
 
     @property
     def how_drawn(self) -> str:  # type: ignore[override]
@@ -121,12 +121,12 @@ class BddOia(Driving):
         if CONTENT not in world.style:
             return super().render(world)
         path = self._photographs.path(world.style[CONTENT]["image"])
-        return Picture(photograph(path, (self.config.width, self.config.height)))
+        return Picture(read_photograph(path, (self.config.width, self.config.height)))
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the changed scene; a photograph cannot be changed."""
         if CONTENT not in world.style:
-            return super().changed(world, changes)
+            return super().change_world(world, changes)
         other = world.do(changes)
         return other if other.codes == world.codes else None
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.concepts import Value
-from assay.families.driving.drawing.scene import FARTHEST, drawn_style, scene
-from assay.families.driving.rules import EMERGENCY, OBSTACLES, followed, knowledge_of
+from assay.families.driving.drawing.scene import FARTHEST, draw_style, traffic_scene
+from assay.families.driving.rules import EMERGENCY, OBSTACLES, complete_changes, knowledge_of
 from assay.families.driving.settings import DrivingConfig, SddOiaConfig
 from assay.logic.formula import Formula, Not, Var
 from assay.logic.knowledge import Knowledge
@@ -47,17 +47,17 @@ class Driving(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw the day, the town, and which things show the concepts where."""
-        return drawn_style(rng)
+        return draw_style(rng)
 
     def scene(self, world: World) -> Scene:
         """Return the scene of a world."""
         facts = {name: bool(value) for name, value in world.values.items()}
-        return scene(facts, world.style, self.config.width, self.config.height)
+        return traffic_scene(facts, world.style, self.config.width, self.config.height)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the world with these concepts changed and what must follow: a cleared road loses its obstacles."""
         first = OBSTACLES[world.style["first"]]
-        other = world.do(followed(world.values, changes, self.ties, first))
+        other = world.do(complete_changes(world.values, changes, self.ties, first))
         holds = all(other[name] == value for name, value in changes.items())
         return other if holds and not self.knowledge.violations(np.array([other.codes])).any() else None
 

@@ -57,10 +57,10 @@ def _each(figure: ConceptSpace, attribute: str) -> str:
     return ", ".join(slot.concept(attribute) for slot in figure.slots)
 
 
-def aggregated(text: str, patterns: Mapping[str, Formula], figures: int) -> Formula:
+def aggregate(text: str, patterns: Mapping[str, Formula], figures: int) -> Formula:
     """Return the aggregator over the concepts of all figures: `figure1.object1.shape`, ...
 
-    >>> aggregated("figure2.red", {"red": parse("object1.colour == 'red'")}, 2)
+    >>> aggregate("figure2.red", {"red": parse("object1.colour == 'red'")}, 2)
     <figure2.object1.colour == 'red'>
     """
     slots = tuple(Slot(f"figure{i + 1}", "figures", tuple(patterns)) for i in range(figures))
@@ -99,8 +99,8 @@ def from_rsbench(settings: Settings) -> Settings:
         translated["aggregator"] = str(_renamed(settings, "aggregator_logic", owners))
     places = {"pattern": settings.places.get("logic"), "aggregator": settings.places.get("aggregator_logic")}
     consumed = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
-    plain = settings.without(consumed).renamed(RSBENCH)
-    return plain.merged(
+    plain = settings.without(consumed).rename_keys(RSBENCH)
+    return plain.merge(
         Settings(translated, {key: place for key, place in places.items() if place and key in translated})
     )
 

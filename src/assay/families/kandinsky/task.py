@@ -24,7 +24,7 @@ from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
     EACH,
-    aggregated,
+    aggregate,
     figure_space,
     flat_combination,
     from_rsbench,
@@ -36,9 +36,9 @@ from assay.families.kandinsky.shapes import (
     SHAPES,
     cutout,
     most_that_fit,
-    scattered,
-    sprite,
-    stamped,
+    scatter_spots,
+    sprite_at,
+    stamp_sprites,
 )
 from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
@@ -123,7 +123,7 @@ class KandLogic(Task):
     usual: ClassVar[str] = f"{ALIKE['shape']} or {ALIKE['colour']}"
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys."""
         return from_rsbench(settings)
 
@@ -160,7 +160,7 @@ class KandLogic(Task):
                 raise ConfigError("patterns: 'pattern' is given twice, here and as 'pattern'; choose another name")
             own["pattern"] = config.pattern
         text = config.aggregator or (self.usual if config.pattern is None else EACH)
-        return aggregated(text, patterns_of(own, figure_space(config.objects, self.values)), config.figures)
+        return aggregate(text, patterns_of(own, figure_space(config.objects, self.values)), config.figures)
 
     def in_distribution(self) -> Formula:
         """Return the worlds that the settings list, each by values or by texts such as "red, square"."""
@@ -192,7 +192,9 @@ class KandLogic(Task):
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the objects lie and how large they are, whatever their shapes and colours."""
         config = self.config
-        return {"figures": [scattered(rng, config.objects, config.side, config.radii) for _ in range(config.figures)]}
+        return {
+            "figures": [scatter_spots(rng, config.objects, config.side, config.radii) for _ in range(config.figures)]
+        }
 
     @cached_property
     def empty(self) -> Array:
@@ -214,9 +216,9 @@ class KandLogic(Task):
             if config.view == "objects":
                 stamps.append((slot.name, cutout(*appearance, spot, CROP), CROP * number, 0))
             else:
-                stamp, left, top = sprite(*appearance, spot)
+                stamp, left, top = sprite_at(*appearance, spot)
                 stamps.append((slot.name, stamp, config.side * figure + left, top))
-        return stamped(self.empty, stamps)
+        return stamp_sprites(self.empty, stamps)
 
 
 class KandLogicAnd(KandLogic):

@@ -16,7 +16,7 @@ BAR = 114
 
 
 @dataclass(frozen=True)
-class Fit:
+class Letterbox:
     """How a picture of one size fits into another: its size there, and how far from the left and the top."""
 
     width: int
@@ -25,17 +25,17 @@ class Fit:
     top: int
 
     @classmethod
-    def of(cls, inner: tuple[float, float], outer: tuple[int, int]) -> "Fit":
+    def of(cls, inner: tuple[float, float], outer: tuple[int, int]) -> "Letterbox":
         """Return the largest fit of one width and height into another, in the middle.
 
-        >>> Fit.of((640, 480), (224, 224))
-        Fit(width=224, height=168, left=0, top=28)
+        >>> Letterbox.of((640, 480), (224, 224))
+        Letterbox(width=224, height=168, left=0, top=28)
         """
         scale = min(outer[0] / inner[0], outer[1] / inner[1])
         width, height = max(1, round(inner[0] * scale)), max(1, round(inner[1] * scale))
         return cls(width, height, (outer[0] - width) // 2, (outer[1] - height) // 2)
 
-    def framed(self, image: Array, outer: tuple[int, int], bar: int = BAR) -> Array:
+    def pad(self, image: Array, outer: tuple[int, int], bar: int = BAR) -> Array:
         """Return an image of the inner size with bars around it."""
         whole = np.full((outer[1], outer[0], *image.shape[2:]), bar, dtype=image.dtype)
         whole[self.top : self.top + self.height, self.left : self.left + self.width] = image
@@ -50,13 +50,13 @@ class Fit:
         return Box(left, top, right, bottom)
 
 
-def photograph(path: Path, size: tuple[int, int]) -> Array:
+def read_photograph(path: Path, size: tuple[int, int]) -> Array:
     """Return an image file fitted into a size."""
     try:
         with Image.open(path) as opened:
-            fit = Fit.of(opened.size, size)
+            fit = Letterbox.of(opened.size, size)
             opened.draft("RGB", (fit.width, fit.height))  # a JPEG is decoded at about the size that is wanted
             small = opened.convert("RGB").resize((fit.width, fit.height), Image.Resampling.BILINEAR, reducing_gap=2.0)
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise DataError(f"image {path.name!r} cannot be read: {error}") from None
-    return fit.framed(np.asarray(small), size)
+    return fit.pad(np.asarray(small), size)

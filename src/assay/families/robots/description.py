@@ -108,13 +108,13 @@ class Wording:
         """Return the option that the draw at this place chooses."""
         return options[self.number(place, len(options))]
 
-    def said(self, robot: Mapping[str, Value]) -> dict[str, Value]:
+    def statements(self, robot: Mapping[str, Value]) -> dict[str, Value]:
         """Return what is said of each part: its value, or a mark that it is masked."""
         return {part: MASKED if part in self.masked else v for part, v in robot.items() if part not in self.omitted}
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedDescription:
     """What a description says: the values stated, the parts masked, and the colours of the two sides."""
 
     stated: Mapping[str, Value]
@@ -128,7 +128,7 @@ def describe(robot: Mapping[str, Value], colours: Sequence[str], level: Level, w
     >>> describe({"head": "round", "knees": False}, ["red", "teal"], "terse", Wording([0], masked=("head",)))
     'Head: unclear. Knees: no. Colours: red, teal.'
     """
-    statements = wording.said(robot)
+    statements = wording.statements(robot)
     if level == "table":
         cells = [f"{part}={'?' if value == MASKED else plain(value)}" for part, value in statements.items()]
         return ", ".join([*cells, *(f"{side}={c}" for side, c in zip((LEFT, RIGHT), colours, strict=False))])
@@ -137,7 +137,9 @@ def describe(robot: Mapping[str, Value], colours: Sequence[str], level: Level, w
             f"{title(part)}: {'unclear' if value == MASKED else plain(value)}." for part, value in statements.items()
         ]
         return " ".join([*lines, *([f"Colours: {', '.join(colours)}."] if colours else [])])
-    return _templated(statements, colours, wording) if level == "templated" else free(statements, colours, wording)
+    return (
+        _templated(statements, colours, wording) if level == "templated" else free_prose(statements, colours, wording)
+    )
 
 
 def title(part: str) -> str:
@@ -160,13 +162,13 @@ def _templated(statements: Mapping[str, Value], colours: Sequence[str], wording:
     sentences = []
     for place, start in enumerate(range(0, len(phrases), 3)):
         frames = FOLLOWING if place else OPENINGS
-        sentences.append(wording.pick(18 + place, frames).format(joined(phrases[start : start + 3])))
+        sentences.append(wording.pick(18 + place, frames).format(join_phrases(phrases[start : start + 3])))
     if colours:
         sentences.append(wording.pick(22, PAINTED).format(*colours))
     return " ".join(sentences)
 
 
-def joined(phrases: Sequence[str]) -> str:
+def join_phrases(phrases: Sequence[str]) -> str:
     """Return phrases as a list in a sentence: "a, b and c"."""
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
@@ -247,7 +249,7 @@ COLOURED = (
 )  # fmt: skip
 
 
-def free(statements: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
+def free_prose(statements: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
     """Say the same in prose: parts that go together in one sentence, what is alike in one clause."""
     clauses = {part: wording.pick(place, FREE[part][value]) for place, (part, value) in enumerate(statements.items())}
     shape, joint = statements.get("head", MASKED), statements.get("knees", MASKED)
@@ -271,7 +273,7 @@ def free(statements: Mapping[str, Value], colours: Sequence[str], wording: Wordi
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_description(text: str) -> Reading:
+def read_description(text: str) -> ParsedDescription:
     """Return what a table, terse notes or a templated description say; of free prose only what is worded alike.
 
     >>> read_description("Head: unclear. Knees: no. Colours: red, teal.").stated
@@ -290,13 +292,13 @@ def read_description(text: str) -> Reading:
     stated = {part: value for part, value in mentions if value != MASKED}
     painted = (re.search(form.format(r"(\w+)", r"(\w+)").replace(".", r"\."), text) for form in PAINTED)
     colours = next((match.groups() for match in painted if match), ())
-    return Reading(stated, tuple(part for part, value in mentions if value == MASKED), colours)
+    return ParsedDescription(stated, tuple(part for part, value in mentions if value == MASKED), colours)
 
 
-def _from_notes(notes: Mapping[str, str], colours: Sequence[str]) -> Reading:
+def _from_notes(notes: Mapping[str, str], colours: Sequence[str]) -> ParsedDescription:
     words = {part: {plain(value): value for value in values if value != MASKED} for part, values in PHRASES.items()}
     stated = {part: words[part][word] for part, word in notes.items() if word in words[part]}
-    return Reading(stated, tuple(part for part in notes if part not in stated), tuple(filter(None, colours)))
+    return ParsedDescription(stated, tuple(part for part in notes if part not in stated), tuple(filter(None, colours)))
 
 
 @cache

@@ -59,7 +59,7 @@ FINE = 1e-6
 
 
 @dataclass(frozen=True)
-class View:
+class PartView:
     """A concept that is read off one part: its code for each code of the part, and the same as a formula."""
 
     concept: Concept
@@ -68,23 +68,23 @@ class View:
     meaning: Formula
 
 
-def view(name: str) -> View:
+def part_view(name: str) -> PartView:
     """Return the view of this name: a part, a coarse shape, or a subtype such as `foot_is_flat_square`."""
     if name in PARTS.places:
         part = PARTS.concept(name)
-        return View(part, name, tuple(range(len(part.values))), Var(name))
+        return PartView(part, name, tuple(range(len(part.values))), Var(name))
     if name in COARSE:
         part_name, pair = COARSE[name]
         each = len(PARTS.concept(part_name).values) // 2
         second = Member((Var(part_name),), tuple((value,) for value in PARTS.concept(part_name).values[each:]))
         table = tuple(code // each for code in range(2 * each))
-        return View(Concept(name, pair), part_name, table, If(second, Const(pair[1]), Const(pair[0])))
+        return PartView(Concept(name, pair), part_name, table, If(second, Const(pair[1]), Const(pair[0])))
     for part_name in ("hand", "foot"):
         values = tuple(str(value) for value in PARTS.concept(part_name).values)
         subtype = name.removeprefix(f"{part_name}_is_")
         if name != subtype and subtype in values:
             table = tuple(int(value == subtype) for value in values)
-            return View(Concept(name, (False, True)), part_name, table, Var(part_name).eq(subtype))
+            return PartView(Concept(name, (False, True)), part_name, table, Var(part_name).eq(subtype))
     known = (
         *NAMES,
         *(f"{part_name}_is_{value}" for part_name in ("hand", "foot") for value in PARTS.concept(part_name).values),
@@ -96,21 +96,21 @@ def view(name: str) -> View:
 class Views:
     """The concepts of a dataset, each a view of a part."""
 
-    views: tuple[View, ...]
+    views: tuple[PartView, ...]
 
     @classmethod
     def of(cls, names: str | Sequence[str]) -> "Views":
         """Return the views of a named set of concepts, or of these names."""
         if isinstance(names, str) and names not in SETS:
             raise ConfigError(f"no set of concepts named {names!r}{suggestion(names, SETS)}")
-        return cls(tuple(view(name) for name in (SETS[names] if isinstance(names, str) else names)))
+        return cls(tuple(part_view(name) for name in (SETS[names] if isinstance(names, str) else names)))
 
     @cached_property
     def space(self) -> ConceptSpace:
         """The concepts."""
         return ConceptSpace(tuple(view.concept for view in self.views))
 
-    def seen(self, robots: Codes) -> Codes:
+    def concepts_of(self, robots: Codes) -> Codes:
         """Return the concepts of robots."""
         columns = [np.array(view.table)[robots[:, PARTS.place(view.part)]] for view in self.views]
         return np.stack(columns, axis=1)
@@ -164,7 +164,7 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RobotRule:
     """What makes a robot a glorp: a formula over parts and coarse shapes, and the odds if the label is drawn."""
 
     formula: Formula
@@ -184,12 +184,12 @@ class Rule:
     @cached_property
     def of_robots(self) -> Knowledge:
         """The rule over whole robots."""
-        return self.over(PARTS, {name: view(name).meaning for name in COARSE})
+        return self.over(PARTS, {name: part_view(name).meaning for name in COARSE})
 
-    def seen_by(self, views: Views) -> Knowledge:
+    def knowledge_for(self, views: Views) -> Knowledge:
         """Return what the rule says to who knows these concepts only."""
-        meanings = {n: view(n).meaning for n in self.names if n in COARSE and n not in views.space.places}
-        needed = (self.names - set(meanings)) | {view(name).part for name in meanings}
+        meanings = {n: part_view(n).meaning for n in self.names if n in COARSE and n not in views.space.places}
+        needed = (self.names - set(meanings)) | {part_view(name).part for name in meanings}
         if needed <= set(views.space.names):
             known = self.over(views.space, meanings)
             return Knowledge(known.space, known.labels, views.constraints)
@@ -197,12 +197,12 @@ class Rule:
 
     def _shared_out(self, views: Views) -> Knowledge:
         """Return the knowledge whose labels have, for each combination of concepts, the share of robots that do."""
-        parts = {view(name).part for name in self.names}
+        parts = {part_view(name).part for name in self.names}
         places = [place for place, viewed in enumerate(views.views) if viewed.part in parts]
         if not places:
             raise ConfigError(f"the concepts {', '.join(views.space.names)} have no part in the rule: {self.formula}")
         chances = self.of_robots.chances(ROBOTS)[:, 0]
-        rows, which = np.unique(views.seen(ROBOTS)[:, places], axis=0, return_inverse=True)
+        rows, which = np.unique(views.concepts_of(ROBOTS)[:, places], axis=0, return_inverse=True)
         shares = np.bincount(which.ravel(), chances) / np.bincount(which.ravel())
         concepts = [views.views[place].concept for place in places]
         terms = tuple(Var(concept.name) for concept in concepts)
@@ -235,12 +235,12 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
     return total(Const(base), *steps)
 
 
-def best_accuracy(rule: Rule, observed: Codes) -> float:
+def best_accuracy(rule: RobotRule, observed: Codes) -> float:
     """Return how often the label can be told from what is seen of each robot, over all robots alike.
 
     >>> from assay.logic.parse import parse
-    >>> rule = Rule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
-    >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).seen(ROBOTS))
+    >>> rule = RobotRule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
+    >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).concepts_of(ROBOTS))
     0.875
     """
     chances = rule.of_robots.chances(ROBOTS)[:, 0]

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
-from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, Rule, Views, view
+from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, RobotRule, Views, part_view
 from assay.logic.formula import Const, If
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Odds
@@ -163,29 +163,29 @@ def _refuse_other_than_shares(shares: float | Shares) -> None:
             raise ValueError(f"{share:g} is no share from 0 to 1")
 
 
-def translated(settings: Settings) -> Settings:
+def translate_settings(settings: Settings) -> Settings:
     """Return settings in our keys, on top of the preset that they name."""
-    ours = settings.renamed(RELEASED)
+    ours = settings.rename_keys(RELEASED)
     for key, words in WORDS.items():
         word = ours.values.get(key)
         if isinstance(word, str) and word in words:
-            ours = ours.without({key}).merged(Settings(words[word]))
+            ours = ours.without({key}).merge(Settings(words[word]))
     preset = ours.values.get("preset")
     if preset is None:
         return ours
     if preset not in PRESETS:
         raise ConfigError(f"{ours.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
-    return Settings(PRESETS[preset]).merged(ours)
+    return Settings(PRESETS[preset]).merge(ours)
 
 
-def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> Rule:
+def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> RobotRule:
     """Return the rule of a name or formula; a formula that gives a number is a score, true where it is above 0."""
     if name.isidentifier() and name not in (*RULES, *NAMES):
         raise ConfigError(f"no rule or part named {name!r}{suggestion(name, (*RULES, *NAMES))}")
     text, times = RULES.get(name, (name, 1))
     formula = parse(text, NAMES)
-    kind = shape_of(substituted(formula, {coarse: view(coarse).meaning for coarse in COARSE}), PARTS).kind
+    kind = shape_of(substituted(formula, {coarse: part_view(coarse).meaning for coarse in COARSE}), PARTS).kind
     if kind == "symbol":
         raise ConfigError(f"rule {name!r} gives a word; it must be true or false, or a number")
     truth, score = (formula, If(formula, Const(1), Const(-1))) if kind == "bool" else (formula > 0, formula)
-    return Rule(truth, Odds(score, scale / times) if stochastic else None)
+    return RobotRule(truth, Odds(score, scale / times) if stochastic else None)

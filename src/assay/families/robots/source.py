@@ -12,7 +12,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import KnowledgeError
 from assay.families.robots.drawing import PALETTE
-from assay.families.robots.parts import FEET, PARTS, ROBOTS, Rule, Views
+from assay.families.robots.parts import FEET, PARTS, ROBOTS, RobotRule, Views
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, Streams, rng_for
@@ -29,7 +29,7 @@ SCHEMES = tuple(combinations(range(len(PALETTE)), 2))
 
 
 @dataclass(frozen=True)
-class Deal:
+class Allocation:
     """How robots are dealt to splits.
 
     `renders`   how many renderings of a robot are told apart; 0: none are, and pools share no robot
@@ -80,19 +80,19 @@ class Deal:
 class Catalogue:
     """All robots: their concepts, their labels, and how likely those are by the parts and by the concepts."""
 
-    rule: Rule
+    rule: RobotRule
     views: Views
     knowledge: Knowledge
 
     @cached_property
-    def seen(self) -> Codes:
+    def concepts(self) -> Codes:
         """The concepts of every robot."""
-        return self.views.seen(ROBOTS)
+        return self.views.concepts_of(ROBOTS)
 
     @cached_property
     def keys(self) -> Array:
         """A number for the combination of concepts of every robot."""
-        return self.keys_of(self.seen)
+        return self.keys_of(self.concepts)
 
     def keys_of(self, codes: Codes) -> Array:
         """Return a number for each combination of concepts."""
@@ -106,7 +106,7 @@ class Catalogue:
     @cached_property
     def chances(self) -> tuple[Array, Array]:
         """How likely the label of every robot is: to who knows its parts, and to who knows its concepts."""
-        return self.rule.of_robots.chances(ROBOTS)[:, 0], self.knowledge.chances(self.seen)[:, 0]
+        return self.rule.of_robots.chances(ROBOTS)[:, 0], self.knowledge.chances(self.concepts)[:, 0]
 
     @cached_property
     def tells_apart(self) -> bool:
@@ -131,8 +131,8 @@ class Catalogue:
 class RobotSource:
     """The robots of one split, as a function of the seed and the place."""
 
-    def __init__(self, catalogue: Catalogue, split: Split, seed: int, deal: Deal, style: DrawStyle) -> None:
-        self.catalogue, self.split, self.seed, self.deal, self.style = catalogue, split, seed, deal, style
+    def __init__(self, catalogue: Catalogue, split: Split, seed: int, allocation: Allocation, style: DrawStyle) -> None:
+        self.catalogue, self.split, self.seed, self.allocation, self.style = catalogue, split, seed, allocation, style
         self.knowledge, self.purpose = catalogue.knowledge, ("robots",)
         where = f"split {split.name!r} ({split.formula})"
         labels = np.unique(catalogue.labels[self.rows % len(ROBOTS)]).astype(bool).tolist()
@@ -140,14 +140,14 @@ class RobotSource:
             raise KnowledgeError(f"{where}: no robot fits, so there is nothing to draw")
         if len(labels) < 2:
             raise KnowledgeError(f"{where}: the label is always {labels[0]}: change the rule, or give the split size 0")
-        for foot, _ in deal.packs(split.name):
+        for foot, _ in allocation.packs(split.name):
             if foot is not None and not len(self._rows_of(foot)):
                 raise KnowledgeError(f"{where}: no robot has the foot {foot!r} that 'skew' wants")
 
     @cached_property
     def rows(self) -> Array:
         """The renderings that the split can hold."""
-        rows = self.deal.rows(self.split.pool, self.seed)
+        rows = self.allocation.rows(self.split.pool, self.seed)
         return np.asarray(rows[self.inside[rows % len(ROBOTS)]])
 
     def _rows_of(self, foot: str | None) -> Array:
@@ -159,12 +159,12 @@ class RobotSource:
     @cached_property
     def inside(self) -> Array:
         """Whether each robot is one that the split's formula, stage and share let in."""
-        inside = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.seen)
+        inside = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.concepts)
         return inside if self.split.share == (0.0, 1.0) else inside & self._in_share()
 
     def _in_share(self) -> Array:
         """Return whether a robot's concepts are in the split's share of the combinations that have its label."""
-        keys, labels = self.catalogue.keys, self.catalogue.knowledge.labels_of(self.catalogue.seen)[:, 0]
+        keys, labels = self.catalogue.keys, self.catalogue.knowledge.labels_of(self.catalogue.concepts)[:, 0]
         chosen = np.zeros(len(keys), dtype=bool)
         for label in np.unique(labels).tolist():
             order = rng_for(self.seed, "robots", "share", label).permutation(np.unique(keys[labels == label]))
@@ -177,20 +177,20 @@ class RobotSource:
         """How many renderings, or robots, the split can hold."""
         return len(self.rows)
 
-    def dealt(self, places: Array) -> Array:
+    def rows_at(self, places: Array) -> Array:
         """Return the renderings at these places: skewed by packs of cards, each pack with the shares asked for."""
-        packs = self.deal.packs(self.split.name)
+        packs = self.allocation.packs(self.split.name)
         size = sum(count for _, count in packs)
         places = np.asarray(places, dtype=np.int64)
         cards, rounds = self._deck(size, "foot").deal(places), places // size
         rows, start = np.zeros(len(places), dtype=np.int64), 0
         for foot, count in packs:
             mine = (cards >= start) & (cards < start + count)
-            rows[mine] = self._spread(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
+            rows[mine] = self._deal_rows(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
             start += count
         return rows
 
-    def _spread(self, rows: Array, numbers: Array, foot: str | None) -> Array:
+    def _deal_rows(self, rows: Array, numbers: Array, foot: str | None) -> Array:
         """Deal renderings evenly, or labels evenly and to each its renderings."""
         if self.split.balance == "world":
             return np.asarray(rows[self._deck(len(rows), "row", foot).deal(numbers)])
@@ -208,28 +208,28 @@ class RobotSource:
 
     def codes(self, places: Array) -> Codes:
         """Return the concepts of the robots at these places."""
-        return np.asarray(self.catalogue.seen[self.dealt(places) % len(ROBOTS)])
+        return np.asarray(self.catalogue.concepts[self.rows_at(places) % len(ROBOTS)])
 
     def worlds(self, places: Array) -> list[World]:
         """Return the robots at these places, each in a style of its own."""
-        return self._styled(places, self.dealt(places))
+        return self._style_rows(places, self.rows_at(places))
 
-    def styled(self, places: Array, codes: Codes) -> list[World]:
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
         """Return robots with these concepts, as they look at these places; which robots, the places decide."""
         keys, own_keys = self.catalogue.keys_of(codes), self.catalogue.keys[self.rows % len(ROBOTS)]
         rows = np.zeros(len(keys), dtype=np.int64)
         for key in np.unique(keys).tolist():
             some, mine = self.rows[own_keys == key], keys == key
             rows[mine] = some[self._deck(len(some), "alike", key).deal(np.asarray(places)[mine])]
-        return self._styled(places, rows)
+        return self._style_rows(places, rows)
 
-    def _styled(self, places: Array, rows: Array) -> list[World]:
+    def _style_rows(self, places: Array, rows: Array) -> list[World]:
         streams = Streams(self.seed, "robots", self.split.name)
         space, stochastic, worlds = self.catalogue.views.space, self.catalogue.knowledge.stochastic, []
         for place, row in zip(np.asarray(places).tolist(), rows.tolist(), strict=True):
             rng, robot = streams[place], row % len(ROBOTS)
             luck = rng.random(2).tolist()  # before the style, so that it is the same in every modality
-            codes = self.catalogue.seen[robot].tolist()
+            codes = self.catalogue.concepts[robot].tolist()
             style = {**self.style(rng, codes, self.split.pool), **self._tied(row)}
             if self.catalogue.views.hidden:
                 style[CONTENT] = self.catalogue.content(robot)
@@ -239,7 +239,7 @@ class RobotSource:
         return worlds
 
     def _tied(self, row: int) -> Style:
-        return {"colours": list(SCHEMES[row % self.deal.tied])} if self.deal.tied else {}
+        return {"colours": list(SCHEMES[row % self.allocation.tied])} if self.allocation.tied else {}
 
     def contains(self, codes: Codes) -> Array:
         """Return whether robots with these concepts may occur in this split."""

@@ -6,11 +6,11 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import ABSENT, Value
-from assay.families.trains.source import ATTRIBUTES, VALUES, Kinds
+from assay.families.trains.source import ATTRIBUTES, VALUES, CarKinds
 from assay.worlds.world import World
 
 
-def nearest_car(kinds: Kinds, car: Array, wanted: Mapping[int, int]) -> Array | None:
+def nearest_car(kinds: CarKinds, car: Array, wanted: Mapping[int, int]) -> Array | None:
     """Return the car most like this one among those that have the attributes wanted; None where there is none."""
     fits = np.all([kinds.codes[:, place] == code for place, code in wanted.items()], axis=0)
     if not fits.any():
@@ -20,7 +20,7 @@ def nearest_car(kinds: Kinds, car: Array, wanted: Mapping[int, int]) -> Array | 
     return nearest
 
 
-def changed_train(kinds: Kinds, cars: Array, wanted: Mapping[int, Mapping[int, int]], least: int) -> Array | None:
+def change_train(kinds: CarKinds, cars: Array, wanted: Mapping[int, Mapping[int, int]], least: int) -> Array | None:
     """Return a train with attributes of some cars changed, and in these cars what must follow.
 
     The last car can be taken away (any attribute becomes absent), and a car can be added, like the one before it.

@@ -139,11 +139,11 @@ def _read(path: str) -> str:
         raise ValueError(f"the file {path!r} cannot be read: {why}") from None
 
 
-def translated(settings: Settings) -> Settings:
+def translate_settings(settings: Settings) -> Settings:
     """Return settings in our keys, where they are V-LoL's."""
-    ours = settings.renamed(RELEASED)
+    ours = settings.rename_keys(RELEASED)
     for key, words in WORDS.items():
         word = ours.values.get(key)
         if isinstance(word, str) and word in words:
-            ours = ours.without({key}).merged(Settings(words[word]))
+            ours = ours.without({key}).merge(Settings(words[word]))
     return ours

@@ -17,14 +17,14 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.config import Settings
-from assay.families.trains.changes import changed_train, remove_roofs, swap_loads
-from assay.families.trains.drawing.appearance import FARTHEST, Look
+from assay.families.trains.changes import change_train, remove_roofs, swap_loads
+from assay.families.trains.drawing.appearance import FARTHEST, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
-from assay.families.trains.settings import TrainsConfig, translated
+from assay.families.trains.settings import TrainsConfig, translate_settings
 from assay.families.trains.source import (
     ATTRIBUTES,
     Distribution,
-    Trains,
+    TrainDistribution,
     TrainSource,
     cars_of,
     kinds_of,
@@ -65,9 +65,9 @@ class MichalskiTrains(SceneTask):
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "quality": "draft"}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand V-LoL's keys."""
-        return translated(settings)
+        return translate_settings(settings)
 
     def backbones(self) -> dict[str, str]:
         """Return the network of the paper, or one for pictures too small for it."""
@@ -101,12 +101,14 @@ class MichalskiTrains(SceneTask):
                 )
         return tuple(splits)
 
-    def trains_of(self, split: str) -> Trains:
+    def trains_of(self, split: str) -> TrainDistribution:
         """Return how the trains of a split are drawn."""
         config = self.config
         if split == "ood_longer":
-            return Trains(config.distribution, config.ood_longer, config.ood_longer)
-        return Trains("uniform" if split == "ood_uniform" else config.distribution, config.min_cars, config.max_cars)
+            return TrainDistribution(config.distribution, config.ood_longer, config.ood_longer)
+        return TrainDistribution(
+            "uniform" if split == "ood_uniform" else config.distribution, config.min_cars, config.max_cars
+        )
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the trains of a split come from."""
@@ -130,10 +132,10 @@ class MichalskiTrains(SceneTask):
         return {"angle": int(rng.integers(-steepest, steepest + 1)) + 180 * int(rng.integers(2))}
 
     @cached_property
-    def look(self) -> Look:
+    def appearance(self) -> TrainAppearance:
         """How trains are drawn."""
         config = self.config
-        return Look(config.visualization, config.background, config.max_cars, config.width, config.height)
+        return TrainAppearance(config.visualization, config.background, config.max_cars, config.width, config.height)
 
     def render(self, world: World) -> Picture:
         """Draw the train, or write it down."""
@@ -147,16 +149,16 @@ class MichalskiTrains(SceneTask):
             train_scene,  # a modeller comes with it, which datasets of text do without
         )
 
-        return train_scene(cars_of(world.codes), world.style["angle"], self.look)
+        return train_scene(cars_of(world.codes), world.style["angle"], self.appearance)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the train with the cars nearest to its own that are as asked, and that there are."""
         wanted: dict[int, dict[int, int]] = {}
         for name, value in changes.items():
             car, place = divmod(self.space.place(name), len(ATTRIBUTES))
             wanted.setdefault(car, {})[place] = self.space.concept(name).code(value)
         cars = np.array(world.codes, dtype=np.int64).reshape(-1, len(ATTRIBUTES))
-        codes = changed_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
+        codes = change_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
         return None if codes is None else replace(world, codes=tuple(codes.ravel().tolist()))
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config as AnyConfig
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import SplitData
 from assay.data.manifest import versions
 from assay.diagnosis.interventions.answering import Answerer, Told
@@ -73,7 +73,7 @@ class Model(ABC):
     @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
         """Return all settings; `backbones` are those that the task suggests, by role."""
-        return checked(cls.Config, settings)
+        return validate(cls.Config, settings)
 
     @abstractmethod
     def prepare(self) -> None:

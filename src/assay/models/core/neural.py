@@ -14,7 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.answering import Answerer, Told
 from assay.errors import ConfigError, DataError, RunFailed
@@ -73,7 +73,7 @@ class NeuralModel(Model, nn.Module):
     @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
         """Return all settings, the backbone being the one that is set, or else suggested, or else usual."""
-        config = checked(cls.Config, settings)
+        config = validate(cls.Config, settings)
         return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
 
     def prepare(self) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.errors import ConfigError
-from assay.processes import started
+from assay.processes import start_program
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +40,9 @@ def bfloat16_fault() -> str | None:
 def probe(command: Sequence[str], seconds: float) -> str | None:
     """Run a command that computes in bfloat16 and return how it failed, or None if it did not."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)}
-    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with start_program(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             _, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather
@@ -48,7 +48,7 @@ class Ask:
     method: Method = "linear"
     layers: tuple[str, ...] = ()
     every: bool = False
-    config: ProbeConfig = field(default_factory=lambda: checked(ProbeConfig, Settings()))
+    config: ProbeConfig = field(default_factory=lambda: validate(ProbeConfig, Settings()))
     seed: int = 0
 
 

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.config import Config, Settings, checked
+from assay.config import Config, Settings, validate
 from assay.data.dataset import SplitData
 from assay.data.manifest import to_json
 from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Told
@@ -67,7 +67,7 @@ class SymbolicModel(Model):
     @classmethod
     def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
         """Return all settings, the path of perception made whole."""
-        config = checked(cls.Config, settings)
+        config = validate(cls.Config, settings)
         if config.perception is None:
             return config
         return config.model_copy(update={"perception": str(Path(config.perception).resolve())})

@@ -7,18 +7,26 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR
-from assay.render.engines.gbuffer import Points, facing, painted
-from assay.render.engines.indirect_lighting import lights_of
-from assay.render.engines.jit import compiled, inner
-from assay.render.engines.packed_scene import Packed
-from assay.render.engines.rasterizer import NEAR, bounds, in_view, met, ray, sides, to_view
-from assay.render.engines.textures import sky
+from assay.render.engines.gbuffer import GBuffer, facing_normal, pixel_colour
+from assay.render.engines.indirect_lighting import trace_light
+from assay.render.engines.jit import kernel, subroutine
+from assay.render.engines.packed_scene import PackedScene
+from assay.render.engines.rasterizer import (
+    NEAR,
+    bounds,
+    camera_ray,
+    cast_rays,
+    edge_functions,
+    in_view,
+    project_instance,
+)
+from assay.render.engines.textures import sky_radiance
 
 REACH = 0.75
 """How far from its middle, in pixels, a pixel takes light."""
 
 
-class Looks(NamedTuple):
+class EdgeSamples(NamedTuple):
     """Pixels on edges (y, x), places in them (x, y from the middle), and what each shows: instance, triangle, depth."""
 
     edge: Array
@@ -28,24 +36,24 @@ class Looks(NamedTuple):
     depth: Array
 
 
-def looks_of(w: Packed, p: Points, count: int) -> Looks:
+def sample_edges(w: PackedScene, p: GBuffer, count: int) -> EdgeSamples:
     """Return what the edge pixels of a picture show at `count` places each."""
     marks = np.zeros(p.owner.shape, np.uint8)
     mark_edges(w, p, marks)
-    edge, places = np.ascontiguousarray(np.argwhere(marks)), places_of(count)
+    edge, places = np.ascontiguousarray(np.argwhere(marks)), sample_offsets(count)
     if w.frame[13] > 0:
         whole = (edge[:, None, ::-1] + 0.5 + places[None]).reshape(-1, 2)
-        owner, tri, depth = (array.reshape(-1, count) for array in met(w, whole))
-        return Looks(edge, places, owner, tri, depth)
+        owner, tri, depth = (array.reshape(-1, count) for array in cast_rays(w, whole))
+        return EdgeSamples(edge, places, owner, tri, depth)
     shape = (len(edge), count)
     owner, tri, depth = np.full(shape, -1), np.full(shape, -1), np.full(shape, np.inf)
     slots = np.full(p.owner.shape, -1)
-    look(w, edge, places, slots, owner, tri, depth, np.zeros((len(w.corners), 3)), np.zeros((3, 4)))
-    return Looks(edge, places, owner, tri, depth)
+    rasterize_samples(w, edge, places, slots, owner, tri, depth, np.zeros((len(w.corners), 3)), np.zeros((3, 4)))
+    return EdgeSamples(edge, places, owner, tri, depth)
 
 
 @cache
-def places_of(count: int) -> Array:
+def sample_offsets(count: int) -> Array:
     """Return where in a pixel to look, x and y from its middle, as often as a Blackman-Harris window of 1.5 weighs."""
     x = np.linspace(-REACH, REACH, 2001)
     turn = np.pi * x / REACH
@@ -56,20 +64,20 @@ def places_of(count: int) -> Array:
     return np.stack([np.interp(across, share, x), np.interp(down, share, x)], axis=1)
 
 
-@compiled
-def mark_edges(w: Packed, p: Points, edge: Array) -> None:
+@kernel
+def mark_edges(w: PackedScene, p: GBuffer, edge: Array) -> None:
     """Mark pixels where a neighbour shows another instance, another side or something behind."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
             for n in range(2):
                 a, b = x + 1 - n, y + n
-                if a < width and b < height and differ(w, p, x, y, a, b):
+                if a < width and b < height and surfaces_differ(w, p, x, y, a, b):
                     edge[y, x] = edge[b, a] = 1
 
 
-@inner
-def differ(w: Packed, p: Points, x: int, y: int, a: int, b: int) -> bool:
+@subroutine
+def surfaces_differ(w: PackedScene, p: GBuffer, x: int, y: int, a: int, b: int) -> bool:
     """Whether two neighbouring pixels show different surfaces."""
     if p.owner[y, x] != p.owner[b, a]:
         return True
@@ -82,9 +90,9 @@ def differ(w: Packed, p: Points, x: int, y: int, a: int, b: int) -> bool:
     return turn < 0.9 or abs(lift) > 4 * p.depth[y, x] / w.frame[12]
 
 
-@compiled
-def look(
-    w: Packed,
+@kernel
+def rasterize_samples(
+    w: PackedScene,
     edge: Array,
     places: Array,
     slots: Array,
@@ -100,18 +108,18 @@ def look(
     for n in range(len(edge)):
         slots[edge[n, 0], edge[n, 1]] = n
         for k in range(len(places)):
-            _, _, dz, _ = ray(w.frame, edge[n, 1] + 0.5 + places[k, 0], edge[n, 0] + 0.5 + places[k, 1])
+            _, _, dz, _ = camera_ray(w.frame, edge[n, 1] + 0.5 + places[k, 0], edge[n, 0] + 0.5 + places[k, 1])
             if w.frame[25] < FAR and dz * drop > 0:
                 owner[n, k], depth[n, k] = len(w.solid.kind) - 1, drop / dz
     for i in range(len(w.solid.kind) - 1):
         if in_view(w, i, width, height):
-            to_view(w, i, view, matrix)
+            project_instance(w, i, view, matrix)
             for k in range(w.solid.kind[i, 1], w.solid.kind[i, 1] + w.solid.kind[i, 2]):
-                fill_places(view, w.faces, k, i, w.solid.kind[i, 5] > 0, slots, places, owner, tri, depth)
+                fill_samples(view, w.faces, k, i, w.solid.kind[i, 5] > 0, slots, places, owner, tri, depth)
 
 
-@inner
-def fill_places(
+@subroutine
+def fill_samples(
     view: Array,
     faces: Array,
     k: int,
@@ -126,7 +134,7 @@ def fill_places(
     """Draw triangle k of instance i at the places of edge pixels where it is the nearest so far."""
     height, width = slots.shape
     a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
-    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = sides(view, a, b, c, one_sided)
+    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = edge_functions(view, a, b, c, one_sided)
     if det == 0.0:
         return
     left, top, right, bottom = bounds(view, a, b, c, width, height)
@@ -150,48 +158,52 @@ def fill_places(
                         owner[n, m], tri[n, m], depth[n, m] = i, k, z
 
 
-def smoothed(w: Packed, p: Points, base: Array, rest: Array, glow: Array, mean: Array, k: Looks, light: Array) -> None:
+def smooth_edges(
+    w: PackedScene, p: GBuffer, base: Array, rest: Array, glow: Array, mean: Array, k: EdgeSamples, light: Array
+) -> None:
     """Replace the light of edge pixels by the mean over their places."""
     lent, rays = np.zeros((*k.owner.shape, 3)), np.zeros((*k.owner.shape, 7))
-    lend(w, p, base, rest, k, lent, rays)
+    borrow_light(w, p, base, rest, k, lent, rays)
     alone = np.argwhere(rays[..., 6] > 0)
-    lent[alone[:, 0], alone[:, 1]] = lights_of(w, p, glow, mean, rays[alone[:, 0], alone[:, 1]])
+    lent[alone[:, 0], alone[:, 1]] = trace_light(w, p, glow, mean, rays[alone[:, 0], alone[:, 1]])
     light[k.edge[:, 0], k.edge[:, 1]] = lent.mean(axis=1)
 
 
-@compiled
-def lend(w: Packed, p: Points, base: Array, rest: Array, k: Looks, lent: Array, rays: Array) -> None:
+@kernel
+def borrow_light(
+    w: PackedScene, p: GBuffer, base: Array, rest: Array, k: EdgeSamples, lent: Array, rays: Array
+) -> None:
     """Fill in the light of each place, from a pixel near by; or where none is like it, a ray from the eye."""
     for n in range(len(k.edge)):
         for m in range(len(k.places)):
             a, b = k.edge[n, 1] + 0.5 + k.places[m, 0], k.edge[n, 0] + 0.5 + k.places[m, 1]
-            dx, dy, dz, good = ray(w.frame, a, b)
+            dx, dy, dz, good = camera_ray(w.frame, a, b)
             if good == 0:
                 continue
             i = k.owner[n, m]
             if i < 0:
-                lent[n, m, 0], lent[n, m, 1], lent[n, m, 2] = sky(w, dx, dy, dz)
+                lent[n, m, 0], lent[n, m, 1], lent[n, m, 2] = sky_radiance(w, dx, dy, dz)
                 continue
             d = k.depth[n, m]
             x, y, z = w.frame[0] + dx * d, w.frame[1] + dy * d, w.frame[2] + dz * d
-            nx, ny, nz, _, _, _ = facing(w, i, k.tri[n, m], x, y, z, dx, dy, dz)
-            column, row = lender(w, p, i, x, y, z, nx, ny, nz, d, a, b)
+            nx, ny, nz, _, _, _ = facing_normal(w, i, k.tri[n, m], x, y, z, dx, dy, dz)
+            column, row = nearest_lender(w, p, i, x, y, z, nx, ny, nz, d, a, b)
             if column < 0:
                 rays[n, m, 0], rays[n, m, 1], rays[n, m, 2] = w.frame[0], w.frame[1], w.frame[2]
                 rays[n, m, 3], rays[n, m, 4], rays[n, m, 5], rays[n, m, 6] = dx, dy, dz, 1.0
                 continue
             r, g, c = p.colour[row, column, 0], p.colour[row, column, 1], p.colour[row, column, 2]
             if w.solid.kind[i, 7] >= 0:
-                r, g, c = painted(w, i, a, b, x, y, z, nx, ny, nz)
+                r, g, c = pixel_colour(w, i, a, b, x, y, z, nx, ny, nz)
             lent[n, m, 0] = r * base[row, column, 0] + rest[row, column, 0]
             lent[n, m, 1] = g * base[row, column, 1] + rest[row, column, 1]
             lent[n, m, 2] = c * base[row, column, 2] + rest[row, column, 2]
 
 
-@inner
-def lender(
-    w: Packed,
-    p: Points,
+@subroutine
+def nearest_lender(
+    w: PackedScene,
+    p: GBuffer,
     i: int,
     x: float,
     y: float,

@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import MissingExtra, RunFailed
-from assay.render.engines.passes import axes, shot_from
+from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
 
 SAMPLES = {"draft": 8, "standard": 32, "high": 128}
@@ -109,7 +109,7 @@ class Blender:
 _running: dict[int, Blender] = {}
 
 
-def running() -> Blender:
+def running_blender() -> Blender:
     """Return this process's Blender, started at its first use and again when it has ended."""
     mine = _running.get(os.getpid())
     if mine is None or not mine.alive:
@@ -121,21 +121,21 @@ def running() -> Blender:
     return mine
 
 
-def shot_by_blender(scene: Scene, quality: str) -> Shot:
+def render_with_blender(scene: Scene, quality: str) -> Shot:
     """Return the scene's picture by Cycles, with what each pixel shows."""
-    blender = running()
+    blender = running_blender()
     with tempfile.TemporaryDirectory(prefix="assay-blender-") as name:
         folder = Path(name)
-        description, arrays = described(scene, SAMPLES[quality])
+        description, arrays = describe_scene(scene, SAMPLES[quality])
         (folder / "scene.json").write_text(json.dumps(description))
         np.savez(folder / "arrays.npz", allow_pickle=False, **arrays)
         blender.draw(folder)
         with np.load(folder / "shot.npz") as shot:
             light, owner, depth = shot["light"], shot["owner"], shot["depth"]
-    return shot_from(scene, light, owner, depth.astype(np.float64))
+    return shot_from_passes(scene, light, owner, depth.astype(np.float64))
 
 
-def described(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def describe_scene(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a scene as plain data and arrays."""
     meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
     materials = [instance.material for instance in scene.instances] + ([scene.ground.material] if scene.ground else [])
@@ -199,7 +199,7 @@ def _camera(camera: Camera) -> dict[str, Any]:
 
 def _frame(at: Any, towards: Array, up: Any = (0.0, 0.0, 1.0)) -> list[list[float]]:
     """Return the matrix of what looks along its own -z, its own y as near to `up` as can be."""
-    right, over, forward = axes(towards, up)
+    right, over, forward = look_axes(towards, up)
     matrix = np.eye(4)
     matrix[:3, :3] = np.stack([right, over, -forward], axis=1)
     matrix[:3, 3] = at

@@ -42,40 +42,40 @@ def draw(bpy: Any, folder: Path) -> None:
     """Draw the scene in a folder, once for its light and once for what each pixel shows."""
     spec = json.loads((folder / "scene.json").read_text())
     with np.load(folder / "arrays.npz") as arrays:
-        scene = built(bpy, spec, dict(arrays))
-    settle(scene, spec)
-    light = rendered(bpy, scene, folder / "light.exr")[..., :3]
-    labels = label_pass(bpy, scene, spec, folder / "labels.exr")
+        scene = build_scene(bpy, spec, dict(arrays))
+    configure_render(scene, spec)
+    light = render_pixels(bpy, scene, folder / "light.exr")[..., :3]
+    labels = render_labels(bpy, scene, spec, folder / "labels.exr")
     owner = np.rint(labels[..., 0]).astype(np.int64) - 1
     depth = np.where(owner >= 0, labels[..., 1], np.inf)
     np.savez(folder / "shot.npz", light=light, owner=owner, depth=depth)
 
 
-def built(bpy: Any, spec: dict[str, Any], arrays: dict[str, Array]) -> Any:
+def build_scene(bpy: Any, spec: dict[str, Any], arrays: dict[str, Array]) -> Any:
     """Return a new Blender scene with all that was told."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    meshes = [mesh_of(bpy, arrays, number) for number in range(spec["meshes"])]
-    textures = [image_of(bpy, arrays[f"texture{number}"]) for number in range(spec["textures"])]
-    materials = [material_of(bpy, entry, textures) for entry in spec["materials"]]
+    meshes = [build_mesh(bpy, arrays, number) for number in range(spec["meshes"])]
+    textures = [build_image(bpy, arrays[f"texture{number}"]) for number in range(spec["textures"])]
+    materials = [build_material(bpy, entry, textures) for entry in spec["materials"]]
     for number, entry in enumerate(spec["instances"]):
-        thing = placed(bpy, scene, f"i{number}", meshes[entry["mesh"]], arrays["matrices"][number])
+        thing = add_object(bpy, scene, f"i{number}", meshes[entry["mesh"]], arrays["matrices"][number])
         thing.material_slots[0].link = "OBJECT"
         thing.material_slots[0].material = materials[entry["material"]]
         thing.pass_index = number + 1
     if spec["ground"] is not None:
-        thing = placed(bpy, scene, "ground", ground_of(bpy, spec), np.eye(4))
+        thing = add_object(bpy, scene, "ground", build_ground(bpy, spec), np.eye(4))
         thing.material_slots[0].link = "OBJECT"
         thing.material_slots[0].material = materials[spec["ground"]["material"]]
         thing.pass_index = len(spec["instances"]) + 1
     for light in spec["lights"]:
-        lamp(bpy, scene, light)
-    scene.world = sky(bpy, spec["sky"])
-    camera(bpy, scene, spec["camera"])
+        add_light(bpy, scene, light)
+    scene.world = build_sky(bpy, spec["sky"])
+    add_camera(bpy, scene, spec["camera"])
     return scene
 
 
-def placed(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
+def add_object(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
     """Add something to the scene, in its place."""
     thing = bpy.data.objects.new(name, mesh)
     thing.matrix_world = matrix.T.tolist()
@@ -83,7 +83,7 @@ def placed(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
     return thing
 
 
-def mesh_of(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
+def build_mesh(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
     """Return a mesh with its own normals."""
     points, faces = arrays[f"vertices{number}"], arrays[f"faces{number}"]
     mesh = bpy.data.meshes.new(f"m{number}")
@@ -100,7 +100,7 @@ def mesh_of(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
     return mesh
 
 
-def ground_of(bpy: Any, spec: dict[str, Any]) -> Any:
+def build_ground(bpy: Any, spec: dict[str, Any]) -> Any:
     """Return a very large plane, of small faces where the scene is so that shadows are exact there."""
     near = spec["ground"]["near"]
     steps = [-FARTHEST * near, -near, near, FARTHEST * near]
@@ -112,7 +112,7 @@ def ground_of(bpy: Any, spec: dict[str, Any]) -> Any:
     return mesh
 
 
-def image_of(bpy: Any, pixels: Array) -> Any:
+def build_image(bpy: Any, pixels: Array) -> Any:
     """Return a texture's image."""
     high, wide = pixels.shape[:2]
     image = bpy.data.images.new("texture", wide, high)
@@ -124,7 +124,7 @@ def image_of(bpy: Any, pixels: Array) -> Any:
     return image
 
 
-def material_of(bpy: Any, spec: dict[str, Any], textures: list[Any]) -> Any:
+def build_material(bpy: Any, spec: dict[str, Any], textures: list[Any]) -> Any:
     """Return a principled material."""
     material = bpy.data.materials.new("material")
     material.use_nodes = True
@@ -135,7 +135,7 @@ def material_of(bpy: Any, spec: dict[str, Any], textures: list[Any]) -> Any:
     shader.inputs["Metallic"].default_value = spec["metallic"]
     shader.inputs["Roughness"].default_value = spec["roughness"]
     if spec["texture"] is not None:
-        colour = painted(nodes, links, spec, textures[spec["texture"]])
+        colour = texture_colour(nodes, links, spec, textures[spec["texture"]])
         links.new(colour, shader.inputs["Base Color"])
         links.new(colour, shader.inputs["Emission Color"])
     if spec["emission"] > 0:  # it is seen, and mirrored, but lights nothing
@@ -149,7 +149,7 @@ def material_of(bpy: Any, spec: dict[str, Any], textures: list[Any]) -> Any:
     return material
 
 
-def painted(nodes: Any, links: Any, spec: dict[str, Any], image: Any) -> Any:
+def texture_colour(nodes: Any, links: Any, spec: dict[str, Any], image: Any) -> Any:
     """Return the colour of an image laid over an object's own x and y."""
     place, move, scale, look = (
         nodes.new(f"ShaderNode{kind}") for kind in ("TexCoord", "VectorMath", "VectorMath", "TexImage")
@@ -164,7 +164,7 @@ def painted(nodes: Any, links: Any, spec: dict[str, Any], image: Any) -> Any:
     return look.outputs["Color"]
 
 
-def lamp(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
+def add_light(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
     """Add a light to the scene."""
     data = bpy.data.lights.new("light", spec["kind"])
     data.energy, data.color = spec["energy"], spec["color"]
@@ -172,11 +172,11 @@ def lamp(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
         data.angle = spec["angle"]
     else:
         data.shape, data.size = "SQUARE", spec["size"]
-    thing = placed(bpy, scene, "light", data, np.array(spec["matrix"]))
+    thing = add_object(bpy, scene, "light", data, np.array(spec["matrix"]))
     thing.visible_camera = False
 
 
-def sky(bpy: Any, spec: dict[str, Any]) -> Any:
+def build_sky(bpy: Any, spec: dict[str, Any]) -> Any:
     """Return a world whose light goes from the horizon's to the zenith's by the sine of the height."""
     world = bpy.data.worlds.new("sky")
     world.use_nodes = True
@@ -206,7 +206,7 @@ def sky(bpy: Any, spec: dict[str, Any]) -> Any:
     return world
 
 
-def camera(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
+def add_camera(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
     """Put the camera in its place."""
     data = bpy.data.cameras.new("camera")
     data.sensor_fit, data.sensor_width = "HORIZONTAL", 36.0
@@ -219,10 +219,10 @@ def camera(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
         lens.fisheye_lens = 9.0 / np.sin(spec["fov"] / 4)
     else:
         data.angle_x = spec["fov"]
-    scene.camera = placed(bpy, scene, "camera", data, np.array(spec["matrix"]))
+    scene.camera = add_object(bpy, scene, "camera", data, np.array(spec["matrix"]))
 
 
-def settle(scene: Any, spec: dict[str, Any]) -> None:
+def configure_render(scene: Any, spec: dict[str, Any]) -> None:
     """Choose Cycles, its samples, and the size and form of the picture."""
     render, cycles = scene.render, scene.cycles
     render.engine = "CYCLES"
@@ -237,7 +237,7 @@ def settle(scene: Any, spec: dict[str, Any]) -> None:
     render.use_persistent_data = False
 
 
-def rendered(bpy: Any, scene: Any, path: Path) -> Array:
+def render_pixels(bpy: Any, scene: Any, path: Path) -> Array:
     """Render, and return the picture's numbers, first row on top."""
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
@@ -250,7 +250,7 @@ def rendered(bpy: Any, scene: Any, path: Path) -> Array:
     return pixels.reshape(high, wide, 4)[::-1]
 
 
-def label_pass(bpy: Any, scene: Any, spec: dict[str, Any], path: Path) -> Array:
+def render_labels(bpy: Any, scene: Any, spec: dict[str, Any], path: Path) -> Array:
     """Render one ray through each pixel's middle: which object it meets, and how far away."""
     material = bpy.data.materials.new("labels")
     material.use_nodes = True
@@ -271,7 +271,7 @@ def label_pass(bpy: Any, scene: Any, spec: dict[str, Any], path: Path) -> Array:
         thing.hide_render = thing.type == "LIGHT"
     cycles = scene.cycles
     cycles.samples, cycles.use_denoising, cycles.max_bounces, cycles.filter_width = 1, False, 0, 0.01
-    return rendered(bpy, scene, path)
+    return render_pixels(bpy, scene, path)
 
 
 if __name__ == "__main__":

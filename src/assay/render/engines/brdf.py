@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from assay.render.engines.jit import inner
+from assay.render.engines.jit import subroutine
 
-PLAIN = 0.04
+DIELECTRIC = 0.04
 """How much of the light straight from the front a surface that is no metal mirrors."""
 
 
-@inner
-def mirrored(rough: float, front: float) -> tuple[float, float]:
+@subroutine
+def environment_brdf(rough: float, front: float) -> tuple[float, float]:
     """Return a and b such that a mirror colour f throws back f a + b of even light; `front` is normal . view.
 
     A fit in closed form (Karis 2014) of the integral over GGX.
@@ -19,8 +19,8 @@ def mirrored(rough: float, front: float) -> tuple[float, float]:
     return -1.04 * a + 1.04 - 0.572 * rough, 1.04 * a - 0.04 + 0.022 * rough
 
 
-@inner
-def lobe(alpha2: float, alpha: float, nl: float, nv: float, nh: float) -> float:
+@subroutine
+def ggx_lobe(alpha2: float, alpha: float, nl: float, nv: float, nh: float) -> float:
     """Return GGX at the half vector, over 4 nl nv, with its shadowing; `alpha2` may be wider than alpha squared."""
     d = nh * nh * (alpha2 - 1) + 1
     k = alpha * alpha
@@ -28,12 +28,12 @@ def lobe(alpha2: float, alpha: float, nl: float, nv: float, nh: float) -> float:
     return alpha2 / (np.pi * d * d) * 0.5 / max(shade, 1e-9)
 
 
-@inner
-def bent(
+@subroutine
+def sample_ggx(
     nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, s: float, t: float
 ) -> tuple[float, float, float]:
     """Return a direction in which a rough mirror with normal n throws a view v (towards the eye), for chances s, t."""
-    ax, ay, az, bx, by, bz = basis(nx, ny, nz)
+    ax, ay, az, bx, by, bz = tangent_basis(nx, ny, nz)
     x, y, z = ax * vx + ay * vy + az * vz, bx * vx + by * vy + bz * vz, nx * vx + ny * vy + nz * vz
     ex, ey, ez = alpha * x, alpha * y, max(z, 1e-4)
     size = np.sqrt(ex * ex + ey * ey + ez * ez)
@@ -52,8 +52,8 @@ def bent(
     return ax * lx + bx * ly + nx * lz, ay * lx + by * ly + ny * lz, az * lx + bz * ly + nz * lz
 
 
-@inner
-def basis(nx: float, ny: float, nz: float) -> tuple[float, float, float, float, float, float]:
+@subroutine
+def tangent_basis(nx: float, ny: float, nz: float) -> tuple[float, float, float, float, float, float]:
     """Return two unit vectors square to n and to each other."""
     sign = 1.0 if nz >= 0 else -1.0
     a = -1.0 / (sign + nz)
@@ -61,10 +61,10 @@ def basis(nx: float, ny: float, nz: float) -> tuple[float, float, float, float, 
     return 1.0 + sign * nx * nx * a, sign * b, -sign * nx, b, sign + ny * ny * a, -ny
 
 
-@inner
-def scattered(nx: float, ny: float, nz: float, s: float, t: float) -> tuple[float, float, float]:
+@subroutine
+def sample_cosine(nx: float, ny: float, nz: float, s: float, t: float) -> tuple[float, float, float]:
     """Return a direction in which a matt surface throws light, for chances s and t."""
-    ax, ay, az, bx, by, bz = basis(nx, ny, nz)
+    ax, ay, az, bx, by, bz = tangent_basis(nx, ny, nz)
     turn, wide = 2 * np.pi * s, np.sqrt(t)
     x, y, z = wide * np.cos(turn), wide * np.sin(turn), np.sqrt(1 - t)
     return ax * x + bx * y + nx * z, ay * x + by * y + ny * z, az * x + bz * y + nz * z

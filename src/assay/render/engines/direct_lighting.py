@@ -3,15 +3,15 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.brdf import PLAIN, lobe, mirrored
-from assay.render.engines.gbuffer import Points
-from assay.render.engines.jit import compiled, inner
-from assay.render.engines.packed_scene import Packed
+from assay.render.engines.brdf import DIELECTRIC, environment_brdf, ggx_lobe
+from assay.render.engines.gbuffer import GBuffer
+from assay.render.engines.jit import kernel, subroutine
+from assay.render.engines.packed_scene import PackedScene
 
 
-@inner
-def lamp_point(
-    w: Packed, lamp: int, s: float, t: float, x: float, y: float, z: float
+@subroutine
+def light_point(
+    w: PackedScene, lamp: int, s: float, t: float, x: float, y: float, z: float
 ) -> tuple[float, float, float, float, float]:
     """Return the direction from a point to place (s, t), each -1 to 1, on light `lamp`, its distance, and the light.
 
@@ -38,16 +38,16 @@ def lamp_point(
     return dx, dy, dz, far, max(side, 0.0) * q[lamp, 17] / (far * far)
 
 
-@inner
-def falls(w: Packed, lamp: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
+@subroutine
+def irradiance(w: PackedScene, lamp: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
     """Return how much of light `lamp`, at radiance (or strength) 1, falls on a surface if nothing is between."""
-    dx, dy, dz, _, light = lamp_point(w, lamp, 0.0, 0.0, x, y, z)
+    dx, dy, dz, _, light = light_point(w, lamp, 0.0, 0.0, x, y, z)
     return light * max(0.0, nx * dx + ny * dy + nz * dz)
 
 
-@inner
-def cell(
-    w: Packed,
+@subroutine
+def light_cell(
+    w: PackedScene,
     lamp: int,
     s: float,
     t: float,
@@ -65,7 +65,7 @@ def cell(
     nv: float,
 ) -> tuple[float, float, float]:
     """Return what one place of a light gives: matt, mirrored by a mirror of colour 1, and of colour 0 (the rim)."""
-    dx, dy, dz, far, light = lamp_point(w, lamp, s, t, x, y, z)
+    dx, dy, dz, far, light = light_point(w, lamp, s, t, x, y, z)
     nl = nx * dx + ny * dy + nz * dz
     if nl <= 0 or light <= 0:
         return 0.0, 0.0, 0.0
@@ -77,14 +77,14 @@ def cell(
     wide = w.lights[lamp, 16] / grid
     if w.lights[lamp, 0] == 0:
         wide /= far
-    shine = light * nl * lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
+    shine = light * nl * ggx_lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
     back = (1 - vh) * (1 - vh)
     rim = back * back * (1 - vh)
     return light * nl, shine * (1 - rim), shine * rim
 
 
-@inner
-def cells_of(w: Packed, lamp: int, alpha: float, metal: float) -> int:
+@subroutine
+def cell_count(w: PackedScene, lamp: int, alpha: float, metal: float) -> int:
     """Return in how many cells along its side a light is taken: more for a large lamp, most on smooth metal.
 
     It is the same all over a surface: where the number changes, the light would jump.
@@ -95,19 +95,19 @@ def cells_of(w: Packed, lamp: int, alpha: float, metal: float) -> int:
     return 2 if metal < 0.1 or wide < 2 * alpha else 4
 
 
-@compiled
-def lit(w: Packed, p: Points, free: Array, matt: Array, shine: Array) -> None:
+@kernel
+def add_direct_light(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Array) -> None:
     """Add to each pixel the light of all lamps: `matt` for a white surface, `shine` as it is mirrored."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
             i = p.owner[y, x]
             if i >= 0:
-                lit_pixel(w, p, free, matt, shine, i, x, y)
+                light_pixel(w, p, free, matt, shine, i, x, y)
 
 
-@inner
-def lit_pixel(w: Packed, p: Points, free: Array, matt: Array, shine: Array, i: int, x: int, y: int) -> None:
+@subroutine
+def light_pixel(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Array, i: int, x: int, y: int) -> None:
     """Add the light of all lamps to one pixel."""
     px, py, pz = p.at[y, x, 0], p.at[y, x, 1], p.at[y, x, 2]
     nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
@@ -117,20 +117,20 @@ def lit_pixel(w: Packed, p: Points, free: Array, matt: Array, shine: Array, i: i
     nv = max(nx * vx + ny * vy + nz * vz, 0.02)
     metal, rough = w.solid.rows[i, 37], w.solid.rows[i, 38]
     alpha = max(rough * rough, 0.003)
-    a, b = mirrored(rough, nv)
+    a, b = environment_brdf(rough, nv)
     for lamp in range(len(w.lights)):
         if free[lamp, y, x] <= 0:
             continue
-        grid = cells_of(w, lamp, alpha, metal)
+        grid = cell_count(w, lamp, alpha, metal)
         soft = full = rim = 0.0
         for k in range(grid * grid):
             s, t = (2 * (k % grid) + 1) / grid - 1, (2 * (k // grid) + 1) / grid - 1
-            e, f, g = cell(w, lamp, s, t, grid, px, py, pz, nx, ny, nz, vx, vy, vz, alpha, nv)
+            e, f, g = light_cell(w, lamp, s, t, grid, px, py, pz, nx, ny, nz, vx, vy, vz, alpha, nv)
             soft, full, rim = soft + e, full + f, rim + g
         share = free[lamp, y, x] / (grid * grid)
         for c in range(3):
             light = w.lights[lamp, 13 + c] * share
             matt[y, x, c] += light * soft / np.pi
-            base = PLAIN + (p.colour[y, x, c] - PLAIN) * metal
+            base = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
             again = 1 + base * (1 / (a + b) - 1)  # light that leaves after more than one throw
             shine[y, x, c] += light * (base * full + rim) * again

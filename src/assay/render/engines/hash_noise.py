@@ -1,13 +1,13 @@
 """Numbers that look random and are a function of where they are asked for: pixel, sample, light."""
 
-from assay.render.engines.jit import inner
+from assay.render.engines.jit import subroutine
 
 MASK = 0xFFFFFFFF
-KINDS = 1024
+KEYS_PER_PIXEL = 1024
 
 
-@inner
-def chance(key: int) -> float:
+@subroutine
+def hash_noise(key: int) -> float:
     """Return a number from 0 to 1 that belongs to a key."""
     h = (key * 0x9E3779B1 + (key >> 32) * 0x85EBCA77 + 0x27D4EB2F) & MASK
     h = ((h ^ (h >> 15)) * 0x2C1B3C6D) & MASK

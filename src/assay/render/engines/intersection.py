@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.bvh import FAR, entry, inverse
-from assay.render.engines.jit import compiled, inner
+from assay.render.engines.bvh import FAR, box_entry, safe_inverse
+from assay.render.engines.jit import kernel, subroutine
 
 
-class Solid(NamedTuple):
+class SceneGeometry(NamedTuple):
     """What rays meet. Node 0 is the root of the tree over the instances, whose leaves are single instances."""
 
     nodes: Array
@@ -25,8 +25,8 @@ class Solid(NamedTuple):
     stack: Array
 
 
-@compiled
-def convex(points: Array, triangles: Array) -> bool:
+@kernel
+def is_convex(points: Array, triangles: Array) -> bool:
     """Whether no point lies above the plane of any triangle."""
     size = 0.0
     for k in range(len(points)):
@@ -46,8 +46,8 @@ def convex(points: Array, triangles: Array) -> bool:
     return True
 
 
-@inner
-def turn_in(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+@subroutine
+def direction_to_mesh(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return a direction of the scene as instance i has it."""
     return (
         rows[i, 12] * x + rows[i, 13] * y + rows[i, 14] * z,
@@ -56,15 +56,15 @@ def turn_in(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, f
     )
 
 
-@inner
-def move_in(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+@subroutine
+def point_to_mesh(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return a point of the scene as instance i has it."""
-    x, y, z = turn_in(rows, i, x, y, z)
+    x, y, z = direction_to_mesh(rows, i, x, y, z)
     return x + rows[i, 15], y + rows[i, 19], z + rows[i, 23]
 
 
-@inner
-def move_out(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+@subroutine
+def point_to_scene(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return a point of instance i as the scene has it."""
     return (
         rows[i, 0] * x + rows[i, 1] * y + rows[i, 2] * z + rows[i, 3],
@@ -73,8 +73,8 @@ def move_out(rows: Array, i: int, x: float, y: float, z: float) -> tuple[float, 
     )
 
 
-@inner
-def meets(
+@subroutine
+def hit_triangle(
     tri: Array, k: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float]:
     """Return how far along a ray triangle k is, and where on it (two edge weights); `FAR` where it misses."""
@@ -95,15 +95,15 @@ def meets(
     return (vx * qx + vy * qy + vz * qz) * inv, u, v
 
 
-@inner
-def entered(
-    g: Solid, node: int, stack: Array, high: int,
+@subroutine
+def enter_children(
+    g: SceneGeometry, node: int, stack: Array, high: int,
     ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, most: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Return which half of a node a ray enters first (-1: neither), the other put on the stack, and its new height."""
     near = g.links[node, 0]
     far = near + 1
-    a, b = entry(g.nodes, near, ox, oy, oz, ix, iy, iz, most), entry(g.nodes, far, ox, oy, oz, ix, iy, iz, most)
+    a, b = box_entry(g.nodes, near, ox, oy, oz, ix, iy, iz, most), box_entry(g.nodes, far, ox, oy, oz, ix, iy, iz, most)
     if b < a:
         near, far, a, b = far, near, b, a
     if b < FAR:
@@ -112,8 +112,8 @@ def entered(
     return near if a < FAR else -1, high
 
 
-@inner
-def put_off(stack: Array, high: int, most: float) -> tuple[int, int]:
+@subroutine
+def pop_node(stack: Array, high: int, most: float) -> tuple[int, int]:
     """Return the last node put on the stack that is nearer than `most` (-1: none), and the height without it."""
     while high > 0:
         high -= 1
@@ -122,64 +122,66 @@ def put_off(stack: Array, high: int, most: float) -> tuple[int, int]:
     return -1, 0
 
 
-@inner
-def in_mesh(
-    g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+@subroutine
+def hit_mesh(
+    g: SceneGeometry, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> tuple[float, int, float, float]:
     """Return where a ray first meets instance i nearer than `most`: how far, triangle (-1: none), edge weights."""
-    ox, oy, oz = move_in(g.rows, i, ox, oy, oz)
-    dx, dy, dz = turn_in(g.rows, i, dx, dy, dz)
-    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    ox, oy, oz = point_to_mesh(g.rows, i, ox, oy, oz)
+    dx, dy, dz = direction_to_mesh(g.rows, i, dx, dy, dz)
+    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
     best, hit, fu, fv = most, -1, 0.0, 0.0
     node = g.kind[i, 0]
-    if entry(g.nodes, node, ox, oy, oz, ix, iy, iz, best) == FAR:
+    if box_entry(g.nodes, node, ox, oy, oz, ix, iy, iz, best) == FAR:
         return best, hit, fu, fv
     stack, high = g.stack[0], 0
     while True:
         if g.links[node, 1] > 0:
             first = g.links[node, 0]
             for k in range(first, first + g.links[node, 1]):
-                t, u, v = meets(g.triangles, k, ox, oy, oz, dx, dy, dz)
+                t, u, v = hit_triangle(g.triangles, k, ox, oy, oz, dx, dy, dz)
                 if 0.0 < t < best:
                     best, hit, fu, fv = t, k, u, v
         else:
-            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
+            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
                 continue
-        node, high = put_off(stack, high, best)
+        node, high = pop_node(stack, high, best)
         if node < 0:
             return best, hit, fu, fv
 
 
-@inner
-def blocked(g: Solid, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float) -> bool:
+@subroutine
+def mesh_blocks(
+    g: SceneGeometry, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+) -> bool:
     """Whether a ray meets instance i at all, nearer than `most`."""
-    ox, oy, oz = move_in(g.rows, i, ox, oy, oz)
-    dx, dy, dz = turn_in(g.rows, i, dx, dy, dz)
-    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    ox, oy, oz = point_to_mesh(g.rows, i, ox, oy, oz)
+    dx, dy, dz = direction_to_mesh(g.rows, i, dx, dy, dz)
+    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
     node = g.kind[i, 0]
-    if entry(g.nodes, node, ox, oy, oz, ix, iy, iz, most) == FAR:
+    if box_entry(g.nodes, node, ox, oy, oz, ix, iy, iz, most) == FAR:
         return False
     stack, high = g.stack[0], 0
     while True:
         if g.links[node, 1] > 0:
             first = g.links[node, 0]
             for k in range(first, first + g.links[node, 1]):
-                t, _, _ = meets(g.triangles, k, ox, oy, oz, dx, dy, dz)
+                t, _, _ = hit_triangle(g.triangles, k, ox, oy, oz, dx, dy, dz)
                 if 0.0 < t < most:
                     return True
         else:
-            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
+            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
             if node >= 0:
                 continue
-        node, high = put_off(stack, high, most)
+        node, high = pop_node(stack, high, most)
         if node < 0:
             return False
 
 
-@inner
+@subroutine
 def first_hit(
-    g: Solid, ground: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+    g: SceneGeometry, ground: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> tuple[float, int, int, float, float]:
     """Return where a ray first meets the scene: how far, instance (-1: none), triangle, edge weights."""
     best, instance, tri, fu, fv = most, -1, -1, 0.0, 0.0
@@ -189,42 +191,44 @@ def first_hit(
             best, instance = t, len(g.kind) - 1
     if len(g.kind) == 1:
         return best, instance, tri, fu, fv
-    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
     stack, high, node = g.stack[1], 0, 0
-    if entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, best) == FAR:
+    if box_entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, best) == FAR:
         return best, instance, tri, fu, fv
     while True:
         if g.links[node, 1] > 0:
             i = g.links[node, 0]
-            t, hit, u, v = in_mesh(g, i, ox, oy, oz, dx, dy, dz, best)
+            t, hit, u, v = hit_mesh(g, i, ox, oy, oz, dx, dy, dz, best)
             if hit >= 0:
                 best, instance, tri, fu, fv = t, i, hit, u, v
         else:
-            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
+            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
                 continue
-        node, high = put_off(stack, high, best)
+        node, high = pop_node(stack, high, best)
         if node < 0:
             return best, instance, tri, fu, fv
 
 
-@inner
-def shadowed(g: Solid, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float) -> bool:
+@subroutine
+def scene_blocks(
+    g: SceneGeometry, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
+) -> bool:
     """Whether anything but the ground lies on a ray, nearer than `most`."""
     if len(g.kind) == 1:
         return False
-    ix, iy, iz = inverse(dx), inverse(dy), inverse(dz)
+    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
     stack, high, node = g.stack[1], 0, 0
-    if entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, most) == FAR:
+    if box_entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, most) == FAR:
         return False
     while True:
         if g.links[node, 1] > 0:
-            if blocked(g, g.links[node, 0], ox, oy, oz, dx, dy, dz, most):
+            if mesh_blocks(g, g.links[node, 0], ox, oy, oz, dx, dy, dz, most):
                 return True
         else:
-            node, high = entered(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
+            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
             if node >= 0:
                 continue
-        node, high = put_off(stack, high, most)
+        node, high = pop_node(stack, high, most)
         if node < 0:
             return False

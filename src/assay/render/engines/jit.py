@@ -15,16 +15,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = settings
 jit: Any = numba.njit
 HERE = Path(__file__).parent
-PLAIN = {"__init__", "blender", "blender_worker", "embedded", "film"}
+NOT_COMPILED = {"__init__", "blender", "blender_worker", "embedded", "film"}
 """Files whose functions are not compiled."""
 
 
-def compiled(function: Function) -> Function:
+def kernel(function: Function) -> Function:
     """Return a function in machine code, to be called from Python: no fast mathematics, so the same bits everywhere.
 
     It makes no arrays, so it need not count who holds them (`_nrt`), which takes half the time.
     """
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder())
+    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
     try:
         machine_code: Function = jit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
         return machine_code
@@ -32,7 +32,7 @@ def compiled(function: Function) -> Function:
         config.CACHE_DIR = before
 
 
-def inner(function: Function) -> Function:
+def subroutine(function: Function) -> Function:
     """Return a function in machine code that only other such functions call; it is kept as a part of them."""
     machine_code: Function = jit(
         nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
@@ -41,14 +41,14 @@ def inner(function: Function) -> Function:
 
 
 @cache
-def folder() -> Path:
+def cache_folder() -> Path:
     """Return where machine code is kept: in the user's cache, or in a temporary place where that cannot be written.
 
     Its name holds a hash of all the tracer's files, because a function's code holds that of those it calls.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(HERE.glob("*.py")):
-        if path.stem not in PLAIN:
+        if path.stem not in NOT_COMPILED:
             digest.update(path.read_bytes())
     name = f"tracer-{digest.hexdigest()[:16]}"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

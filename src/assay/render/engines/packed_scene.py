@@ -7,9 +7,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.bvh import STACK, tree
-from assay.render.engines.intersection import Solid, convex
-from assay.render.engines.passes import axes
+from assay.render.engines.bvh import STACK, build_tree
+from assay.render.engines.intersection import SceneGeometry, is_convex
+from assay.render.engines.passes import look_axes
 from assay.render.scene import AreaLight, Camera, Material, Mesh, Scene, Sun, Texture
 
 LEAF = 4
@@ -17,10 +17,10 @@ LEVELS = 14
 NONE = 1e30
 
 
-class Packed(NamedTuple):
+class PackedScene(NamedTuple):
     """All arrays of a scene."""
 
-    solid: Solid
+    solid: SceneGeometry
     corners: Array
     """Vertex x 6: place and normal in the mesh's own lengths; `faces` triangle x 3 numbers of vertices."""
     faces: Array
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class PackedMesh:
     """What is derived from a mesh once: its triangles in the order of their tree."""
 
     corners: Array
@@ -48,14 +48,14 @@ class Surface:
     convex: bool
 
 
-_surfaces: "WeakKeyDictionary[Mesh, Surface]" = WeakKeyDictionary()
-_pyramids: "WeakKeyDictionary[Texture, tuple[Array, Array]]" = WeakKeyDictionary()
+_packed_meshes: "WeakKeyDictionary[Mesh, PackedMesh]" = WeakKeyDictionary()
+_mipmaps: "WeakKeyDictionary[Texture, tuple[Array, Array]]" = WeakKeyDictionary()
 
 
-def packed(scene: Scene) -> Packed:
+def pack_scene(scene: Scene) -> PackedScene:
     """Return the scene as arrays."""
     meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
-    surfaces = [surface_of(mesh) for mesh in meshes]
+    surfaces = [pack_mesh(mesh) for mesh in meshes]
     starts = _starts(surfaces, 2 * len(scene.instances) - 1)
     numbers = {mesh: number for number, mesh in enumerate(meshes)}
     chosen = [numbers[instance.mesh] for instance in scene.instances]
@@ -66,7 +66,7 @@ def packed(scene: Scene) -> Packed:
     ]
     texels, levels, cover, skin = _skins(materials)
     nodes, links = _trees(surfaces, starts, box)
-    solid = Solid(
+    solid = SceneGeometry(
         nodes, links,
         _joined([s.triangles for s in surfaces], (0, 9), np.float64),
         np.array([[*starts[n], t] for n, t in zip([*chosen, -1], skin, strict=True)], dtype=np.int64),
@@ -76,7 +76,7 @@ def packed(scene: Scene) -> Packed:
     faces = [s.faces + row[3] for s, row in zip(surfaces, starts, strict=False)]
     lights = np.array([_light(instance) for instance in scene.lights], dtype=np.float64).reshape(-1, 19)
     corners = _joined([s.corners for s in surfaces], (0, 6), np.float64)
-    return Packed(solid, corners, _joined(faces, (0, 3), np.int64), texels, levels, lights, _frame(scene))
+    return PackedScene(solid, corners, _joined(faces, (0, 3), np.int64), texels, levels, lights, _frame(scene))
 
 
 def _rows(place: Array, box: Array, materials: list[Material], cover: Array) -> Array:
@@ -92,11 +92,11 @@ def _rows(place: Array, box: Array, materials: list[Material], cover: Array) -> 
     return rows
 
 
-def _trees(surfaces: list[Surface], starts: list[tuple[int, ...]], box: Array) -> tuple[Array, Array]:
+def _trees(surfaces: list[PackedMesh], starts: list[tuple[int, ...]], box: Array) -> tuple[Array, Array]:
     """Return nodes and links of the tree over the instances, and after it those of the meshes."""
     if not len(box):
         return np.zeros((0, 6)), np.zeros((0, 2), np.int64)
-    top, top_links, order = tree(box[:, :3].copy(), box[:, 3:].copy(), 1)
+    top, top_links, order = build_tree(box[:, :3].copy(), box[:, 3:].copy(), 1)
     leaf = top_links[:, 1] > 0
     top_links[leaf, 0] = order[top_links[leaf, 0]]
     links = [top_links, *(_moved(s.links, row) for s, row in zip(surfaces, starts, strict=False))]
@@ -106,11 +106,11 @@ def _trees(surfaces: list[Surface], starts: list[tuple[int, ...]], box: Array) -
 def _frame(scene: Scene) -> Array:
     sky = scene.sky
     ground = scene.ground.z if scene.ground else NONE
-    camera = lens(scene.camera, scene.width, scene.height)
+    camera = camera_numbers(scene.camera, scene.width, scene.height)
     return np.array([*camera, *sky.zenith, *sky.horizon, *sky.below, ground], dtype=np.float64)
 
 
-def _starts(surfaces: list[Surface], node: int) -> list[tuple[int, ...]]:
+def _starts(surfaces: list[PackedMesh], node: int) -> list[tuple[int, ...]]:
     """Return for each mesh, and last for the ground, where what it has begins in the joined arrays."""
     rows, triangle, vertex = [], 0, 0
     for s in surfaces:
@@ -130,7 +130,7 @@ def _joined(arrays: list[Array], empty: tuple[int, int], kind: type) -> Array:
     return np.ascontiguousarray(np.concatenate(arrays), dtype=kind) if arrays else np.zeros(empty, dtype=kind)
 
 
-def _boxes(surfaces: list[Surface], chosen: list[int], place: Array) -> Array:
+def _boxes(surfaces: list[PackedMesh], chosen: list[int], place: Array) -> Array:
     """Return the box around each instance in the scene, from the box around its mesh."""
     if not chosen:
         return np.zeros((0, 6))
@@ -141,24 +141,24 @@ def _boxes(surfaces: list[Surface], chosen: list[int], place: Array) -> Array:
     return np.concatenate([centre - reach, centre + reach], axis=1)
 
 
-def surface_of(mesh: Mesh) -> Surface:
+def pack_mesh(mesh: Mesh) -> PackedMesh:
     """Return what is derived from a mesh, made at its first use."""
-    if mesh not in _surfaces:
-        _surfaces[mesh] = _surface(mesh)
-    return _surfaces[mesh]
+    if mesh not in _packed_meshes:
+        _packed_meshes[mesh] = _pack_mesh(mesh)
+    return _packed_meshes[mesh]
 
 
-def _surface(mesh: Mesh) -> Surface:
+def _pack_mesh(mesh: Mesh) -> PackedMesh:
     corners = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
     faces = np.asarray(mesh.faces, dtype=np.int64)
     a, b, c = (corners[faces[:, k]] for k in range(3))
-    nodes, links, order = tree(np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c), LEAF)
+    nodes, links, order = build_tree(np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c), LEAF)
     triangles = np.concatenate([a, b - a, c - a], axis=1)[order]
     closed = _closed(corners, faces)
     normals = np.ascontiguousarray(mesh.normals, dtype=np.float64)
-    bulges = closed and bool(convex(np.ascontiguousarray(np.unique(corners, axis=0)), triangles))
+    bulges = closed and bool(is_convex(np.ascontiguousarray(np.unique(corners, axis=0)), triangles))
     both = np.concatenate([corners, normals], axis=1)
-    return Surface(both, faces[order], triangles, nodes, links, closed, bulges)
+    return PackedMesh(both, faces[order], triangles, nodes, links, closed, bulges)
 
 
 def _closed(corners: Array, faces: Array) -> bool:
@@ -175,7 +175,7 @@ def _skins(materials: list[Material]) -> tuple[Array, Array, Array, Array]:
     skin = np.array([textures.index(m.texture) if m.texture is not None else -1 for m in materials], dtype=np.int64)
     texels, levels, cover, start = [], np.zeros((len(textures), LEVELS, 3), np.int64), np.zeros((len(textures), 4)), 0
     for number, texture in enumerate(textures):
-        pixels, table = pyramid(texture)
+        pixels, table = mipmaps(texture)
         texels.append(pixels)
         levels[number] = table
         levels[number, :, 0] += start
@@ -184,17 +184,17 @@ def _skins(materials: list[Material]) -> tuple[Array, Array, Array, Array]:
     return _joined(texels, (0, 3), np.float32), levels, cover, skin
 
 
-def pyramid(texture: Texture) -> tuple[Array, Array]:
+def mipmaps(texture: Texture) -> tuple[Array, Array]:
     """Return a texture's texels in linear light at full size and halved again and again, and where each level begins.
 
     The table has a row a level: first texel, height, width; past the smallest level it repeats that.
     """
-    if texture not in _pyramids:
-        _pyramids[texture] = _pyramid(texture)
-    return _pyramids[texture]
+    if texture not in _mipmaps:
+        _mipmaps[texture] = _build_mipmaps(texture)
+    return _mipmaps[texture]
 
 
-def _pyramid(texture: Texture) -> tuple[Array, Array]:
+def _build_mipmaps(texture: Texture) -> tuple[Array, Array]:
     bytes_ = np.arange(256) / 255
     light = np.where(bytes_ <= 0.04045, bytes_ / 12.92, ((bytes_ + 0.055) / 1.055) ** 2.4).astype(np.float32)
     level = light[np.asarray(texture.pixels)]
@@ -222,11 +222,11 @@ def _halved(level: Array, axis: int) -> Array:
 
 def _light(light: AreaLight | Sun) -> Array:
     if isinstance(light, Sun):
-        side, over, towards = axes(light.direction)
+        side, over, towards = look_axes(light.direction)
         radius = float(np.tan(np.radians(light.angle) / 2))
         strength = light.strength * np.array(light.color)
         return np.array([1, *towards, *(side * radius), *(over * radius), *(-towards), *strength, radius, 0, 0])
-    side, over, normal = axes(np.subtract(light.target, light.position))
+    side, over, normal = look_axes(np.subtract(light.target, light.position))
     half = light.size / 2
     radiance = light.power / (np.pi * light.size**2) * np.array(light.color)
     slope = half / np.linalg.norm(np.subtract(light.target, light.position))
@@ -234,13 +234,13 @@ def _light(light: AreaLight | Sun) -> Array:
     return np.array([0, *frame, *radiance, half, light.size**2, slope])
 
 
-def lens(camera: Camera, width: int, height: int) -> Array:
+def camera_numbers(camera: Camera, width: int, height: int) -> Array:
     """Return the camera as numbers: eye, right, up, forward, pixels per unit at distance 1, fisheye, focal length.
 
     A perspective ray through pixel place (x, y) is forward + right * (x - w/2) / s - up * (y - h/2) / s.
     For a fisheye the focal length is in pixels.
     """
-    right, up, forward = axes(np.subtract(camera.target, camera.eye), camera.up)
+    right, up, forward = look_axes(np.subtract(camera.target, camera.eye), camera.up)
     fisheye = camera.projection == "fisheye"
     angle = np.radians(camera.fov)
     scale = width / 2 / (2 * np.sin(angle / 4)) if fisheye else width / 2 / np.tan(angle / 2)

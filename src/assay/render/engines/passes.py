@@ -8,29 +8,29 @@ from assay.arrays import Array
 from assay.render.scene import Instance, Scene, Shot
 
 
-def unit(vector: Sequence[float] | Array) -> Array:
+def unit_vector(vector: Sequence[float] | Array) -> Array:
     """Return a vector at length one."""
     array = np.asarray(vector, dtype=np.float64)
     whole: Array = array / np.linalg.norm(array)
     return whole
 
 
-def axes(towards: Sequence[float] | Array, up: Sequence[float] = (0.0, 0.0, 1.0)) -> tuple[Array, Array, Array]:
+def look_axes(towards: Sequence[float] | Array, up: Sequence[float] = (0.0, 0.0, 1.0)) -> tuple[Array, Array, Array]:
     """Return the unit vectors right, up and forward of what looks `towards` something, as upright as can be."""
-    forward = unit(towards)
-    if abs(float(forward @ unit(up))) > 0.99999:  # straight up or down: then north is up
+    forward = unit_vector(towards)
+    if abs(float(forward @ unit_vector(up))) > 0.99999:  # straight up or down: then north is up
         up = (0.0, 1.0, 0.0)
-    right = unit(np.cross(forward, up))
+    right = unit_vector(np.cross(forward, up))
     return right, np.cross(right, forward), forward
 
 
-def shot_from(scene: Scene, light: Array, owner: Array, depth: Array) -> Shot:
+def shot_from_passes(scene: Scene, light: Array, owner: Array, depth: Array) -> Shot:
     """Return a shot, given each pixel's linear light, instance (the ground after the last, -1 for none) and depth."""
-    things, parts = numbers_of(scene)
-    return Shot(developed(light, scene.exposure), things[owner], parts[owner], depth)
+    things, parts = object_numbers(scene)
+    return Shot(encode_srgb(light, scene.exposure), things[owner], parts[owner], depth)
 
 
-def numbers_of(scene: Scene) -> tuple[Array, Array]:
+def object_numbers(scene: Scene) -> tuple[Array, Array]:
     """Return the numbers of each instance's thing and part, with a 0 for the ground and one for the sky at the end."""
     things = {name: number for number, name in enumerate(scene.things, start=1)}
     parts = {name: number for number, name in enumerate(scene.parts, start=1)}
@@ -43,7 +43,7 @@ def _part(instance: Instance) -> str:
     return f"{instance.thing}/{instance.part}" if instance.thing and instance.part else ""
 
 
-def developed(light: Array, exposure: float) -> Array:
+def encode_srgb(light: Array, exposure: float) -> Array:
     """Return linear light as bytes of a screen (sRGB)."""
     steps = (np.clip(light * exposure, 0, 1) * (len(_CURVE) - 1) + 0.5).astype(np.int32)
     image: Array = _CURVE[steps]

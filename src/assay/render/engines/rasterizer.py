@@ -9,14 +9,14 @@ import numpy as np
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR
 from assay.render.engines.intersection import first_hit
-from assay.render.engines.jit import compiled, inner
-from assay.render.engines.packed_scene import Packed
+from assay.render.engines.jit import kernel, subroutine
+from assay.render.engines.packed_scene import PackedScene
 
 NEAR = 1e-4
 
 
-@inner
-def ray(camera: Array, x: float, y: float) -> tuple[float, float, float, float]:
+@subroutine
+def camera_ray(camera: Array, x: float, y: float) -> tuple[float, float, float, float]:
     """Return the direction in which pixel place (x, y) looks, and 1.0, or 0.0 outside a fisheye's circle.
 
     For a perspective camera the direction has length 1 along the axis, for a fisheye length 1.
@@ -39,8 +39,8 @@ def ray(camera: Array, x: float, y: float) -> tuple[float, float, float, float]:
     )
 
 
-@inner
-def place_of(camera: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
+@subroutine
+def project_point(camera: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the pixel place of a point, and its depth; a depth of 0 or less is not in the picture."""
     x, y, z = x - camera[0], y - camera[1], z - camera[2]
     a = x * camera[3] + y * camera[4] + z * camera[5]
@@ -57,29 +57,29 @@ def place_of(camera: Array, x: float, y: float, z: float) -> tuple[float, float,
     return camera[14] + a / c * camera[12], camera[15] - b / c * camera[12], c
 
 
-def seen(w: Packed, width: int, height: int) -> tuple[Array, Array, Array]:
+def rasterize(w: PackedScene, width: int, height: int) -> tuple[Array, Array, Array]:
     """Return for each pixel's middle the instance (-1: sky), the triangle and the depth."""
     if w.frame[13] > 0:
         rows, columns = np.mgrid[:height, :width] + 0.5
-        owner, tri, depth = met(w, np.stack([columns.ravel(), rows.ravel()], axis=1))
+        owner, tri, depth = cast_rays(w, np.stack([columns.ravel(), rows.ravel()], axis=1))
         return owner.reshape(height, width), tri.reshape(height, width), depth.reshape(height, width)
     owner, tri, depth = np.full((height, width), -1), np.full((height, width), -1), np.full((height, width), np.inf)
-    drawn(w, owner, tri, depth, np.zeros((len(w.corners), 3)), np.zeros((3, 4)))
+    draw_triangles(w, owner, tri, depth, np.zeros((len(w.corners), 3)), np.zeros((3, 4)))
     return owner, tri, depth
 
 
-def met(w: Packed, places: Array) -> tuple[Array, Array, Array]:
+def cast_rays(w: PackedScene, places: Array) -> tuple[Array, Array, Array]:
     """Return for each pixel place (x, y) the instance, the triangle and the depth, found by a ray."""
     owner, tri, depth = np.full(len(places), -1), np.full(len(places), -1), np.full(len(places), np.inf)
-    trace(w, places, owner, tri, depth)
+    trace_places(w, places, owner, tri, depth)
     return owner, tri, depth
 
 
-@compiled
-def trace(w: Packed, places: Array, owner: Array, tri: Array, depth: Array) -> None:
+@kernel
+def trace_places(w: PackedScene, places: Array, owner: Array, tri: Array, depth: Array) -> None:
     """Fill in what a ray through each pixel place meets."""
     for n in range(len(places)):
-        dx, dy, dz, good = ray(w.frame, places[n, 0], places[n, 1])
+        dx, dy, dz, good = camera_ray(w.frame, places[n, 0], places[n, 1])
         if good == 0.0:
             continue
         t, i, k, _, _ = first_hit(w.solid, w.frame[25], w.frame[0], w.frame[1], w.frame[2], dx, dy, dz, FAR)
@@ -87,21 +87,21 @@ def trace(w: Packed, places: Array, owner: Array, tri: Array, depth: Array) -> N
             owner[n], tri[n], depth[n] = i, k, t
 
 
-@compiled
-def drawn(w: Packed, owner: Array, tri: Array, depth: Array, view: Array, matrix: Array) -> None:
+@kernel
+def draw_triangles(w: PackedScene, owner: Array, tri: Array, depth: Array, view: Array, matrix: Array) -> None:
     """Fill in what each pixel's middle shows; `view` and `matrix` are working space."""
     height, width = owner.shape
-    on_ground(w, owner, depth)
+    draw_ground(w, owner, depth)
     for i in range(len(w.solid.kind) - 1):
         if not in_view(w, i, width, height):
             continue
-        to_view(w, i, view, matrix)
+        project_instance(w, i, view, matrix)
         for k in range(w.solid.kind[i, 1], w.solid.kind[i, 1] + w.solid.kind[i, 2]):
-            fill(view, w.faces, k, i, w.solid.kind[i, 5] > 0, owner, tri, depth)
+            fill_triangle(view, w.faces, k, i, w.solid.kind[i, 5] > 0, owner, tri, depth)
 
 
-@inner
-def on_ground(w: Packed, owner: Array, depth: Array) -> None:
+@subroutine
+def draw_ground(w: PackedScene, owner: Array, depth: Array) -> None:
     """Fill in the endless ground where a perspective camera sees it."""
     if w.frame[25] >= FAR:
         return
@@ -109,13 +109,13 @@ def on_ground(w: Packed, owner: Array, depth: Array) -> None:
     drop = w.frame[25] - w.frame[2]
     for y in range(height):
         for x in range(width):
-            _, _, dz, _ = ray(w.frame, x + 0.5, y + 0.5)
+            _, _, dz, _ = camera_ray(w.frame, x + 0.5, y + 0.5)
             if dz * drop > 0:
                 owner[y, x], depth[y, x] = len(w.solid.kind) - 1, drop / dz
 
 
-@inner
-def in_view(w: Packed, i: int, width: int, height: int) -> bool:
+@subroutine
+def in_view(w: PackedScene, i: int, width: int, height: int) -> bool:
     """Whether any of an instance's ball can be in the picture."""
     x, y, z = w.solid.rows[i, 24] - w.frame[0], w.solid.rows[i, 25] - w.frame[1], w.solid.rows[i, 26] - w.frame[2]
     c = x * w.frame[9] + y * w.frame[10] + z * w.frame[11]
@@ -130,8 +130,8 @@ def in_view(w: Packed, i: int, width: int, height: int) -> bool:
     return True
 
 
-@inner
-def to_view(w: Packed, i: int, view: Array, t: Array) -> None:
+@subroutine
+def project_instance(w: PackedScene, i: int, view: Array, t: Array) -> None:
     """Put an instance's corners through its matrix and the camera's: x and y in pixels times depth, and depth."""
     m, cam = w.solid.rows, w.frame
     first, last = w.solid.kind[i, 3], w.solid.kind[i, 3] + w.solid.kind[i, 4]
@@ -151,7 +151,7 @@ def to_view(w: Packed, i: int, view: Array, t: Array) -> None:
             view[k, row] = t[row, 0] * x + t[row, 1] * y + t[row, 2] * z + t[row, 3]
 
 
-@inner
+@subroutine
 def bounds(view: Array, a: int, b: int, c: int, width: int, height: int) -> tuple[float, float, float, float]:
     """Return left, top, right, bottom of a triangle in pixel places; all of the picture where it passes the eye."""
     left, top, right, bottom = FAR, FAR, -FAR, -FAR
@@ -164,8 +164,8 @@ def bounds(view: Array, a: int, b: int, c: int, width: int, height: int) -> tupl
     return left, top, right, bottom
 
 
-@inner
-def sides(
+@subroutine
+def edge_functions(
     view: Array, a: int, b: int, c: int, one_sided: bool
 ) -> tuple[float, float, float, float, float, float, float, float, float, float]:
     """Return what tells where a triangle is: e, f, g, linear in x and y, have the sign of d inside; depth is d / sum.
@@ -182,12 +182,14 @@ def sides(
     return det, ux, uy, uz, vx, vy, vz, ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@inner
-def fill(view: Array, faces: Array, k: int, i: int, one_sided: bool, owner: Array, tri: Array, depth: Array) -> None:
+@subroutine
+def fill_triangle(
+    view: Array, faces: Array, k: int, i: int, one_sided: bool, owner: Array, tri: Array, depth: Array
+) -> None:
     """Draw triangle k of instance i where it is the nearest so far."""
     height, width = owner.shape
     a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
-    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = sides(view, a, b, c, one_sided)
+    det, ux, uy, uz, vx, vy, vz, wx, wy, wz = edge_functions(view, a, b, c, one_sided)
     if det == 0.0:
         return
     left, top, right, bottom = bounds(view, a, b, c, width, height)

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.antialiasing import looks_of, smoothed
-from assay.render.engines.direct_lighting import lit
-from assay.render.engines.gbuffer import Points, points_of
-from assay.render.engines.indirect_lighting import around
-from assay.render.engines.packed_scene import Packed, packed
-from assay.render.engines.passes import shot_from
-from assay.render.engines.rasterizer import seen
-from assay.render.engines.reflections import backdrop, glowing, mirror, summed
-from assay.render.engines.shadows import unblocked
+from assay.render.engines.antialiasing import sample_edges, smooth_edges
+from assay.render.engines.direct_lighting import add_direct_light
+from assay.render.engines.gbuffer import GBuffer, build_gbuffer
+from assay.render.engines.indirect_lighting import indirect_light
+from assay.render.engines.packed_scene import PackedScene, pack_scene
+from assay.render.engines.passes import shot_from_passes
+from assay.render.engines.rasterizer import rasterize
+from assay.render.engines.reflections import fill_diffuse, fill_sky, reflected_light, sum_light
+from assay.render.engines.shadows import light_visibility
 from assay.render.scene import Scene, Shot
 
 
 @dataclass(frozen=True)
-class Effort:
+class SampleCounts:
     """How much work goes into a picture."""
 
     shadow: int
@@ -33,38 +33,38 @@ class Effort:
     """Looks at a pixel on an edge."""
 
 
-EFFORTS = {
-    "draft": Effort(shadow=2, cell=6, gather=3, mirror=3, places=4),
-    "standard": Effort(shadow=2, cell=4, gather=4, mirror=8, places=8),
-    "high": Effort(shadow=5, cell=3, gather=6, mirror=24, places=16),
+SAMPLE_COUNTS = {
+    "draft": SampleCounts(shadow=2, cell=6, gather=3, mirror=3, places=4),
+    "standard": SampleCounts(shadow=2, cell=4, gather=4, mirror=8, places=8),
+    "high": SampleCounts(shadow=5, cell=3, gather=6, mirror=24, places=16),
 }
 
 
-def shot_of(scene: Scene, quality: str) -> Shot:
+def trace_scene(scene: Scene, quality: str) -> Shot:
     """Return the scene's picture with what each pixel shows."""
-    world = packed(scene)
-    owner, tri, depth = seen(world, scene.width, scene.height)
-    light = _light(world, points_of(world, owner, tri, depth), EFFORTS[quality])
-    return shot_from(scene, light, owner, depth)
+    world = pack_scene(scene)
+    owner, tri, depth = rasterize(world, scene.width, scene.height)
+    light = _light(world, build_gbuffer(world, owner, tri, depth), SAMPLE_COUNTS[quality])
+    return shot_from_passes(scene, light, owner, depth)
 
 
-def labels_of(scene: Scene) -> Shot:
+def trace_labels(scene: Scene) -> Shot:
     """Return what each pixel shows, and no image."""
-    owner, _, depth = seen(packed(scene), scene.width, scene.height)
-    return shot_from(scene, np.zeros((0, 0, 3)), owner, depth)
+    owner, _, depth = rasterize(pack_scene(scene), scene.width, scene.height)
+    return shot_from_passes(scene, np.zeros((0, 0, 3)), owner, depth)
 
 
-def _light(world: Packed, points: Points, effort: Effort) -> Array:
+def _light(world: PackedScene, points: GBuffer, effort: SampleCounts) -> Array:
     """Return the linear light of each pixel."""
     matt, shine, glow, base, rest = (np.zeros_like(points.at) for _ in range(5))
-    lit(world, points, unblocked(world, points, effort.shadow), matt, shine)
+    add_direct_light(world, points, light_visibility(world, points, effort.shadow), matt, shine)
     mean = (points.colour * matt).mean(axis=(0, 1))
-    glowing(world, points, matt, matt, mean, True, glow)
-    sides = around(world, points, glow, mean, effort.cell, effort.gather)
-    glowing(world, points, matt, sides, mean, False, glow)
-    mirrored = mirror(world, points, glow, mean, sides, effort.mirror)
-    summed(world, points, matt, sides, shine, mirrored, base, rest)
+    fill_diffuse(world, points, matt, matt, mean, True, glow)
+    sides = indirect_light(world, points, glow, mean, effort.cell, effort.gather)
+    fill_diffuse(world, points, matt, sides, mean, False, glow)
+    mirrored = reflected_light(world, points, glow, mean, sides, effort.mirror)
+    sum_light(world, points, matt, sides, shine, mirrored, base, rest)
     light: Array = points.colour * base + rest
-    backdrop(world, points.owner, light)
-    smoothed(world, points, base, rest, glow, mean, looks_of(world, points, effort.places), light)
+    fill_sky(world, points.owner, light)
+    smooth_edges(world, points, base, rest, glow, mean, sample_edges(world, points, effort.places), light)
     return light

@@ -3,21 +3,21 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.brdf import PLAIN, bent, mirrored
-from assay.render.engines.gbuffer import Points
-from assay.render.engines.hash_noise import KINDS, chance
-from assay.render.engines.indirect_lighting import ambient, lights_of
-from assay.render.engines.jit import compiled
-from assay.render.engines.packed_scene import Packed
-from assay.render.engines.rasterizer import ray
-from assay.render.engines.textures import sky
+from assay.render.engines.brdf import DIELECTRIC, environment_brdf, sample_ggx
+from assay.render.engines.gbuffer import GBuffer
+from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise
+from assay.render.engines.indirect_lighting import ambient, trace_light
+from assay.render.engines.jit import kernel
+from assay.render.engines.packed_scene import PackedScene
+from assay.render.engines.rasterizer import camera_ray
+from assay.render.engines.textures import sky_radiance
 
 METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
 """From which value on it is metal; below which roughness a mirror is clear; above which all but metal mirror no more
 than the mean light around them."""
 
 
-def mirror(w: Packed, p: Points, glow: Array, mean: Array, sides: Array, rays: int) -> Array:
+def reflected_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, sides: Array, rays: int) -> Array:
     """Return what comes from where each pixel's surface mirrors, for a mirror of colour 1."""
     metal, rough = w.solid.rows[p.owner, 37] >= METAL, w.solid.rows[p.owner, 38]
     out = sides.copy()
@@ -28,28 +28,28 @@ def mirror(w: Packed, p: Points, glow: Array, mean: Array, sides: Array, rays: i
     ):
         pixels = np.ascontiguousarray(np.argwhere(chosen & (p.owner >= 0)))
         thrown = np.zeros((len(pixels) * count, 7))
-        throw(w, p, pixels, count, thrown)
-        light = lights_of(w, p, glow, mean, thrown).reshape(len(pixels), count, 3).mean(axis=1)
+        reflect_rays(w, p, pixels, count, thrown)
+        light = trace_light(w, p, glow, mean, thrown).reshape(len(pixels), count, 3).mean(axis=1)
         out[pixels[:, 0], pixels[:, 1]] = light
     soft = out.copy()
-    softened(w, p, out, soft)
+    smooth_reflections(w, p, out, soft)
     return soft
 
 
-@compiled
-def throw(w: Packed, p: Points, pixels: Array, count: int, rays: Array) -> None:
+@kernel
+def reflect_rays(w: PackedScene, p: GBuffer, pixels: Array, count: int, rays: Array) -> None:
     """Fill in `count` rays from each pixel's surface to where it mirrors."""
     for m in range(len(pixels)):
         y, x = pixels[m, 0], pixels[m, 1]
         vx, vy, vz = w.frame[0] - p.at[y, x, 0], w.frame[1] - p.at[y, x, 1], w.frame[2] - p.at[y, x, 2]
         size = np.sqrt(vx * vx + vy * vy + vz * vz)
         alpha = w.solid.rows[p.owner[y, x], 38] ** 2
-        key = (y * p.owner.shape[1] + x) * KINDS
-        turn, high = chance(key + 800), chance(key + 801)
+        key = (y * p.owner.shape[1] + x) * KEYS_PER_PIXEL
+        turn, high = hash_noise(key + 800), hash_noise(key + 801)
         for k in range(count):
             s, t = (turn + k * 0.7548776662466927) % 1.0, (high + k * 0.5698402909980532) % 1.0
             n = m * count + k
-            rays[n, 3], rays[n, 4], rays[n, 5] = bent(
+            rays[n, 3], rays[n, 4], rays[n, 5] = sample_ggx(
                 p.normal[y, x, 0],
                 p.normal[y, x, 1],
                 p.normal[y, x, 2],
@@ -65,8 +65,8 @@ def throw(w: Packed, p: Points, pixels: Array, count: int, rays: Array) -> None:
                 rays[n, c] = p.start[y, x, c]
 
 
-@compiled
-def softened(w: Packed, p: Points, light: Array, out: Array) -> None:
+@kernel
+def smooth_reflections(w: PackedScene, p: GBuffer, light: Array, out: Array) -> None:
     """Fill in mirrored light averaged over near pixels that show the same and face alike; clear mirrors stay."""
     height, width = p.owner.shape
     for y in range(height):
@@ -91,9 +91,9 @@ def softened(w: Packed, p: Points, light: Array, out: Array) -> None:
                 out[y, x, 0], out[y, x, 1], out[y, x, 2] = r / total, g / total, b / total
 
 
-@compiled
-def summed(
-    w: Packed, p: Points, matt: Array, around: Array, shine: Array, mirror_light: Array, base: Array, rest: Array
+@kernel
+def sum_light(
+    w: PackedScene, p: GBuffer, matt: Array, around: Array, shine: Array, mirror_light: Array, base: Array, rest: Array
 ) -> None:
     """Fill in all light of each pixel in two parts: what its colour is multiplied with, and the rest."""
     height, width = p.owner.shape
@@ -110,17 +110,17 @@ def summed(
                 size += v * v
             nv = max(nv / np.sqrt(size), 0.02)
             metal, rough, own = w.solid.rows[i, 37], w.solid.rows[i, 38], w.solid.rows[i, 39]
-            a, b = mirrored(rough, nv)
-            keep = (1 - metal) * (1 - (PLAIN * a + b))
+            a, b = environment_brdf(rough, nv)
+            keep = (1 - metal) * (1 - (DIELECTRIC * a + b))
             for c in range(3):
                 base[y, x, c] = keep * (matt[y, x, c] + around[y, x, c]) + own
-                tint = PLAIN + (p.colour[y, x, c] - PLAIN) * metal
+                tint = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
                 again = 1 + tint * (1 / (a + b) - 1)
                 rest[y, x, c] = shine[y, x, c] + (tint * a + b) * again * mirror_light[y, x, c]
 
 
-@compiled
-def glowing(w: Packed, p: Points, matt: Array, around: Array, mean: Array, guess: bool, out: Array) -> None:
+@kernel
+def fill_diffuse(w: PackedScene, p: GBuffer, matt: Array, around: Array, mean: Array, guess: bool, out: Array) -> None:
     """Fill in the matt light of each pixel as other surfaces see it; metal counts as a darker matt.
 
     With `guess` the light from all sides is not known yet.
@@ -137,13 +137,13 @@ def glowing(w: Packed, p: Points, matt: Array, around: Array, mean: Array, guess
                 out[y, x, c] = p.colour[y, x, c] * (keep * (matt[y, x, c] + more) + w.solid.rows[i, 39])
 
 
-@compiled
-def backdrop(w: Packed, owner: Array, light: Array) -> None:
+@kernel
+def fill_sky(w: PackedScene, owner: Array, light: Array) -> None:
     """Fill in the sky."""
     height, width = owner.shape
     for y in range(height):
         for x in range(width):
             if owner[y, x] < 0:
-                dx, dy, dz, good = ray(w.frame, x + 0.5, y + 0.5)
+                dx, dy, dz, good = camera_ray(w.frame, x + 0.5, y + 0.5)
                 if good > 0:
-                    light[y, x, 0], light[y, x, 1], light[y, x, 2] = sky(w, dx, dy, dz)
+                    light[y, x, 0], light[y, x, 1], light[y, x, 2] = sky_radiance(w, dx, dy, dz)

@@ -6,32 +6,32 @@ Pixels are taken in tiles. What cannot stand between a tile and a light is left 
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.direct_lighting import lamp_point
-from assay.render.engines.gbuffer import Points, step
-from assay.render.engines.hash_noise import KINDS, chance
-from assay.render.engines.intersection import blocked
-from assay.render.engines.jit import compiled, inner
-from assay.render.engines.packed_scene import Packed
+from assay.render.engines.direct_lighting import light_point
+from assay.render.engines.gbuffer import GBuffer, pixel_step
+from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise
+from assay.render.engines.intersection import mesh_blocks
+from assay.render.engines.jit import kernel, subroutine
+from assay.render.engines.packed_scene import PackedScene
 
 TILE = 8
 LONG = 1e4
 
 
-def unblocked(w: Packed, p: Points, side: int) -> Array:
+def light_visibility(w: PackedScene, p: GBuffer, side: int) -> Array:
     """Return for each light and pixel how much of the light reaches it."""
     shape = (len(w.lights), *p.owner.shape)
     free, doubt = np.ones(shape, np.float32), np.zeros(shape, np.uint8)
     suspects, near = np.zeros(len(w.solid.kind), np.int64), np.zeros(len(w.solid.kind), np.int64)
-    first_rays(w, p, free, doubt, suspects, near)
+    cast_first_rays(w, p, free, doubt, suspects, near)
     better = free.copy()
-    more_rays(w, p, free, doubt, suspects, near, side, better)
+    cast_more_rays(w, p, free, doubt, suspects, near, side, better)
     smooth = better.copy()
-    evened(p, better, doubt, 1.4 / side, 2, smooth)
+    smooth_shares(p, better, doubt, 1.4 / side, 2, smooth)
     return smooth
 
 
-@inner
-def middle_of(w: Packed, lamp: int, x: float, y: float, z: float) -> tuple[float, float, float, float]:
+@subroutine
+def light_ball(w: PackedScene, lamp: int, x: float, y: float, z: float) -> tuple[float, float, float, float]:
     """Return a ball around light `lamp`, as seen from a point: middle and radius."""
     q = w.lights
     wide = 1.4143 * q[lamp, 16]
@@ -40,8 +40,8 @@ def middle_of(w: Packed, lamp: int, x: float, y: float, z: float) -> tuple[float
     return q[lamp, 1], q[lamp, 2], q[lamp, 3], wide
 
 
-@inner
-def between(
+@subroutine
+def may_block(
     rows: Array, i: int, x: float, y: float, z: float, r: float, lx: float, ly: float, lz: float, lr: float
 ) -> bool:
     """Whether instance i's ball can touch the shaft from one ball to another."""
@@ -56,8 +56,8 @@ def between(
     return bx * bx + by * by + bz * bz - t * t <= wide * wide
 
 
-@inner
-def above(rows: Array, i: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> bool:
+@subroutine
+def reaches_above(rows: Array, i: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> bool:
     """Whether any of instance i's box lies above the plane through a point with normal n."""
     a = max(nx * (rows[i, 28] - x), nx * (rows[i, 31] - x))
     b = max(ny * (rows[i, 29] - y), ny * (rows[i, 32] - y))
@@ -65,8 +65,8 @@ def above(rows: Array, i: int, x: float, y: float, z: float, nx: float, ny: floa
     return a + b + c > 1e-9
 
 
-@inner
-def tile_suspects(w: Packed, p: Points, lamp: int, left: int, top: int, suspects: Array) -> int:
+@subroutine
+def tile_occluders(w: PackedScene, p: GBuffer, lamp: int, left: int, top: int, suspects: Array) -> int:
     """List the instances that may stand between a tile's points and a light."""
     height, width = p.owner.shape
     ax = ay = az = 1e30
@@ -80,21 +80,23 @@ def tile_suspects(w: Packed, p: Points, lamp: int, left: int, top: int, suspects
         return 0
     cx, cy, cz = (ax + bx) / 2, (ay + by) / 2, (az + bz) / 2
     r = np.sqrt((bx - ax) * (bx - ax) + (by - ay) * (by - ay) + (bz - az) * (bz - az)) / 2
-    lx, ly, lz, lr = middle_of(w, lamp, cx, cy, cz)
+    lx, ly, lz, lr = light_ball(w, lamp, cx, cy, cz)
     count = 0
     for i in range(len(w.solid.kind) - 1):
-        if between(w.solid.rows, i, cx, cy, cz, r, lx, ly, lz, lr):
+        if may_block(w.solid.rows, i, cx, cy, cz, r, lx, ly, lz, lr):
             suspects[count] = i
             count += 1
     return count
 
 
-@inner
-def pixel_suspects(w: Packed, p: Points, lamp: int, x: int, y: int, suspects: Array, count: int, near: Array) -> int:
+@subroutine
+def pixel_occluders(
+    w: PackedScene, p: GBuffer, lamp: int, x: int, y: int, suspects: Array, count: int, near: Array
+) -> int:
     """List those of a tile's suspects that may stand between this pixel's point and a light; -1: it faces away."""
     sx, sy, sz = p.start[y, x, 0], p.start[y, x, 1], p.start[y, x, 2]
     nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
-    lx, ly, lz, lr = middle_of(w, lamp, sx, sy, sz)
+    lx, ly, lz, lr = light_ball(w, lamp, sx, sy, sz)
     if nx * (lx - sx) + ny * (ly - sy) + nz * (lz - sz) < -lr:
         return -1
     i, rows, left = p.owner[y, x], w.solid.rows, 0
@@ -102,70 +104,74 @@ def pixel_suspects(w: Packed, p: Points, lamp: int, x: int, y: int, suspects: Ar
         n = suspects[k]
         if n == i and w.solid.kind[n, 6] > 0:
             continue
-        if between(rows, n, sx, sy, sz, 0.0, lx, ly, lz, lr) and above(rows, n, sx, sy, sz, nx, ny, nz):
+        if may_block(rows, n, sx, sy, sz, 0.0, lx, ly, lz, lr) and reaches_above(rows, n, sx, sy, sz, nx, ny, nz):
             near[left] = n
             left += 1
     return left
 
 
-@inner
-def reaches(w: Packed, lamp: int, s: float, t: float, x: float, y: float, z: float, near: Array, count: int) -> float:
+@subroutine
+def light_reaches(
+    w: PackedScene, lamp: int, s: float, t: float, x: float, y: float, z: float, near: Array, count: int
+) -> float:
     """Return 1.0 where place (s, t) of light `lamp` is seen from a point past these instances, else 0.0."""
-    dx, dy, dz, far, _ = lamp_point(w, lamp, s, t, x, y, z)
+    dx, dy, dz, far, _ = light_point(w, lamp, s, t, x, y, z)
     for k in range(count):
-        if blocked(w.solid, near[k], x, y, z, dx, dy, dz, far * 0.9999):
+        if mesh_blocks(w.solid, near[k], x, y, z, dx, dy, dz, far * 0.9999):
             near[0], near[k] = near[k], near[0]  # who blocked one ray likely blocks the next
             return 0.0
     return 1.0
 
 
-@compiled
-def first_rays(w: Packed, p: Points, free: Array, doubt: Array, suspects: Array, near: Array) -> None:
+@kernel
+def cast_first_rays(w: PackedScene, p: GBuffer, free: Array, doubt: Array, suspects: Array, near: Array) -> None:
     """Fill in per light and pixel whether one ray reaches it, and 1 where another ray may not; a pixel a ray each."""
     height, width = p.owner.shape
     for top in range(0, height, TILE):
         for left in range(0, width, TILE):
             for lamp in range(len(w.lights)):
-                count = tile_suspects(w, p, lamp, left, top, suspects)
+                count = tile_occluders(w, p, lamp, left, top, suspects)
                 if count == 0:
                     continue
                 for y in range(top, min(top + TILE, height)):
                     for x in range(left, min(left + TILE, width)):
                         if p.owner[y, x] < 0:
                             continue
-                        some = pixel_suspects(w, p, lamp, x, y, suspects, count, near)
+                        some = pixel_occluders(w, p, lamp, x, y, suspects, count, near)
                         if some <= 0:
                             continue
-                        s, t = woven(x, y, width, lamp)
+                        s, t = interleaved_place(x, y, width, lamp)
                         doubt[lamp, y, x] = 1
-                        free[lamp, y, x] = reaches(
+                        free[lamp, y, x] = light_reaches(
                             w, lamp, s, t, p.start[y, x, 0], p.start[y, x, 1], p.start[y, x, 2], near, some
                         )
 
 
-@inner
-def woven(x: int, y: int, width: int, lamp: int) -> tuple[float, float]:
+@subroutine
+def interleaved_place(x: int, y: int, width: int, lamp: int) -> tuple[float, float]:
     """Return a place on a light such that any 4 x 4 pixels have all of its sixteenths."""
     a, b = x & 3, y & 3
     column, row = (a + 2 * b + (b >> 1)) & 3, (b + 2 * a + (a >> 1)) & 3
     at = y * width + x
-    return (column + chance(at * KINDS + lamp)) / 2 - 1, (row + chance(at * KINDS + lamp + 32)) / 2 - 1
+    return (column + hash_noise(at * KEYS_PER_PIXEL + lamp)) / 2 - 1, (
+        row + hash_noise(at * KEYS_PER_PIXEL + lamp + 32)
+    ) / 2 - 1
 
 
-@inner
-def disagree(p: Points, free: Array, lamp: int, x: int, y: int) -> bool:
+@subroutine
+def neighbours_disagree(p: GBuffer, free: Array, lamp: int, x: int, y: int) -> bool:
     """Whether a pixel near by on the same surface has another answer."""
     height, width = p.owner.shape
     mine, owner = free[lamp, y, x], p.owner[y, x]
     for b in range(max(y - 2, 0), min(y + 3, height)):
         for a in range(max(x - 2, 0), min(x + 3, width)):
-            if free[lamp, b, a] != mine and p.owner[b, a] == owner and alike(p, x, y, a, b, 0.7):
+            if free[lamp, b, a] != mine and p.owner[b, a] == owner and normals_alike(p, x, y, a, b, 0.7):
                 return True
     return False
 
 
-@inner
-def alike(p: Points, x: int, y: int, a: int, b: int, least: float) -> bool:
+@subroutine
+def normals_alike(p: GBuffer, x: int, y: int, a: int, b: int, least: float) -> bool:
     """Whether two pixels' normals are alike."""
     return (
         p.normal[y, x, 0] * p.normal[b, a, 0]
@@ -175,9 +181,9 @@ def alike(p: Points, x: int, y: int, a: int, b: int, least: float) -> bool:
     )
 
 
-@compiled
-def more_rays(
-    w: Packed, p: Points, free: Array, doubt: Array, suspects: Array, near: Array, side: int, better: Array
+@kernel
+def cast_more_rays(
+    w: PackedScene, p: GBuffer, free: Array, doubt: Array, suspects: Array, near: Array, side: int, better: Array
 ) -> None:
     """Fill in how much of each light reaches each pixel, by side x side rays where neighbours disagree (doubt 2)."""
     height, width = p.owner.shape
@@ -187,32 +193,32 @@ def more_rays(
                 count = -1
                 for y in range(top, min(top + TILE, height)):
                     for x in range(left, min(left + TILE, width)):
-                        if doubt[lamp, y, x] == 0 or not disagree(p, free, lamp, x, y):
+                        if doubt[lamp, y, x] == 0 or not neighbours_disagree(p, free, lamp, x, y):
                             continue
                         if count < 0:
-                            count = tile_suspects(w, p, lamp, left, top, suspects)
-                        some = pixel_suspects(w, p, lamp, x, y, suspects, count, near)
+                            count = tile_occluders(w, p, lamp, left, top, suspects)
+                        some = pixel_occluders(w, p, lamp, x, y, suspects, count, near)
                         if some > 0:
-                            better[lamp, y, x] = counted(w, p, lamp, x, y, near, some, side)
+                            better[lamp, y, x] = visible_share(w, p, lamp, x, y, near, some, side)
                             doubt[lamp, y, x] = 2
 
 
-@inner
-def counted(w: Packed, p: Points, lamp: int, x: int, y: int, near: Array, some: int, side: int) -> float:
+@subroutine
+def visible_share(w: PackedScene, p: GBuffer, lamp: int, x: int, y: int, near: Array, some: int, side: int) -> float:
     """Return the share of side x side rays that reach light `lamp`, from all over the pixel."""
     width = p.owner.shape[1]
     px, py, pz = p.at[y, x, 0], p.at[y, x, 1], p.at[y, x, 2]
     nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
-    ax, ay, az = step(w, x + 1.5, y + 0.5, px, py, pz, nx, ny, nz)
-    bx, by, bz = step(w, x + 0.5, y + 1.5, px, py, pz, nx, ny, nz)
+    ax, ay, az = pixel_step(w, x + 1.5, y + 0.5, px, py, pz, nx, ny, nz)
+    bx, by, bz = pixel_step(w, x + 0.5, y + 1.5, px, py, pz, nx, ny, nz)
     sx, sy, sz = p.start[y, x, 0], p.start[y, x, 1], p.start[y, x, 2]
     total, at = 0.0, y * width + x
     for k in range(side * side):
-        s = 2 * ((k % side) + chance(at * KINDS + 32 * lamp + 64 + k)) / side - 1
-        t = 2 * ((k // side) + chance(at * KINDS + 32 * lamp + 544 + k)) / side - 1
+        s = 2 * ((k % side) + hash_noise(at * KEYS_PER_PIXEL + 32 * lamp + 64 + k)) / side - 1
+        t = 2 * ((k // side) + hash_noise(at * KEYS_PER_PIXEL + 32 * lamp + 544 + k)) / side - 1
         over = ((k * 5 + 2) % (side * side) + 0.5) / (side * side) - 0.5
         down = (k + 0.5) / (side * side) - 0.5
-        total += reaches(
+        total += light_reaches(
             w,
             lamp,
             s,
@@ -226,8 +232,8 @@ def counted(w: Packed, p: Points, lamp: int, x: int, y: int, near: Array, some: 
     return total / (side * side)
 
 
-@compiled
-def evened(p: Points, free: Array, doubt: Array, slack: float, reach: int, smooth: Array) -> None:
+@kernel
+def smooth_shares(p: GBuffer, free: Array, doubt: Array, slack: float, reach: int, smooth: Array) -> None:
     """Fill in the shares averaged with those near by on the same surface that differ by no more than `slack`."""
     height, width = p.owner.shape
     for lamp in range(len(free)):
@@ -239,6 +245,6 @@ def evened(p: Points, free: Array, doubt: Array, slack: float, reach: int, smoot
                 for b in range(max(y - reach, 0), min(y + reach + 1, height)):
                     for a in range(max(x - reach, 0), min(x + reach + 1, width)):
                         near = p.owner[b, a] == p.owner[y, x] and abs(free[lamp, b, a] - mine) <= slack
-                        if near and doubt[lamp, b, a] != 1 and alike(p, x, y, a, b, 0.9):
+                        if near and doubt[lamp, b, a] != 1 and normals_alike(p, x, y, a, b, 0.9):
                             total, count = total + free[lamp, b, a], count + 1
                 smooth[lamp, y, x] = total / count

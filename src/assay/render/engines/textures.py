@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from assay.render.engines.intersection import move_in, turn_in
-from assay.render.engines.jit import inner
-from assay.render.engines.packed_scene import Packed
+from assay.render.engines.intersection import direction_to_mesh, point_to_mesh
+from assay.render.engines.jit import subroutine
+from assay.render.engines.packed_scene import PackedScene
 
 
-@inner
-def sky(w: Packed, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
+@subroutine
+def sky_radiance(w: PackedScene, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
     """Return the radiance of the sky in a direction: from the horizon's to the zenith's by the sine of the height."""
     z = dz / np.sqrt(dx * dx + dy * dy + dz * dz)
     if z < 0:
@@ -20,27 +20,27 @@ def sky(w: Packed, dx: float, dy: float, dz: float) -> tuple[float, float, float
     )
 
 
-@inner
-def normal_of(w: Packed, i: int, k: int, u: float, v: float) -> tuple[float, float, float]:
+@subroutine
+def smooth_normal(w: PackedScene, i: int, k: int, u: float, v: float) -> tuple[float, float, float]:
     """Return the smooth normal of triangle k of instance i at edge weights u and v."""
     a, b, c = w.faces[k, 0], w.faces[k, 1], w.faces[k, 2]
     t, n = 1 - u - v, w.corners
     x = n[a, 3] * t + n[b, 3] * u + n[c, 3] * v
     y = n[a, 4] * t + n[b, 4] * u + n[c, 4] * v
     z = n[a, 5] * t + n[b, 5] * u + n[c, 5] * v
-    return turned(w, i, x, y, z)
+    return normal_to_scene(w, i, x, y, z)
 
 
-@inner
-def flat_normal(w: Packed, i: int, k: int) -> tuple[float, float, float]:
+@subroutine
+def flat_normal(w: PackedScene, i: int, k: int) -> tuple[float, float, float]:
     """Return the normal of a triangle's plane."""
     t = w.solid.triangles
     ux, uy, uz, vx, vy, vz = t[k, 3], t[k, 4], t[k, 5], t[k, 6], t[k, 7], t[k, 8]
-    return turned(w, i, uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
+    return normal_to_scene(w, i, uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
 
 
-@inner
-def turned(w: Packed, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+@subroutine
+def normal_to_scene(w: PackedScene, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return a mesh's normal as it stands in the scene, of length 1."""
     m = w.solid.rows
     a = m[i, 12] * x + m[i, 16] * y + m[i, 20] * z
@@ -52,17 +52,17 @@ def turned(w: Packed, i: int, x: float, y: float, z: float) -> tuple[float, floa
     return a / length, b / length, c / length
 
 
-@inner
-def skin_place(w: Packed, i: int, x: float, y: float, z: float) -> tuple[float, float]:
+@subroutine
+def texture_place(w: PackedScene, i: int, x: float, y: float, z: float) -> tuple[float, float]:
     """Return where a point lies on its instance's texture, in images."""
     rows = w.solid.rows
     if i < len(w.solid.kind) - 1:
-        x, y, z = move_in(w.solid.rows, i, x, y, z)
+        x, y, z = point_to_mesh(w.solid.rows, i, x, y, z)
     return (x - rows[i, 40]) / rows[i, 42], (y - rows[i, 41]) / rows[i, 43]
 
 
-@inner
-def texel(w: Packed, number: int, level: int, s: float, t: float) -> tuple[float, float, float]:
+@subroutine
+def sample_texel(w: PackedScene, number: int, level: int, s: float, t: float) -> tuple[float, float, float]:
     """Return a texture's colour at one level, between the four nearest texels."""
     first, high, wide = w.levels[number, level, 0], w.levels[number, level, 1], w.levels[number, level, 2]
     x, y = (s - np.floor(s)) * wide - 0.5, (1 - (t - np.floor(t))) * high - 0.5
@@ -82,44 +82,44 @@ def texel(w: Packed, number: int, level: int, s: float, t: float) -> tuple[float
     )
 
 
-@inner
-def at_level(w: Packed, number: int, level: float, s: float, t: float) -> tuple[float, float, float]:
+@subroutine
+def sample_level(w: PackedScene, number: int, level: float, s: float, t: float) -> tuple[float, float, float]:
     """Return a texture's colour between two levels."""
     last = w.levels.shape[1] - 1
     level = min(max(level, 0.0), float(last))
     low = int(level)
-    r, g, b = texel(w, number, low, s, t)
+    r, g, b = sample_texel(w, number, low, s, t)
     part = level - low
     if part > 0 and low < last:
-        x, y, z = texel(w, number, low + 1, s, t)
+        x, y, z = sample_texel(w, number, low + 1, s, t)
         r, g, b = r + (x - r) * part, g + (y - g) * part, b + (z - b) * part
     return r, g, b
 
 
-@inner
-def colour(w: Packed, i: int, x: float, y: float, z: float, reach: float) -> tuple[float, float, float]:
+@subroutine
+def surface_colour(w: PackedScene, i: int, x: float, y: float, z: float, reach: float) -> tuple[float, float, float]:
     """Return the colour of instance i at a point; a texture is averaged over `reach` (a length in the scene)."""
     number = w.solid.kind[i, 7]
     if number < 0:
         return w.solid.rows[i, 34], w.solid.rows[i, 35], w.solid.rows[i, 36]
-    s, t = skin_place(w, i, x, y, z)
-    return at_level(w, number, level_of(w, i, reach), s, t)
+    s, t = texture_place(w, i, x, y, z)
+    return sample_level(w, number, mip_level(w, i, reach), s, t)
 
 
-@inner
-def level_of(w: Packed, i: int, reach: float) -> float:
+@subroutine
+def mip_level(w: PackedScene, i: int, reach: float) -> float:
     """Return the level of a texture whose texels are as long as `reach`."""
     number = w.solid.kind[i, 7]
     if i < len(w.solid.kind) - 1:
-        x, y, z = turn_in(w.solid.rows, i, 1.0, 0.0, 0.0)
+        x, y, z = direction_to_mesh(w.solid.rows, i, 1.0, 0.0, 0.0)
         reach *= np.sqrt(x * x + y * y + z * z)
     wide = w.levels[number, 0, 2] / w.solid.rows[i, 42]
     return np.log2(max(reach * wide, 1e-9))
 
 
-@inner
-def spread(
-    w: Packed,
+@subroutine
+def filter_texture(
+    w: PackedScene,
     i: int,
     x: float,
     y: float,
@@ -133,9 +133,9 @@ def spread(
 ) -> tuple[float, float, float]:
     """Return a texture's colour averaged over a pixel: a point, and the steps to the next pixel across and down."""
     number = w.solid.kind[i, 7]
-    s, t = skin_place(w, i, x, y, z)
-    s1, t1 = skin_place(w, i, x + ax, y + ay, z + az)
-    s2, t2 = skin_place(w, i, x + bx, y + by, z + bz)
+    s, t = texture_place(w, i, x, y, z)
+    s1, t1 = texture_place(w, i, x + ax, y + ay, z + az)
+    s2, t2 = texture_place(w, i, x + bx, y + by, z + bz)
     high, wide = w.levels[number, 0, 1], w.levels[number, 0, 2]
     s1, t1, s2, t2 = s1 - s, t1 - t, s2 - s, t2 - t
     major = np.sqrt((s1 * wide) ** 2 + (t1 * high) ** 2)
@@ -143,7 +143,7 @@ def spread(
     if major < minor:
         major, minor, s1, t1 = minor, major, s2, t2
     if major < 1:  # a texel is larger than the pixel
-        return at_level(w, number, 0.0, s, t)
+        return sample_level(w, number, 0.0, s, t)
     taps = int(min(8.0, max(1.0, np.ceil(major / max(minor, 1.0)))))
     level = np.log2(max(major / taps, minor, 1e-9))
     if taps > 2:
@@ -151,6 +151,6 @@ def spread(
     r = g = b = 0.0
     for k in range(taps):
         off = (k + 0.5) / taps - 0.5
-        p, q, o = at_level(w, number, level, s + s1 * off, t + t1 * off)
+        p, q, o = sample_level(w, number, level, s + s1 * off, t + t1 * off)
         r, g, b = r + p, g + q, b + o
     return r / taps, g / taps, b / taps

@@ -9,7 +9,7 @@ from PIL import ImageDraw, ImageFont
 from assay.arrays import Array
 from assay.families.chess.drawing.pieces import KINDS
 from assay.families.chess.positions import SQUARES
-from assay.render.canvas import Canvas, around
+from assay.render.canvas import Canvas, ellipse_points
 from assay.render.picture import Box, Picture
 from assay.worlds.world import Style
 
@@ -61,7 +61,7 @@ LOW = 0.12
 
 
 @cache
-def outline(kind: str) -> Array:
+def piece_outline(kind: str) -> Array:
     """Return the outline of a piece: x from the middle, y up from its foot."""
     if kind == "N":
         return np.array(HORSE)
@@ -69,15 +69,15 @@ def outline(kind: str) -> Array:
     return np.concatenate([half, (half * [-1, 1])[::-1]])
 
 
-def geometry(width: int, letters: bool) -> tuple[float, float]:
+def board_geometry(width: int, letters: bool) -> tuple[float, float]:
     """Return the margin and the side of a square, in pixels."""
     margin = width / 18 if letters else 0.0
     return margin, (width - 2 * margin) / 8
 
 
-def flat_regions(width: int, letters: bool) -> dict[str, Box]:
+def diagram_regions(width: int, letters: bool) -> dict[str, Box]:
     """Return where each square lies."""
-    margin, side = geometry(width, letters)
+    margin, side = board_geometry(width, letters)
     boxes = {}
     for place, name in enumerate(SQUARES):
         left, top = margin + place % 8 * side, margin + (7 - place // 8) * side
@@ -85,16 +85,16 @@ def flat_regions(width: int, letters: bool) -> dict[str, Box]:
     return boxes
 
 
-def flat_picture(codes: Sequence[int], style: Style, width: int, letters: bool) -> Picture:
+def draw_diagram(codes: Sequence[int], style: Style, width: int, letters: bool) -> Picture:
     """Return the diagram of a position; each piece is a thing, named by its square."""
     canvas = Canvas(width, width, PAPER)
     colours = PALETTES[int(style["palette"])]
-    regions = flat_regions(width, letters)
+    regions = diagram_regions(width, letters)
     for place, name in enumerate(SQUARES):
         box = regions[name]
         corners = np.array([[box.left, box.top], [box.right, box.top], [box.right, box.bottom], [box.left, box.bottom]])
         canvas.polygon(corners, colours[0 if (place + place // 8) % 2 else 1])
-    margin, side = geometry(width, letters)
+    margin, side = board_geometry(width, letters)
     for place, code in enumerate(codes):
         if code:
             off = style["offsets"][2 * place : 2 * place + 2]
@@ -103,12 +103,12 @@ def flat_picture(codes: Sequence[int], style: Style, width: int, letters: bool) 
                 margin + (8 - place // 8 - LOW - float(off[1])) * side,
             )
             with canvas.thing(SQUARES[place]):
-                _draw(canvas, KINDS[(int(code) - 1) % 6], int(code > 6), foot, side)
+                _draw_piece(canvas, KINDS[(int(code) - 1) % 6], int(code > 6), foot, side)
     image, instances = canvas.image, canvas.instances
-    return Picture(_lettered(canvas, margin, side) if letters else image, canvas.things, instances)
+    return Picture(_with_letters(canvas, margin, side) if letters else image, canvas.things, instances)
 
 
-def _draw(canvas: Canvas, kind: str, colour: int, foot: tuple[float, float], side: float) -> None:
+def _draw_piece(canvas: Canvas, kind: str, colour: int, foot: tuple[float, float], side: float) -> None:
     """Draw one piece."""
     fill, line, detail, width = FILLS[colour], LINES[colour], DETAILS[colour], max(0.8, 0.03 * side)
 
@@ -119,17 +119,17 @@ def _draw(canvas: Canvas, kind: str, colour: int, foot: tuple[float, float], sid
     for x, y, radius in BALLS.get(kind, ()):
         centre = put([(x, y)])[0]
         canvas.polygon(
-            around((float(centre[0]), float(centre[1])), (SIZE * radius * side, SIZE * radius * side)),
+            ellipse_points((float(centre[0]), float(centre[1])), (SIZE * radius * side, SIZE * radius * side)),
             fill,
             line,
             width,
         )
-    canvas.polygon(put(outline(kind)), fill, line, width)
+    canvas.polygon(put(piece_outline(kind)), fill, line, width)
     for stroke in STROKES[kind]:
         canvas.line(put(stroke), detail, width)
 
 
-def _lettered(canvas: Canvas, margin: float, side: float) -> Array:
+def _with_letters(canvas: Canvas, margin: float, side: float) -> Array:
     """Write a to h below, 1 to 8 at the left, and return the picture."""
     canvas.drawing.flush()
     face, colour = ImageFont.load_default(max(6.0, 0.72 * margin)), PRINT

@@ -7,7 +7,7 @@ import numpy as np
 from manifold3d import CrossSection, Manifold
 
 from assay.render.scene import Mesh
-from assay.render.solids import Point, box, extruded, hull, mesh_of, prism, turned
+from assay.render.solids import Point, box, extrude, hull, mesh_of, prism, revolve
 
 KINDS = "PNBRQK"
 SIDES = 32
@@ -67,7 +67,7 @@ def _pearl(radius: float) -> Manifold:
 
 
 def _lathe(profile: Sequence[Point]) -> Manifold:
-    return turned(profile, SIDES)
+    return revolve(profile, SIDES)
 
 
 def _pawn() -> Manifold:
@@ -105,7 +105,7 @@ def _king() -> Manifold:
 
 
 def _knight() -> Manifold:
-    head = (_rounded_horse() ^ extruded(FRONT, 1.2).translate((0, 0, -0.6)).rotate((90, 0, 90))) + _ears()
+    head = (_rounded_horse() ^ extrude(FRONT, 1.2).translate((0, 0, -0.6)).rotate((90, 0, 90))) + _ears()
     eyes = [_pearl(0.036).translate((0.17, y, 0.75)) for y in (-0.12, 0.12)]
     mouth = box(0.20, 0.6, 0.03).rotate((0, -14, 0)).translate((0.40, 0, 0.535))
     head = (head - mouth) + eyes[0] + eyes[1]

@@ -8,7 +8,18 @@ from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
+from assay.render.scene import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Scene,
+    Sky,
+    Vector,
+    linear_rgb,
+    pose_matrix,
+)
 from assay.worlds.world import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
@@ -17,21 +28,21 @@ FOV = 26.0
 FARTHEST = 8.0
 FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
 """Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
-WHITE = Material(linear(236, 222, 192), roughness=0.32)
-BLACK = Material(linear(66, 52, 47), roughness=0.3)
+WHITE = Material(linear_rgb(236, 222, 192), roughness=0.32)
+BLACK = Material(linear_rgb(66, 52, 47), roughness=0.3)
 
 
 def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = True, room: bool = True) -> Scene:
     """Return the scene of a position; each piece is a thing, named by its square."""
     wood = int(style["wood"][1])
     dark = WOODS[wood][1]
-    top = Material(linear(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
-    frame = Material(linear(*(round(0.62 * part) for part in dark)), roughness=0.4)
+    top = Material(linear_rgb(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
+    frame = Material(linear_rgb(*(round(0.62 * part) for part in dark)), roughness=0.4)
     board = (
-        Instance(board_mesh(), frame, placed((0, 0, 0))),
-        Instance(top_mesh(), top, placed((0, 0, 0))),
+        Instance(board_mesh(), frame, pose_matrix((0, 0, 0))),
+        Instance(top_mesh(), top, pose_matrix((0, 0, 0))),
     )
-    ground = floor() if room else Ground(Material(linear(120, 92, 68), roughness=0.6), -0.036)
+    ground = floor() if room else Ground(Material(linear_rgb(120, 92, 68), roughness=0.6), -0.036)
     return Scene(
         width, width, camera_of(style), (*pieces_of(codes, style), *board, *(furniture() if room else ())),
         lights_of(style), Sky((0.30, 0.31, 0.34), (0.42, 0.40, 0.38), (0.2, 0.2, 0.2)), ground,
@@ -48,7 +59,7 @@ def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
                 (at - 3.5 + off) * SIDE for at, off in zip((place % 8, place // 8), _offset(style, place), strict=True)
             )
             turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
-            matrix = placed((x, y, 0.0009), turn=turn, scale=SIDE)
+            matrix = pose_matrix((x, y, 0.0009), turn=turn, scale=SIDE)
             instances.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
     return tuple(instances)
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from assay.families.coco.drawing import animals, household, people, vehicles
-from assay.families.coco.drawing.brush import Brush, Look
+from assay.families.coco.drawing.brush import Appearance, Brush
 
-Drawing = Callable[[Brush, Look], None]
+Drawing = Callable[[Brush, Appearance], None]
 
 DRAWINGS: Mapping[str, Drawing] = {
     "traffic_light": vehicles.traffic_light,

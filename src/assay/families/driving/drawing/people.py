@@ -4,7 +4,7 @@ from functools import cache
 
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, Place, ball, limb, piece, ring, sideways
+from assay.families.driving.drawing.model import Model, Piece, Place, ball, extrude_side, limb, piece, ring
 from assay.render.solids import box, cylinder, union
 
 BIKES = ("bicycle", "motorbike")
@@ -99,7 +99,7 @@ def _biker() -> Model:
     engine = box(0.34, 0.5, 0.34).translate((0, 0.02, 0.3))
     fork = limb((0, 0.46, 1.0), (0, 0.72, 0.34), 0.055)
     seat = limb((0, -0.5, 0.84), (0, -0.12, 0.78), 0.11)
-    tail = sideways([(-0.75, 0.82), (-0.2, 0.62), (-0.2, 0.8), (-0.7, 0.95)], 0.26)
+    tail = extrude_side([(-0.75, 0.82), (-0.2, 0.62), (-0.2, 0.8), (-0.7, 0.95)], 0.26)
     pipe = limb((0.2, 0.1, 0.36), (0.2, -0.6, 0.42), 0.06)
     return (
         piece("tyres", _wheel(-0.62, 0.33, 0.1) + _wheel(0.72, 0.33, 0.1), "tyre"),

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
-from assay.families.driving.drawing.model import paint, put
-from assay.render.scene import Camera, Instance, Material, Scene, placed
+from assay.families.driving.drawing.model import paint, place_model
+from assay.render.scene import Camera, Instance, Material, Scene, pose_matrix
 
 WIDTH, HEIGHT = 469, 387
 FOCAL = 375.0
@@ -54,7 +54,7 @@ SPOTS = {
 SIDED = ("car", "person", "rider")
 
 
-def drawn_style(rng: np.random.Generator) -> dict[str, Any]:
+def draw_style(rng: np.random.Generator) -> dict[str, Any]:
     """Draw all that is no concept: the day, the town, which car or person or thing it is, and where exactly."""
 
     def pick(names: Sequence[str]) -> str:
@@ -102,7 +102,7 @@ def _town(rng: np.random.Generator) -> list[list[Any]]:
     return buildings
 
 
-def scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
+def traffic_scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
     """Return the scene of concepts and style."""
     sky, sun, exposure = town.daylight(style["day"], *style["sun"])
     instances = [
@@ -144,39 +144,43 @@ def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
     kind, tone, along, ahead, swing = style["things"][name]
     spot, side = SPOTS[name], -1 if style["mirrored"] and name in SIDED else 1
     at = side * spot.x + along * spot.move[0], spot.y + ahead * spot.move[1], 0.0
-    matrix = placed(at, side * spot.turn + swing * spot.swing)
+    matrix = pose_matrix(at, side * spot.turn + swing * spot.swing)
     if name in ("follow", "car", "left_follow", "right_follow"):
         blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
-        return put(cars.car(kind, blinks), matrix, name, {"body": paint(*_one(cars.COLOURS, tone), 0.3)})
+        return place_model(
+            cars.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(cars.COLOURS, tone), 0.3)}
+        )
     if name == "person":
-        return put(people.walker(kind == "first"), matrix, name, _clothes(tone))
+        return place_model(people.walker(kind == "first"), matrix, name, _clothes(tone))
     if name == "rider":
-        return put(people.rider(kind), matrix, name, _clothes(tone))
-    return put(obstacles.obstacle(kind), matrix, name)
+        return place_model(people.rider(kind), matrix, name, _clothes(tone))
+    return place_model(obstacles.obstacle(kind), matrix, name)
 
 
-def _one(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
+def _pick_colour(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
     return colours[tone % len(colours)]
 
 
 def _clothes(tone: int) -> dict[str, Material]:
     return {
-        "top": paint(*_one(people.CLOTHES, tone), 0.85),
-        "trousers": paint(*_one(people.TROUSERS, tone // 8), 0.9),
-        "skin": paint(*_one(people.SKINS, tone // 32), 0.7),
-        "hair": paint(*_one(people.HAIRS, tone // 128), 0.9),
-        "helmet": paint(*_one(people.CLOTHES, tone // 5 + 3), 0.25),
-        "frame": paint(*_one(cars.COLOURS, tone // 7), 0.3),
+        "top": paint(*_pick_colour(people.CLOTHES, tone), 0.85),
+        "trousers": paint(*_pick_colour(people.TROUSERS, tone // 8), 0.9),
+        "skin": paint(*_pick_colour(people.SKINS, tone // 32), 0.7),
+        "hair": paint(*_pick_colour(people.HAIRS, tone // 128), 0.9),
+        "helmet": paint(*_pick_colour(people.CLOTHES, tone // 5 + 3), 0.25),
+        "frame": paint(*_pick_colour(cars.COLOURS, tone // 7), 0.3),
     }
 
 
 def _lamps(facts: Facts) -> list[Instance]:
     """Return the gantry and its lamps, lit or not."""
-    instances = put(signals.gantry(), placed([0, GANTRY_AT, 0]))
+    instances = place_model(signals.gantry(), pose_matrix([0, GANTRY_AT, 0]))
     for name, (x, z, _) in signals.HEADS.items():
         lit = facts[name]
-        where = placed([x, GANTRY_AT - 0.06, z])
-        instances += put(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
+        where = pose_matrix([x, GANTRY_AT - 0.06, z])
+        instances += place_model(
+            signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)}
+        )
     return instances
 
 
@@ -185,14 +189,14 @@ def _sign(stop: bool, other: str) -> list[Instance]:
         return []
     name = "stop" if stop else other
     thing = "stop_sign" if stop else "other_sign"
-    low, high = placed([*SIGN_AT, 0]), placed([*SIGN_AT, 3.1])
-    return put(signals.post(), low, thing) + put(signals.sign(name), high, thing)
+    low, high = pose_matrix([*SIGN_AT, 0]), pose_matrix([*SIGN_AT, 3.1])
+    return place_model(signals.post(), low, thing) + place_model(signals.sign(name), high, thing)
 
 
 def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
     instances: list[Instance] = []
     for kind, x, y, size, tone in listed:
-        instances += put(town.building(kind), placed([x, y, 0], scale=size), "", town.colours(kind, tone))
+        instances += place_model(town.building(kind), pose_matrix([x, y, 0], scale=size), "", town.colours(kind, tone))
     return instances
 
 
@@ -200,9 +204,13 @@ def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:
     """Return the bonnet, which moves with the eye."""
     x, y, z = _eye(style["camera"])
     yaw, pitch = -1.5 * style["camera"][2], 0.8 * style["camera"][3]
-    where = placed([x, y, z], yaw) @ placed([0, 0, 0], tilt=pitch) @ placed([0, 2.05, -1.68], tilt=12.0)
+    where = pose_matrix([x, y, z], yaw) @ pose_matrix([0, 0, 0], tilt=pitch) @ pose_matrix([0, 2.05, -1.68], tilt=12.0)
     if emergency:
-        return put(cars.bonnet(), where, "emergency", AMBULANCE) + put(cars.beacons(), where, "emergency", AMBULANCE)
+        return place_model(cars.bonnet(), where, "emergency", AMBULANCE) + place_model(
+            cars.beacons(), where, "emergency", AMBULANCE
+        )
     colour = cars.COLOURS[style["bonnet"]]
     trim = tuple(int(0.8 * part) for part in colour)
-    return put(cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)})
+    return place_model(
+        cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)}
+    )

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, ball, limb, paint, piece, sideways
+from assay.families.driving.drawing.model import Model, ball, extrude_side, limb, paint, piece
 from assay.render.scene import Material, Sky, Sun, Vector
 from assay.render.solids import box, cylinder, union
 
@@ -62,7 +62,7 @@ def building(kind: str) -> Model:
         crown = ball((0, 0, 3.9), 1.0, (0.95, 0.95, 2.9))
         return piece("trunk", cylinder(0.2, 2.0), "bark"), piece("crown", crown, "leaves")
     if kind == "house":
-        gable = sideways([(-3.3, 4.2), (3.3, 4.2), (0, 6.8)], 8.4)
+        gable = extrude_side([(-3.3, 4.2), (3.3, 4.2), (0, 6.8)], 8.4)
         panes = _windows(8.0, 6.0, (1.3,), 3)
         return (
             piece("walls", box(8.0, 6.0, 4.25), "wall"),

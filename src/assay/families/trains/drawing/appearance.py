@@ -10,7 +10,7 @@ FARTHEST = 40.0
 
 
 @dataclass(frozen=True)
-class Look:
+class TrainAppearance:
     """What all pictures of a task have in common; `most` is the number of cars that a train has at most."""
 
     visualization: Visualization
@@ -22,7 +22,8 @@ class Look:
     def scale(self, cars: int) -> float:
         """Return how much trains are scaled down, so that those of the most cars fit.
 
-        >>> Look("trains", "base", 4, 480, 270).scale(3), Look("trains", "base", 4, 480, 270).scale(7)
+        >>> appearance = TrainAppearance("trains", "base", 4, 480, 270)
+        >>> appearance.scale(3), appearance.scale(7)
         (0.5, 0.3333333333333333)
         """
         most = max(self.most, cars)

@@ -7,9 +7,9 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.families.trains.drawing import blocks, cars, engine, loads, materials, rails, roofs
-from assay.families.trains.drawing.appearance import Look
-from assay.families.trains.drawing.backgrounds import stage
-from assay.render.scene import Instance, Material, Mesh, Scene, placed
+from assay.families.trains.drawing.appearance import TrainAppearance
+from assay.families.trains.drawing.backgrounds import surroundings
+from assay.render.scene import Instance, Material, Mesh, Scene, pose_matrix
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)
@@ -22,16 +22,16 @@ LARGEST = 1.12
 RAIL, ENGINE = "rail", "locomotive"
 
 
-def train_scene(train: Sequence[Car], angle: float, look: Look) -> Scene:
+def train_scene(train: Sequence[Car], angle: float, appearance: TrainAppearance) -> Scene:
     """Return the scene of a train that is turned by an angle; its cars follow the engine in their order."""
-    pieces = _toys(train) if look.visualization == "trains" else _blocks(train)
-    scale, instances = look.scale(len(train)), []
-    turned = placed((*PIVOT, 0.0), angle, scale)
+    pieces = _toys(train) if appearance.visualization == "trains" else _blocks(train)
+    scale, instances = appearance.scale(len(train)), []
+    turned = pose_matrix((*PIVOT, 0.0), angle, scale)
     for mesh, material, matrix, thing, part in pieces:
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
-    set_up = stage(look.background)
+    set_up = surroundings(appearance.background)
     return Scene(
-        look.width, look.height, set_up.camera, tuple(instances), set_up.lights, set_up.sky, set_up.ground,
+        appearance.width, appearance.height, set_up.camera, tuple(instances), set_up.lights, set_up.sky, set_up.ground,
         set_up.exposure,
     )  # fmt: skip
 
@@ -40,7 +40,7 @@ Piece = tuple[Mesh, Material, Array, str, str]
 
 
 def _at(x: float, z: float = 0.0, scale: float = 1.0) -> Array:
-    return placed((x, 0.0, z), scale=scale)
+    return pose_matrix((x, 0.0, z), scale=scale)
 
 
 def _places(lengths: Sequence[float]) -> list[float]:

@@ -20,7 +20,7 @@ from assay.logic.prolog.vocabulary import WORLD
 from assay.logic.prolog.write import facts_text
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.clauses import Clause, clauses_of, program_formula
-from assay.processes import started
+from assay.processes import start_program
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def run_for(command: Sequence[str], folder: Path, seconds: float, environment: M
     log, start = folder / "output.txt", time.monotonic()
     with log.open("wb") as file:
         how = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, "cwd": folder}
-        with started(command, **how, env={**os.environ, **(environment or {})}) as process:
+        with start_program(command, **how, env={**os.environ, **(environment or {})}) as process:
             try:
                 process.wait(max(seconds, 0.01))
                 finished = True
