@@ -1,4 +1,4 @@
-"""Smooth edges: a pixel at an edge is looked at in several places, each with the light of a pixel that it is like."""
+"""Antialiasing: edge pixels are sampled at several places, each lit like the nearest pixel of the same surface."""
 
 from functools import cache
 from typing import NamedTuple
@@ -23,11 +23,11 @@ from assay.render.engines.rasterizer import (
 from assay.render.engines.textures import sky_radiance
 
 REACH = 0.75
-"""How far from its middle, in pixels, a pixel takes light."""
+"""The radius of the pixel filter, in pixels."""
 
 
 class EdgeSamples(NamedTuple):
-    """Pixels on edges (y, x), places in them (x, y from the middle), and what each shows: instance, triangle, depth."""
+    """Edge pixels (y, x), sample places (x, y from the pixel's middle), and per sample instance, triangle and depth."""
 
     edge: Array
     places: Array
@@ -37,7 +37,7 @@ class EdgeSamples(NamedTuple):
 
 
 def sample_edges(w: PackedScene, p: GBuffer, count: int) -> EdgeSamples:
-    """Return what the edge pixels of a picture show at `count` places each."""
+    """Return what the edge pixels of a picture show at `count` samples each."""
     marks = np.zeros(p.owner.shape, np.uint8)
     mark_edges(w, p, marks)
     edge, places = np.ascontiguousarray(np.argwhere(marks)), sample_offsets(count)
@@ -54,7 +54,7 @@ def sample_edges(w: PackedScene, p: GBuffer, count: int) -> EdgeSamples:
 
 @cache
 def sample_offsets(count: int) -> Array:
-    """Return where in a pixel to look, x and y from its middle, as often as a Blackman-Harris window of 1.5 weighs."""
+    """Return sample places in a pixel, x and y from its middle, spread as a Blackman-Harris filter of width 1.5."""
     x = np.linspace(-REACH, REACH, 2001)
     turn = np.pi * x / REACH
     window = 0.35875 + 0.48829 * np.cos(turn) + 0.14128 * np.cos(2 * turn) + 0.01168 * np.cos(3 * turn)
@@ -92,16 +92,9 @@ def surfaces_differ(w: PackedScene, p: GBuffer, x: int, y: int, a: int, b: int) 
 
 @kernel
 def rasterize_samples(
-    w: PackedScene,
-    edge: Array,
-    places: Array,
-    slots: Array,
-    owner: Array,
-    tri: Array,
-    depth: Array,
-    view: Array,
-    matrix: Array,
-) -> None:
+    w: PackedScene, edge: Array, places: Array, slots: Array, owner: Array, tri: Array, depth: Array,
+    view: Array, matrix: Array,
+) -> None:  # fmt: skip
     """Fill in for each edge pixel and each place in it (x, y from the middle) instance, triangle and depth."""
     height, width = slots.shape
     drop = w.frame[25] - w.frame[2]
@@ -120,17 +113,9 @@ def rasterize_samples(
 
 @subroutine
 def fill_samples(
-    view: Array,
-    faces: Array,
-    k: int,
-    i: int,
-    one_sided: bool,
-    slots: Array,
-    places: Array,
-    owner: Array,
-    tri: Array,
-    depth: Array,
-) -> None:
+    view: Array, faces: Array, k: int, i: int, one_sided: bool, slots: Array, places: Array, owner: Array,
+    tri: Array, depth: Array,
+) -> None:  # fmt: skip
     """Draw triangle k of instance i at the places of edge pixels where it is the nearest so far."""
     height, width = slots.shape
     a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
@@ -161,7 +146,7 @@ def fill_samples(
 def smooth_edges(
     w: PackedScene, p: GBuffer, base: Array, rest: Array, glow: Array, mean: Array, k: EdgeSamples, light: Array
 ) -> None:
-    """Replace the light of edge pixels by the mean over their places."""
+    """Replace the light of edge pixels by the mean over their samples."""
     lent, rays = np.zeros((*k.owner.shape, 3)), np.zeros((*k.owner.shape, 7))
     borrow_light(w, p, base, rest, k, lent, rays)
     alone = np.argwhere(rays[..., 6] > 0)
@@ -173,7 +158,7 @@ def smooth_edges(
 def borrow_light(
     w: PackedScene, p: GBuffer, base: Array, rest: Array, k: EdgeSamples, lent: Array, rays: Array
 ) -> None:
-    """Fill in the light of each place, from a pixel near by; or where none is like it, a ray from the eye."""
+    """Fill in the light of each sample from a pixel near by; where none shows the same surface, a ray from the eye."""
     for n in range(len(k.edge)):
         for m in range(len(k.places)):
             a, b = k.edge[n, 1] + 0.5 + k.places[m, 0], k.edge[n, 0] + 0.5 + k.places[m, 1]
@@ -202,19 +187,9 @@ def borrow_light(
 
 @subroutine
 def nearest_lender(
-    w: PackedScene,
-    p: GBuffer,
-    i: int,
-    x: float,
-    y: float,
-    z: float,
-    nx: float,
-    ny: float,
-    nz: float,
-    d: float,
-    a: float,
-    b: float,
-) -> tuple[int, int]:
+    w: PackedScene, p: GBuffer, i: int, x: float, y: float, z: float, nx: float, ny: float, nz: float, d: float,
+    a: float, b: float,
+) -> tuple[int, int]:  # fmt: skip
     """Return the nearest pixel that shows the same surface as a place, or (-1, -1)."""
     height, width = p.owner.shape
     best, column, row = 1e9, -1, -1

@@ -1,18 +1,18 @@
-"""How matter throws light back: a rough mirror (GGX) over something matt, or metal, as Blender's principled shader."""
+"""The BRDF: GGX specular over a diffuse base, or metal, as in Blender's principled shader."""
 
 import numpy as np
 
 from assay.render.engines.jit import subroutine
 
 DIELECTRIC = 0.04
-"""How much of the light straight from the front a surface that is no metal mirrors."""
+"""The reflectance of a dielectric at normal incidence (F0)."""
 
 
 @subroutine
 def environment_brdf(rough: float, front: float) -> tuple[float, float]:
-    """Return a and b such that a mirror colour f throws back f a + b of even light; `front` is normal . view.
+    """Return a and b such that reflectance f gives f a + b under even light; `front` is normal . view.
 
-    A fit in closed form (Karis 2014) of the integral over GGX.
+    The closed-form fit of the GGX integral by Karis (2014).
     """
     x = 1.0 - rough
     a = min(x * x, np.exp2(-9.28 * front)) * x + 0.0425 - 0.0275 * rough
@@ -32,14 +32,14 @@ def ggx_lobe(alpha2: float, alpha: float, nl: float, nv: float, nh: float) -> fl
 def sample_ggx(
     nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, s: float, t: float
 ) -> tuple[float, float, float]:
-    """Return a direction in which a rough mirror with normal n throws a view v (towards the eye), for chances s, t."""
+    """Sample the direction in which GGX with normal n reflects a view v (towards the eye), for random s and t."""
     ax, ay, az, bx, by, bz = tangent_basis(nx, ny, nz)
     x, y, z = ax * vx + ay * vy + az * vz, bx * vx + by * vy + bz * vz, nx * vx + ny * vy + nz * vz
     ex, ey, ez = alpha * x, alpha * y, max(z, 1e-4)
     size = np.sqrt(ex * ex + ey * ey + ez * ez)
     ex, ey, ez = ex / size, ey / size, ez / size
     turn = 2 * np.pi * s
-    high = (1 - t) * (1 + ez) - ez  # an even place on the cap of directions that can be seen
+    high = (1 - t) * (1 + ez) - ez  # uniform on the cap of visible normals
     wide = np.sqrt(max(0.0, 1 - high * high))
     hx, hy, hz = wide * np.cos(turn) + ex, wide * np.sin(turn) + ey, high + ez
     hx, hy, hz = alpha * hx, alpha * hy, max(hz, 1e-6)
@@ -54,7 +54,7 @@ def sample_ggx(
 
 @subroutine
 def tangent_basis(nx: float, ny: float, nz: float) -> tuple[float, float, float, float, float, float]:
-    """Return two unit vectors square to n and to each other."""
+    """Return two unit vectors orthogonal to n and to each other."""
     sign = 1.0 if nz >= 0 else -1.0
     a = -1.0 / (sign + nz)
     b = nx * ny * a
@@ -63,7 +63,7 @@ def tangent_basis(nx: float, ny: float, nz: float) -> tuple[float, float, float,
 
 @subroutine
 def sample_cosine(nx: float, ny: float, nz: float, s: float, t: float) -> tuple[float, float, float]:
-    """Return a direction in which a matt surface throws light, for chances s and t."""
+    """Sample a cosine-weighted direction around n, for random numbers s and t."""
     ax, ay, az, bx, by, bz = tangent_basis(nx, ny, nz)
     turn, wide = 2 * np.pi * s, np.sqrt(t)
     x, y, z = wide * np.cos(turn), wide * np.sin(turn), np.sqrt(1 - t)

@@ -25,16 +25,9 @@ def build_tree(low: Array, high: Array, most: int) -> tuple[Array, Array, Array]
 
 @kernel
 def grow_tree(
-    low: Array,
-    high: Array,
-    middle: Array,
-    nodes: Array,
-    links: Array,
-    order: Array,
-    todo: Array,
-    bins: Array,
+    low: Array, high: Array, middle: Array, nodes: Array, links: Array, order: Array, todo: Array, bins: Array,
     most: int,
-) -> int:
+) -> int:  # fmt: skip
     """Fill in nodes, links and order; return how many nodes there are. `bins` is working space."""
     used, waiting = 1, 1
     while waiting > 0:
@@ -86,17 +79,9 @@ def partition(low: Array, high: Array, middle: Array, order: Array, bins: Array,
 
 @subroutine
 def fill_bins(
-    low: Array,
-    high: Array,
-    middle: Array,
-    order: Array,
-    bins: Array,
-    first: int,
-    last: int,
-    axis: int,
-    least: float,
-    step: float,
-) -> None:
+    low: Array, high: Array, middle: Array, order: Array, bins: Array, first: int, last: int, axis: int,
+    least: float, step: float,
+) -> None:  # fmt: skip
     """Fill the bins along an axis: box (6 numbers) and count of the items in each."""
     for place in range(BINS):
         clear_bin(bins, place)

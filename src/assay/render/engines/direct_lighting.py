@@ -1,4 +1,4 @@
-"""Light that comes straight from lamps and the sun, matt and mirrored, where nothing is between."""
+"""Direct lighting: the diffuse and the specular light of lamps and the sun at each pixel, shadows given."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from assay.render.engines.packed_scene import PackedScene
 def light_point(
     w: PackedScene, lamp: int, s: float, t: float, x: float, y: float, z: float
 ) -> tuple[float, float, float, float, float]:
-    """Return the direction from a point to place (s, t), each -1 to 1, on light `lamp`, its distance, and the light.
+    """Return the direction from a point to place (s, t), each -1 to 1, on light `lamp`, its distance and irradiance.
 
-    The light is what falls on a surface that faces it, if all of the lamp were at that place; 0 from behind.
+    The irradiance is that on a surface that faces the place, if all of the lamp were there; 0 from behind.
     """
     q = w.lights
     if q[lamp, 0] > 0:
@@ -40,31 +40,17 @@ def light_point(
 
 @subroutine
 def irradiance(w: PackedScene, lamp: int, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
-    """Return how much of light `lamp`, at radiance (or strength) 1, falls on a surface if nothing is between."""
+    """Return the irradiance of light `lamp`, at radiance (or strength) 1, on a surface, shadows left aside."""
     dx, dy, dz, _, light = light_point(w, lamp, 0.0, 0.0, x, y, z)
     return light * max(0.0, nx * dx + ny * dy + nz * dz)
 
 
 @subroutine
 def light_cell(
-    w: PackedScene,
-    lamp: int,
-    s: float,
-    t: float,
-    grid: int,
-    x: float,
-    y: float,
-    z: float,
-    nx: float,
-    ny: float,
-    nz: float,
-    vx: float,
-    vy: float,
-    vz: float,
-    alpha: float,
-    nv: float,
-) -> tuple[float, float, float]:
-    """Return what one place of a light gives: matt, mirrored by a mirror of colour 1, and of colour 0 (the rim)."""
+    w: PackedScene, lamp: int, s: float, t: float, grid: int, x: float, y: float, z: float,
+    nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, nv: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the light of one cell of a lamp: diffuse, specular at reflectance 1, and at reflectance 0 (the rim)."""
     dx, dy, dz, far, light = light_point(w, lamp, s, t, x, y, z)
     nl = nx * dx + ny * dy + nz * dz
     if nl <= 0 or light <= 0:
@@ -85,9 +71,9 @@ def light_cell(
 
 @subroutine
 def cell_count(w: PackedScene, lamp: int, alpha: float, metal: float) -> int:
-    """Return in how many cells along its side a light is taken: more for a large lamp, most on smooth metal.
+    """Return into how many cells along its side a light is cut: more for a large lamp, most on smooth metal.
 
-    It is the same all over a surface: where the number changes, the light would jump.
+    The number is constant over a surface, since light would jump where it changes.
     """
     wide = w.lights[lamp, 18]
     if wide == 0.0 or (wide < 0.15 and (metal < 0.1 or 2 * wide < alpha)):
@@ -97,7 +83,7 @@ def cell_count(w: PackedScene, lamp: int, alpha: float, metal: float) -> int:
 
 @kernel
 def add_direct_light(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Array) -> None:
-    """Add to each pixel the light of all lamps: `matt` for a white surface, `shine` as it is mirrored."""
+    """Add to each pixel the light of all lamps: `matt` is diffuse on a white surface, `shine` is specular."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
@@ -132,5 +118,5 @@ def light_pixel(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Arr
             light = w.lights[lamp, 13 + c] * share
             matt[y, x, c] += light * soft / np.pi
             base = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
-            again = 1 + base * (1 / (a + b) - 1)  # light that leaves after more than one throw
+            again = 1 + base * (1 / (a + b) - 1)  # multiple scattering
             shine[y, x, c] += light * (base * full + rim) * again

@@ -1,4 +1,4 @@
-"""The point of the scene that each pixel's middle shows: where it is, how it faces, its colour."""
+"""The G-buffer: for each pixel the point of the scene that its middle shows, with normal and albedo."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from assay.render.engines.intersection import point_to_mesh, point_to_scene
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 from assay.render.engines.rasterizer import camera_ray
-from assay.render.engines.textures import filter_texture, flat_normal, smooth_normal
+from assay.render.engines.textures import filter_texture
 
 
 class GBuffer(NamedTuple):
-    """For each pixel: instance (-1: sky), triangle, depth, place, normal, where shadow rays begin, colour."""
+    """For each pixel: instance (-1: sky), triangle, depth, position, normal, origin of shadow rays, albedo."""
 
     owner: Array
     tri: Array
@@ -26,7 +26,7 @@ class GBuffer(NamedTuple):
 
 @subroutine
 def barycentric_weights(w: PackedScene, i: int, k: int, x: float, y: float, z: float) -> tuple[float, float]:
-    """Return the edge weights of a point on triangle k of instance i."""
+    """Return the barycentric weights u and v of a point on triangle k of instance i."""
     t = w.solid.triangles
     x, y, z = point_to_mesh(w.solid.rows, i, x, y, z)
     x, y, z = x - t[k, 0], y - t[k, 1], z - t[k, 2]
@@ -42,10 +42,42 @@ def barycentric_weights(w: PackedScene, i: int, k: int, x: float, y: float, z: f
 
 
 @subroutine
+def smooth_normal(w: PackedScene, i: int, k: int, u: float, v: float) -> tuple[float, float, float]:
+    """Return the smooth normal of triangle k of instance i at edge weights u and v."""
+    a, b, c = w.faces[k, 0], w.faces[k, 1], w.faces[k, 2]
+    t, n = 1 - u - v, w.corners
+    x = n[a, 3] * t + n[b, 3] * u + n[c, 3] * v
+    y = n[a, 4] * t + n[b, 4] * u + n[c, 4] * v
+    z = n[a, 5] * t + n[b, 5] * u + n[c, 5] * v
+    return normal_to_scene(w, i, x, y, z)
+
+
+@subroutine
+def flat_normal(w: PackedScene, i: int, k: int) -> tuple[float, float, float]:
+    """Return the normal of a triangle's plane."""
+    t = w.solid.triangles
+    ux, uy, uz, vx, vy, vz = t[k, 3], t[k, 4], t[k, 5], t[k, 6], t[k, 7], t[k, 8]
+    return normal_to_scene(w, i, uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
+
+
+@subroutine
+def normal_to_scene(w: PackedScene, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return a mesh's normal as it stands in the scene, of length 1."""
+    m = w.solid.rows
+    a = m[i, 12] * x + m[i, 16] * y + m[i, 20] * z
+    b = m[i, 13] * x + m[i, 17] * y + m[i, 21] * z
+    c = m[i, 14] * x + m[i, 18] * y + m[i, 22] * z
+    length = np.sqrt(a * a + b * b + c * c)
+    if length == 0.0:
+        return 0.0, 0.0, 1.0
+    return a / length, b / length, c / length
+
+
+@subroutine
 def lift_to_smooth(
     w: PackedScene, i: int, k: int, u: float, v: float, x: float, y: float, z: float
 ) -> tuple[float, float, float]:
-    """Return a point moved up to the round surface that smooth normals pretend, so that facets cast no shadows."""
+    """Return a point lifted to the curved surface that smooth normals imply, so that facets cast no shadows."""
     px = py = pz = 0.0
     for corner in range(3):
         n = w.faces[k, corner]
@@ -62,7 +94,7 @@ def lift_to_smooth(
 def facing_normal(
     w: PackedScene, i: int, k: int, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the normal of a point that is seen along d, turned to the viewer, and where shadow rays begin there."""
+    """Return the normal of a point seen along d, turned to the viewer, and the origin of shadow rays."""
     far = abs(x - w.frame[0]) + abs(y - w.frame[1]) + abs(z - w.frame[2])
     off = 1e-4 * far + 1e-6
     if i == len(w.solid.kind) - 1:

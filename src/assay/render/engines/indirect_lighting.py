@@ -1,6 +1,6 @@
-"""Light that comes by way of other surfaces and from the sky: gathered at a few pixels, and spread over the rest.
+"""Indirect lighting: light of other surfaces and of the sky, gathered at a few pixels and interpolated over the rest.
 
-A ray that meets a point which the camera sees too takes the light that was reckoned there.
+A ray that hits a point which the camera sees too takes the radiance that was computed there.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from assay.render.engines.textures import sky_radiance, surface_colour
 
 
 def indirect_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, size: int, side: int) -> Array:
-    """Return the light that comes to each pixel from all sides but the lamps."""
+    """Return the indirect irradiance of each pixel, by final gathering."""
     height, width = p.owner.shape
     rows, columns = (np.minimum(np.arange(size // 2, most + size // 2, size), most - 1) for most in (height, width))
     middles = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1)
@@ -36,7 +36,7 @@ def indirect_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, size: i
 
 
 def gather_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, pixels: Array, side: int) -> Array:
-    """Return the mean light that falls on the surfaces of pixels (y, x), by side x side rays each."""
+    """Return the mean light on the surfaces of pixels (y, x), by side x side rays each."""
     pixels = np.ascontiguousarray(pixels)
     rays = np.zeros((len(pixels) * side * side, 7))
     scatter_rays(p, pixels, side, rays)
@@ -46,7 +46,7 @@ def gather_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, pixels: A
 
 
 def trace_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Array) -> Array:
-    """Return the light that comes along each ray: origin, direction, how often metal may mirror it."""
+    """Return the radiance along each ray: origin, direction, how many reflections on metal may follow."""
     out = np.zeros((len(rays), 3))
     trace_rays(w, p, glow, mean, rays, out)
     return out
@@ -54,7 +54,7 @@ def trace_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Arra
 
 @subroutine
 def ambient(w: PackedScene, mean: Array, c: int, nz: float) -> float:
-    """Return a rough guess of the light from all sides on a surface whose normal rises by nz."""
+    """Return an estimate of the ambient light on a surface whose normal has the height nz."""
     up = (w.frame[16 + c] + w.frame[19 + c]) / 2
     return 0.7 * (up * (1 + nz) / 2 + mean[c] * (1 - nz) / 2)
 
@@ -74,22 +74,10 @@ def visible_pixel(w: PackedScene, p: GBuffer, i: int, x: float, y: float, z: flo
 
 @subroutine
 def outgoing_light(
-    w: PackedScene,
-    p: GBuffer,
-    glow: Array,
-    mean: Array,
-    i: int,
-    k: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    reach: float,
-    seed: int,
-) -> tuple[float, float, float]:
-    """Return the matt light that leaves a point of instance i, met by a ray along d."""
+    w: PackedScene, p: GBuffer, glow: Array, mean: Array, i: int, k: int, x: float, y: float, z: float,
+    dx: float, dy: float, dz: float, reach: float, seed: int,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the diffuse radiance of a point of instance i that a ray along d hits."""
     column, row = visible_pixel(w, p, i, x, y, z)
     if column >= 0:
         return glow[row, column, 0], glow[row, column, 1], glow[row, column, 2]
@@ -98,20 +86,10 @@ def outgoing_light(
 
 @subroutine
 def estimate_outgoing(
-    w: PackedScene,
-    mean: Array,
-    i: int,
-    k: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    reach: float,
-    seed: int,
-) -> tuple[float, float, float]:
-    """Return the matt light that leaves a point of instance i: lamps with a shadow ray each, and an even rest."""
+    w: PackedScene, mean: Array, i: int, k: int, x: float, y: float, z: float, dx: float, dy: float, dz: float,
+    reach: float, seed: int,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the diffuse radiance of a point of instance i: lamps with a shadow ray each, plus ambient light."""
     nx, ny, nz, sx, sy, sz = facing_normal(w, i, k, x, y, z, dx, dy, dz)
     r, g, b = ambient(w, mean, i * 0, nz), ambient(w, mean, i * 0 + 1, nz), ambient(w, mean, i * 0 + 2, nz)
     for lamp in range(len(w.lights)):
@@ -130,20 +108,10 @@ def estimate_outgoing(
 
 @subroutine
 def incoming_light(
-    w: PackedScene,
-    p: GBuffer,
-    glow: Array,
-    mean: Array,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    throws: float,
-    seed: int,
-) -> tuple[float, float, float]:
-    """Return the light that comes to a point from direction d; metal on the way mirrors it up to `throws` times."""
+    w: PackedScene, p: GBuffer, glow: Array, mean: Array, x: float, y: float, z: float,
+    dx: float, dy: float, dz: float, throws: float, seed: int,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return the radiance that reaches a point from direction d; metal on the way reflects it up to `throws` times."""
     fr = fg = fb = 1.0
     while True:
         t, i, k, _, _ = first_hit(w.solid, w.frame[25], x, y, z, dx, dy, dz, FAR)
@@ -157,17 +125,8 @@ def incoming_light(
             r, g, b = surface_colour(w, i, x, y, z, 0.0)
             fr, fg, fb = fr * r, fg * g, fb * b
             alpha = w.solid.rows[i, 38] ** 2
-            dx, dy, dz = sample_ggx(
-                nx,
-                ny,
-                nz,
-                -dx,
-                -dy,
-                -dz,
-                alpha,
-                hash_noise(seed * 16 + 9 + int(throws)),
-                hash_noise(seed * 16 + 12 + int(throws)),
-            )
+            s, v = hash_noise(seed * 16 + 9 + int(throws)), hash_noise(seed * 16 + 12 + int(throws))
+            dx, dy, dz = sample_ggx(nx, ny, nz, -dx, -dy, -dz, alpha, s, v)
             x, y, z = sx, sy, sz
             continue
         r, g, b = outgoing_light(w, p, glow, mean, i, k, x, y, z, dx, dy, dz, 0.02 * t, seed)
@@ -176,7 +135,7 @@ def incoming_light(
 
 @kernel
 def trace_rays(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Array, out: Array) -> None:
-    """Fill in the light of each ray; a ray without a direction has none."""
+    """Fill in the radiance of each ray; a ray without a direction has none."""
     for n in range(len(rays)):
         if rays[n, 3] == 0.0 and rays[n, 4] == 0.0 and rays[n, 5] == 0.0:
             continue
@@ -187,7 +146,7 @@ def trace_rays(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Array
 
 @kernel
 def scatter_rays(p: GBuffer, pixels: Array, side: int, rays: Array) -> None:
-    """Fill in side x side rays from the surface of each pixel, spread over all it sees."""
+    """Fill in side x side cosine-weighted rays from the surface of each pixel."""
     for m in range(len(pixels)):
         y, x = pixels[m, 0], pixels[m, 1]
         if p.owner[y, x] < 0:
@@ -206,7 +165,7 @@ def scatter_rays(p: GBuffer, pixels: Array, side: int, rays: Array) -> None:
 
 @subroutine
 def leading_pixel(p: GBuffer, left: Array, x: int, y: int) -> tuple[int, int]:
-    """Return the first pixel in this one's square of 2 x 2 that has no light yet and is like it: maybe itself."""
+    """Return the first pixel in this one's 2 x 2 square that lacks light and shows the same surface; maybe itself."""
     n = p.normal
     for b in range(y & ~1, y + 1):
         for a in range(x & ~1, min((x & ~1) + 2, left.shape[1])):
@@ -218,7 +177,7 @@ def leading_pixel(p: GBuffer, left: Array, x: int, y: int) -> tuple[int, int]:
 
 @kernel
 def mark_followers(p: GBuffer, left: Array) -> None:
-    """Of the pixels without light yet (1), mark those with 2 that can take that of another in their 2 x 2."""
+    """Of the pixels that lack light (1), mark with 2 those that can copy that of another in their 2 x 2 square."""
     for y in range(left.shape[0]):
         for x in range(left.shape[1]):
             if left[y, x] == 1:
@@ -229,7 +188,7 @@ def mark_followers(p: GBuffer, left: Array) -> None:
 
 @kernel
 def copy_to_followers(p: GBuffer, left: Array, out: Array) -> None:
-    """Give the pixels marked 2 the light of the one that they are like."""
+    """Copy light to the pixels marked 2."""
     for y in range(left.shape[0]):
         for x in range(left.shape[1]):
             if left[y, x] == 2:
@@ -240,7 +199,7 @@ def copy_to_followers(p: GBuffer, left: Array, out: Array) -> None:
 
 @subroutine
 def similarity(w: PackedScene, p: GBuffer, x: int, y: int, a: int, b: int, near: float) -> float:
-    """Return how well pixel (a, b) may lend its light to pixel (x, y): of one plane, 1; of another, less."""
+    """Return the weight of pixel (a, b)'s light for pixel (x, y): 1 on the same plane, less elsewhere."""
     if p.owner[b, a] < 0:
         return 0.0
     n = p.normal
@@ -260,7 +219,7 @@ def similarity(w: PackedScene, p: GBuffer, x: int, y: int, a: int, b: int, near:
 
 @kernel
 def smooth_cells(w: PackedScene, p: GBuffer, middles: Array, cells: Array, size: int, calm: Array) -> None:
-    """Fill in the light of each cell averaged with that of the cells around it on the same surface."""
+    """Fill in the light of each cell, averaged with its neighbours on the same surface."""
     for j in range(cells.shape[0]):
         for i in range(cells.shape[1]):
             y, x = middles[j, i, 0], middles[j, i, 1]
@@ -278,7 +237,7 @@ def smooth_cells(w: PackedScene, p: GBuffer, middles: Array, cells: Array, size:
 
 @kernel
 def interpolate_cells(w: PackedScene, p: GBuffer, cells: Array, size: int, out: Array, left: Array) -> None:
-    """Fill in the gathered light of every pixel, from the cells around it on the same surface; mark those with none."""
+    """Fill in each pixel's light, interpolated from cells near by on the same surface; mark pixels without any."""
     height, width = p.owner.shape
     down, over = cells.shape[0], cells.shape[1]
     for y in range(height):

@@ -1,4 +1,4 @@
-"""Where rays meet shapes: triangles of meshes, instances of a scene, the endless ground."""
+"""Ray intersection with the triangles of meshes, the instances of a scene, and the ground plane."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""How the tracer's functions are compiled: once on a machine, then read from a cache that changes with their source."""
+"""Just-in-time compilation of the ray tracer: once on a machine, then read from a cache keyed by its source."""
 
 import hashlib
 import os
@@ -15,14 +15,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = settings
 jit: Any = numba.njit
 HERE = Path(__file__).parent
-NOT_COMPILED = {"__init__", "blender", "blender_worker", "embedded", "film"}
+NOT_COMPILED = {"__init__", "blender", "blender_worker", "ray_tracer", "passes"}
 """Files whose functions are not compiled."""
 
 
 def kernel(function: Function) -> Function:
-    """Return a function in machine code, to be called from Python: no fast mathematics, so the same bits everywhere.
+    """Compile a function that Python calls; without fast mathematics, so that results are the same everywhere.
 
-    It makes no arrays, so it need not count who holds them (`_nrt`), which takes half the time.
+    Kernels allocate no arrays, so reference counting (`_nrt`) is off, which halves the time.
     """
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder())
     try:
@@ -33,7 +33,7 @@ def kernel(function: Function) -> Function:
 
 
 def subroutine(function: Function) -> Function:
-    """Return a function in machine code that only other such functions call; it is kept as a part of them."""
+    """Compile a function that only kernels call; it is cached as a part of them."""
     machine_code: Function = jit(
         nogil=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
     )(function)

@@ -1,4 +1,4 @@
-"""A scene as flat arrays, the form in which compiled code reads it; what belongs to a mesh or texture is kept."""
+"""A scene packed into flat arrays for compiled code; what is derived from a mesh or a texture is cached."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

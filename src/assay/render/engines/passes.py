@@ -1,4 +1,4 @@
-"""What engines share: axes of cameras and lights, linear light as bytes, instances as numbers of things and parts."""
+"""From render passes (linear light, instance ids, depth) to a shot: sRGB bytes, ids of objects and parts."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from assay.render.scene import Instance, Scene, Shot
 
 
 def unit_vector(vector: Sequence[float] | Array) -> Array:
-    """Return a vector at length one."""
+    """Return a vector scaled to length 1."""
     array = np.asarray(vector, dtype=np.float64)
     whole: Array = array / np.linalg.norm(array)
     return whole
 
 
 def look_axes(towards: Sequence[float] | Array, up: Sequence[float] = (0.0, 0.0, 1.0)) -> tuple[Array, Array, Array]:
-    """Return the unit vectors right, up and forward of what looks `towards` something, as upright as can be."""
+    """Return the unit vectors right, up and forward of a camera or lamp that looks `towards` a direction."""
     forward = unit_vector(towards)
     if abs(float(forward @ unit_vector(up))) > 0.99999:  # straight up or down: then north is up
         up = (0.0, 1.0, 0.0)
@@ -44,7 +44,7 @@ def _part(instance: Instance) -> str:
 
 
 def encode_srgb(light: Array, exposure: float) -> Array:
-    """Return linear light as bytes of a screen (sRGB)."""
+    """Return linear light as sRGB bytes."""
     steps = (np.clip(light * exposure, 0, 1) * (len(_CURVE) - 1) + 0.5).astype(np.int32)
     image: Array = _CURVE[steps]
     return image

@@ -1,4 +1,4 @@
-"""What each pixel's middle shows: triangles into a depth buffer for a perspective camera, rays for a fisheye.
+"""Primary visibility at each pixel's middle: a depth buffer for a perspective camera, rays for a fisheye.
 
 A triangle a, b, c seen from the eye covers pixel place p = (x, y, 1) where p . (a x b), p . (b x c) and p . (c x a)
 have one sign, with corners taken times the camera's matrix; so nothing needs to be clipped.

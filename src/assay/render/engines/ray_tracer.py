@@ -1,4 +1,4 @@
-"""The embedded engine: a small ray tracer in compiled code that needs no display and always gives the same bytes."""
+"""The engine `embedded`: a small ray tracer in compiled code that needs no display and always gives the same bytes."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from assay.render.scene import Scene, Shot
 
 @dataclass(frozen=True)
 class SampleCounts:
-    """How much work goes into a picture."""
+    """How many samples of each kind a picture gets."""
 
     shadow: int
     """Rays to a light where its shadow has an edge, along either side of the light."""

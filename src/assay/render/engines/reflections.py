@@ -1,4 +1,4 @@
-"""What smooth surfaces mirror, and the sum of all light of a pixel."""
+"""Reflections on smooth surfaces, and the sum of all light of a pixel."""
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from assay.render.engines.rasterizer import camera_ray
 from assay.render.engines.textures import sky_radiance
 
 METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
-"""From which value on it is metal; below which roughness a mirror is clear; above which all but metal mirror no more
-than the mean light around them."""
+"""Metallic from this value on; mirror-like below this roughness; dielectrics above this roughness reflect only the mean
+light around them."""
 
 
 def reflected_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, sides: Array, rays: int) -> Array:
-    """Return what comes from where each pixel's surface mirrors, for a mirror of colour 1."""
+    """Return the reflected radiance of each pixel, at reflectance 1."""
     metal, rough = w.solid.rows[p.owner, 37] >= METAL, w.solid.rows[p.owner, 38]
     out = sides.copy()
     for chosen, count in (
@@ -38,28 +38,20 @@ def reflected_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, sides:
 
 @kernel
 def reflect_rays(w: PackedScene, p: GBuffer, pixels: Array, count: int, rays: Array) -> None:
-    """Fill in `count` rays from each pixel's surface to where it mirrors."""
+    """Fill in `count` reflected rays from each pixel's surface."""
     for m in range(len(pixels)):
         y, x = pixels[m, 0], pixels[m, 1]
         vx, vy, vz = w.frame[0] - p.at[y, x, 0], w.frame[1] - p.at[y, x, 1], w.frame[2] - p.at[y, x, 2]
         size = np.sqrt(vx * vx + vy * vy + vz * vz)
+        vx, vy, vz = vx / size, vy / size, vz / size
+        nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
         alpha = w.solid.rows[p.owner[y, x], 38] ** 2
         key = (y * p.owner.shape[1] + x) * KEYS_PER_PIXEL
         turn, high = hash_noise(key + 800), hash_noise(key + 801)
         for k in range(count):
             s, t = (turn + k * 0.7548776662466927) % 1.0, (high + k * 0.5698402909980532) % 1.0
             n = m * count + k
-            rays[n, 3], rays[n, 4], rays[n, 5] = sample_ggx(
-                p.normal[y, x, 0],
-                p.normal[y, x, 1],
-                p.normal[y, x, 2],
-                vx / size,
-                vy / size,
-                vz / size,
-                alpha,
-                s,
-                t * 0.98,
-            )
+            rays[n, 3], rays[n, 4], rays[n, 5] = sample_ggx(nx, ny, nz, vx, vy, vz, alpha, s, t * 0.98)
             rays[n, 6] = 2.0
             for c in range(3):
                 rays[n, c] = p.start[y, x, c]
@@ -67,7 +59,7 @@ def reflect_rays(w: PackedScene, p: GBuffer, pixels: Array, count: int, rays: Ar
 
 @kernel
 def smooth_reflections(w: PackedScene, p: GBuffer, light: Array, out: Array) -> None:
-    """Fill in mirrored light averaged over near pixels that show the same and face alike; clear mirrors stay."""
+    """Fill in reflected light averaged over near pixels of the same surface; mirror-like surfaces stay as they are."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
@@ -95,7 +87,7 @@ def smooth_reflections(w: PackedScene, p: GBuffer, light: Array, out: Array) -> 
 def sum_light(
     w: PackedScene, p: GBuffer, matt: Array, around: Array, shine: Array, mirror_light: Array, base: Array, rest: Array
 ) -> None:
-    """Fill in all light of each pixel in two parts: what its colour is multiplied with, and the rest."""
+    """Fill in all light of each pixel in two parts: `base` is multiplied by its albedo, `rest` is not."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
@@ -121,9 +113,9 @@ def sum_light(
 
 @kernel
 def fill_diffuse(w: PackedScene, p: GBuffer, matt: Array, around: Array, mean: Array, guess: bool, out: Array) -> None:
-    """Fill in the matt light of each pixel as other surfaces see it; metal counts as a darker matt.
+    """Fill in the diffuse radiance of each pixel as other surfaces receive it; metal counts as darker diffuse.
 
-    With `guess` the light from all sides is not known yet.
+    With `guess` the indirect light is not known yet, and is estimated.
     """
     height, width = p.owner.shape
     for y in range(height):

@@ -1,6 +1,6 @@
-"""How much of each light reaches each pixel: one ray first, many where neighbours disagree, then evened out.
+"""Soft shadows: the share of each light that reaches each pixel, by one ray, or more where neighbours disagree.
 
-Pixels are taken in tiles. What cannot stand between a tile and a light is left out, so most pixels cast no ray at all.
+Pixels are handled in tiles. Instances that cannot block a light for a tile are culled, so most pixels cast no ray.
 """
 
 import numpy as np
@@ -218,17 +218,8 @@ def visible_share(w: PackedScene, p: GBuffer, lamp: int, x: int, y: int, near: A
         t = 2 * ((k // side) + hash_noise(at * KEYS_PER_PIXEL + 32 * lamp + 544 + k)) / side - 1
         over = ((k * 5 + 2) % (side * side) + 0.5) / (side * side) - 0.5
         down = (k + 0.5) / (side * side) - 0.5
-        total += light_reaches(
-            w,
-            lamp,
-            s,
-            t,
-            sx + ax * over + bx * down,
-            sy + ay * over + by * down,
-            sz + az * over + bz * down,
-            near,
-            some,
-        )
+        x0, y0, z0 = sx + ax * over + bx * down, sy + ay * over + by * down, sz + az * over + bz * down
+        total += light_reaches(w, lamp, s, t, x0, y0, z0, near, some)
     return total / (side * side)
 
 

@@ -1,4 +1,4 @@
-"""What a surface is where a ray meets it: its normal, its colour, and the light that comes to it from the sky."""
+"""Lookups: albedo from textures with mipmaps, and the radiance of the sky."""
 
 import numpy as np
 
@@ -18,38 +18,6 @@ def sky_radiance(w: PackedScene, dx: float, dy: float, dz: float) -> tuple[float
         w.frame[20] + (w.frame[17] - w.frame[20]) * z,
         w.frame[21] + (w.frame[18] - w.frame[21]) * z,
     )
-
-
-@subroutine
-def smooth_normal(w: PackedScene, i: int, k: int, u: float, v: float) -> tuple[float, float, float]:
-    """Return the smooth normal of triangle k of instance i at edge weights u and v."""
-    a, b, c = w.faces[k, 0], w.faces[k, 1], w.faces[k, 2]
-    t, n = 1 - u - v, w.corners
-    x = n[a, 3] * t + n[b, 3] * u + n[c, 3] * v
-    y = n[a, 4] * t + n[b, 4] * u + n[c, 4] * v
-    z = n[a, 5] * t + n[b, 5] * u + n[c, 5] * v
-    return normal_to_scene(w, i, x, y, z)
-
-
-@subroutine
-def flat_normal(w: PackedScene, i: int, k: int) -> tuple[float, float, float]:
-    """Return the normal of a triangle's plane."""
-    t = w.solid.triangles
-    ux, uy, uz, vx, vy, vz = t[k, 3], t[k, 4], t[k, 5], t[k, 6], t[k, 7], t[k, 8]
-    return normal_to_scene(w, i, uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
-
-
-@subroutine
-def normal_to_scene(w: PackedScene, i: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return a mesh's normal as it stands in the scene, of length 1."""
-    m = w.solid.rows
-    a = m[i, 12] * x + m[i, 16] * y + m[i, 20] * z
-    b = m[i, 13] * x + m[i, 17] * y + m[i, 21] * z
-    c = m[i, 14] * x + m[i, 18] * y + m[i, 22] * z
-    length = np.sqrt(a * a + b * b + c * c)
-    if length == 0.0:
-        return 0.0, 0.0, 1.0
-    return a / length, b / length, c / length
 
 
 @subroutine
@@ -119,18 +87,9 @@ def mip_level(w: PackedScene, i: int, reach: float) -> float:
 
 @subroutine
 def filter_texture(
-    w: PackedScene,
-    i: int,
-    x: float,
-    y: float,
-    z: float,
-    ax: float,
-    ay: float,
-    az: float,
-    bx: float,
-    by: float,
+    w: PackedScene, i: int, x: float, y: float, z: float, ax: float, ay: float, az: float, bx: float, by: float,
     bz: float,
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float]:  # fmt: skip
     """Return a texture's colour averaged over a pixel: a point, and the steps to the next pixel across and down."""
     number = w.solid.kind[i, 7]
     s, t = texture_place(w, i, x, y, z)
@@ -147,7 +106,7 @@ def filter_texture(
     taps = int(min(8.0, max(1.0, np.ceil(major / max(minor, 1.0)))))
     level = np.log2(max(major / taps, minor, 1e-9))
     if taps > 2:
-        level = np.floor(level + 0.5)  # so many looks need no blend of two levels
+        level = np.floor(level + 0.5)  # so many samples need no blend of two levels
     r = g = b = 0.0
     for k in range(taps):
         off = (k + 0.5) / taps - 0.5
