@@ -50,6 +50,15 @@ class Settings:
             {names.get(key, key): place for key, place in self.places.items()},
         )
 
+    def replace_words(self, words: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> "Settings":
+        """Return the settings with another system's words in ours; `words` gives by key and word the settings meant."""
+        ours = self
+        for key, meanings in words.items():
+            word = ours.values.get(key)
+            if isinstance(word, str) and word in meanings:
+                ours = ours.without({key}).merge(Settings(meanings[word]))
+        return ours
+
     def without(self, keys: Iterable[str]) -> "Settings":
         """Return the settings but for these keys."""
         dropped = set(keys)
@@ -148,6 +157,16 @@ def _field_texts(kind: type) -> dict[str, str]:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
     }
+
+
+def check_names(names: list[str], known: Iterable[str], kind: str) -> list[str]:
+    """Return names if each is known and none occurs twice; for the validator of a field."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no {kind} named {name!r}{suggestion(name, known)}")
+    if not names or len(set(names)) < len(names):
+        raise ValueError("one or more different names")
+    return names
 
 
 def validate(model: type[M], settings: Settings) -> M:

@@ -1,7 +1,7 @@
 """What a task is, and the splits that tasks with enumerable worlds share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -43,6 +43,12 @@ class TaskConfig(Config):
     """The split `hard`: at least so many worlds of each near-boundary type (else `per_variant`); far ones fill up."""
     balance: Balance | None = None
     """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
+
+    def refuse_shared(self, why: str, allowed: Iterable[str] = ()) -> None:
+        """Raise if one of the settings above is given and does not apply; `why` follows its name."""
+        for key in sorted((self.model_fields_set & set(TaskConfig.model_fields)) - set(allowed)):
+            if getattr(self, key) != TaskConfig.model_fields[key].get_default(call_default_factory=True):
+                raise ValueError(f"{key} {why}")
 
 
 class Task(ABC):

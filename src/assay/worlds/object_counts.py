@@ -6,7 +6,7 @@ labels and worlds. Where the diagram is too large, worlds are drawn until one ha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -19,10 +19,9 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Var, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import GOLDEN, Deck, Draws, Streams, fractions, mix_words, numbers_below
-from assay.worlds.source import DrawStyle, Source, WorldSource
+from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
+from assay.worlds.source import DrawStyle, SeededSource, Source, WorldSource
 from assay.worlds.split import Split
-from assay.worlds.world import World
 
 NODES = 20_000
 """How large a diagram may be; a larger one takes longer than drawing does."""
@@ -41,9 +40,9 @@ def object_count_source(
     parts: list[Source] = []
     for number in numbers:
         own = replace(split, where=conjunction(split.where, *_slots_filled(knowledge, number)), quota=None)
-        kind = WorldSource if exact else RejectionSource
+        kind: type[WorldSource | RejectionSource] = WorldSource if exact else RejectionSource
         parts.append(kind(knowledge, own, seed, *purpose, number))
-    return ObjectCountSource(knowledge, split, seed, purpose, tuple(parts), style)
+    return ObjectCountSource(knowledge, split, seed, *purpose, parts=parts, style=style)
 
 
 @lru_cache(maxsize=32)
@@ -62,16 +61,20 @@ def _slots_filled(knowledge: Knowledge, number: int) -> list[Formula]:
     return [Var(name).ne(ABSENT) if name in firsts[:number] else Var(name).eq(ABSENT) for name in optional]
 
 
-@dataclass(frozen=True)
-class ObjectCountSource:
+class ObjectCountSource(SeededSource):
     """The worlds of a split, dealt from several sources in turn; a place decides the style, whatever the source."""
 
-    knowledge: Knowledge
-    split: Split
-    seed: int
-    purpose: tuple[object, ...]
-    parts: tuple[Source, ...]
-    style: DrawStyle
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        split: Split,
+        seed: int,
+        *purpose: object,
+        parts: Sequence[Source],
+        style: DrawStyle,
+    ) -> None:
+        super().__init__(knowledge, split, seed, *purpose, style=style)
+        self.parts = parts
 
     @property
     def total(self) -> int:
@@ -81,32 +84,22 @@ class ObjectCountSource:
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places."""
         places = np.asarray(places, dtype=np.int64)
-        which = Deck(len(self.parts), self.seed, *self.purpose, self.split.name, "number").deal(places)
+        which = self._deck(len(self.parts), "number").deal(places)
         codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         for number, part in enumerate(self.parts):
             codes[which == number] = part.codes(places[which == number] // len(self.parts))
         return codes
-
-    def worlds(self, places: Array) -> list[World]:
-        """Return the worlds at these places, each with a style of its own."""
-        return self.style_worlds(places, self.codes(places))
-
-    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
-        """Return worlds of these concepts, each with the style that is drawn for its place."""
-        streams, space = Streams(self.seed, *self.purpose, self.split.name), self.knowledge.space
-        pairs = zip(np.asarray(places).tolist(), codes.tolist(), strict=True)
-        return [World(space, tuple(row), self.style(streams[place], row, self.split.pool)) for place, row in pairs]
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""
         return np.asarray(np.any([part.contains(codes) for part in self.parts], axis=0))
 
 
-class RejectionSource:
+class RejectionSource(SeededSource):
     """Worlds drawn value by value until one belongs to the split and has the labels that its place is to have."""
 
     def __init__(self, knowledge: Knowledge, split: Split, seed: int, *purpose: object) -> None:
-        self.knowledge, self.split, self.seed, self.purpose = knowledge, split, seed, purpose
+        super().__init__(knowledge, split, seed, *purpose)
         self.filled = int(str(purpose[-1]))
         self.salt = np.uint64(Draws(seed, *purpose, "share").key)
         for place, label in enumerate(knowledge.labels):
@@ -163,7 +156,7 @@ class RejectionSource:
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places."""
         places = np.asarray(places, dtype=np.int64)
-        wanted = Deck(len(self.kinds), self.seed, *self.purpose, self.split.name, "kind").deal(places)
+        wanted = self._deck(len(self.kinds), "kind").deal(places)
         rows = np.zeros((len(places), len(self.sizes)), dtype=np.int64)
         left, first, tries = np.arange(len(places)), 0, TRIES
         while len(left):
@@ -189,10 +182,6 @@ class RejectionSource:
         chosen = fits.reshape(len(places), tries)
         hit = np.asarray(chosen.any(axis=1))
         return hit, codes.reshape(len(places), tries, -1)[hit, chosen.argmax(axis=1)[hit]]
-
-    def worlds(self, places: Array) -> list[World]:
-        """Return the worlds at these places, without a style."""
-        return [World(self.knowledge.space, tuple(row), {}) for row in self.codes(places).tolist()]
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split: its number of objects, its formula, its share."""

@@ -4,6 +4,7 @@ The decision diagram numbers the worlds of each label; a deck deals the numbers.
 world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -115,8 +116,8 @@ def _gather(parts: Sequence[Range | LabelGroup], which: Array, numbers: Array) -
     return codes
 
 
-class WorldSource:
-    """The worlds of one split of one task, as a function of the seed and the place."""
+class SeededSource(ABC):
+    """What sources share that draw the concepts of a place, and then a style for it."""
 
     def __init__(
         self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, style: DrawStyle = lambda *_: {}
@@ -126,6 +127,38 @@ class WorldSource:
         self.split = split
         self.seed = seed
         self.purpose = purpose
+
+    @abstractmethod
+    def codes(self, places: Array) -> Codes:
+        """Return the concept codes of the worlds at these places of the split."""
+
+    def worlds(self, places: Array) -> list[World]:
+        """Return the worlds at these places of the split, each with a style of its own."""
+        return self.style_worlds(places, self.codes(places))
+
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
+        """Return worlds of these concepts, each with the style that is drawn for its place."""
+        streams = Streams(self.seed, *self.purpose, self.split.name)
+        space, pool, worlds = self.knowledge.space, self.split.pool, []
+        for place, row in zip(np.asarray(places).tolist(), np.asarray(codes).tolist(), strict=True):
+            rng = streams[place]
+            style = self.style(rng, row, pool)
+            if self.knowledge.stochastic:
+                style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
+            worlds.append(World(space, tuple(row), style))
+        return worlds
+
+    def _deck(self, size: int, *purpose: object) -> Deck:
+        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
+
+
+class WorldSource(SeededSource):
+    """The worlds of one split of one task, numbered by the rule's decision diagram."""
+
+    def __init__(
+        self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, style: DrawStyle = lambda *_: {}
+    ) -> None:
+        super().__init__(knowledge, split, seed, *purpose, style=style)
         self._refuse_trivial()
 
     @cached_property
@@ -173,22 +206,6 @@ class WorldSource:
         which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
         return _gather(self.label_groups, which, numbers)
 
-    def worlds(self, places: Array) -> list[World]:
-        """Return the worlds at these places of the split, each with a style of its own."""
-        return self.style_worlds(places, self.codes(places))
-
-    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
-        """Return worlds of these concepts, each with the style that is drawn for its place."""
-        streams = Streams(self.seed, *self.purpose, self.split.name)
-        space, pool, worlds = self.knowledge.space, self.split.pool, []
-        for place, row in zip(places.tolist(), codes.tolist(), strict=True):
-            rng = streams[place]
-            style = self.style(rng, row, pool)
-            if self.knowledge.stochastic:
-                style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
-            worlds.append(World(space, tuple(row), style))
-        return worlds
-
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""
         which = self._deck(len(self.label_groups), "label").deal(places)
@@ -202,9 +219,6 @@ class WorldSource:
     def _by_world(self, places: Array) -> tuple[Array, Array]:
         """Deal all worlds evenly, whatever their labels."""
         return _locate(self._deck(self.total, "world").deal(places), self.label_groups)
-
-    def _deck(self, size: int, *purpose: object) -> Deck:
-        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
 from assay.logic.circuit import letters
 from assay.logic.decode import Decoder
@@ -95,7 +96,7 @@ def test_a_whole_chess_board():
     board = Board()
     knowledge = board.knowledge()
     rng = rng_for(3, "noisy boards")
-    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=30)]
+    truth = codes_of([START, MIDDLE, END])[rng.integers(3, size=30)]
     logits = rng.normal(size=(30, 64, 13)) + 4 * np.eye(13)[truth]
     spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     likely = spread.argmax(axis=2)

@@ -4,9 +4,6 @@ Eight rules, for both colours; the one about both kings is shared, so that there
 counting, three about where pieces stand.
 """
 
-import numpy as np
-
-from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.families.chess.positions import COLOURS, EMPTY, VALUES
 from assay.logic import formula as f
@@ -17,7 +14,7 @@ COUNTING, LOCALISING = ("counting",), ("localising",)
 
 
 class Board:
-    """A board of squares `a1`, `b1`, ...: its knowledge, and boards written as FEN."""
+    """A board of squares `a1`, `b1`, ...: its squares, rules and knowledge."""
 
     def __init__(self, files: int = 8, ranks: int = 8) -> None:
         self.files, self.ranks = files, ranks
@@ -75,18 +72,3 @@ class Board:
             ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
         ]
         return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in rules]
-
-    def codes(self, *fens: str) -> Codes:
-        """Return the codes of boards in FEN, the last rank first."""
-        return np.array([self._row(fen) for fen in fens], dtype=np.int64)
-
-    def _row(self, fen: str) -> list[int]:
-        ranks = []
-        for text in fen.split("/"):
-            row: list[int] = []
-            for sign in text:
-                row += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
-            assert len(row) == self.files, fen
-            ranks.append(row)
-        assert len(ranks) == self.ranks, fen
-        return [code for row in reversed(ranks) for code in row]

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config import Settings
+from assay.config import Settings, check_names
 from assay.errors import ConfigError, suggestion
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
+from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.logic.formula import Formula, Not, conjunction
 from assay.logic.parse import parse
-from assay.logic.traverse import rebuilt, substituted
 from assay.seeds import rng_for
 from assay.tasks.scene_task import SceneConfig
 
@@ -71,13 +71,7 @@ class ClevrConfig(SceneConfig):
     @field_validator("shapes", "colours", "materials", "sizes")
     @classmethod
     def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
-        known = list(KNOWN[info.field_name])
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
-        if not names or len(set(names)) < len(names):
-            raise ValueError("one or more different names")
-        return names
+        return check_names(names, KNOWN[info.field_name], info.field_name[:-1])
 
     @field_validator("objects")
     @classmethod
@@ -195,7 +189,7 @@ def from_rsbench(settings: Settings) -> Settings:
     }
     places = {"rule": plain.places.get("logic"), "objects": plain.places.get("max_objects")}
     if "logic" in plain.values:
-        names = _symbols(plain)
+        names = read_symbols(plain, "symbols", "logic")
         translated["rule"] = str(_rule(plain, names, {**plain.values, **translated}))
         translated["objects"] = -(-len(names) // len(ATTRIBUTES))
     if {"min_objects", "max_objects"} & set(plain.values):
@@ -222,33 +216,13 @@ def _objects(settings: Settings) -> Any:
     return least if least == most else (least, most)
 
 
-def _symbols(settings: Settings) -> list[str]:
-    names = settings.values.get("symbols")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-        raise ConfigError(f"{settings.place('logic')}logic needs symbols, a list of names, not {names!r}")
-    return names
-
-
 def _rule(settings: Settings, names: Sequence[str], values: Mapping[str, Any]) -> Formula:
-    text = settings.values["logic"]
-    if not isinstance(text, str):
-        raise ConfigError(f"{settings.place('logic')}logic: expected a formula, not {text!r}")
+    """Return the rule, whose symbols are the attributes of the first object, then those of the second, and so on."""
     each = len(ATTRIBUTES)
-    owners: dict[str, Formula] = {
-        name: Var(f"object{i // each + 1}.{ATTRIBUTES[i % each]}") for i, name in enumerate(names)
+    concepts = {name: f"object{i // each + 1}.{ATTRIBUTES[i % each]}" for i, name in enumerate(names)}
+    numbers = {
+        STEP * place + code: value
+        for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
+        for code, value in enumerate(values.get(key) or KNOWN[key])
     }
-    named = {STEP * place + code: value for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
-             for code, value in enumerate(values.get(key) or KNOWN[key])}  # fmt: skip
-    return substituted(_named(parse(text, owners), named), owners)
-
-
-def _named(formula: Formula, values: Mapping[int, str]) -> Formula:
-    """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
-    if not isinstance(formula, Compare):
-        return rebuilt(formula, lambda part: _named(part, values))
-
-    def meant(side: Formula) -> Formula:
-        number = side.value if isinstance(side, Const) else None
-        return Const(values[number]) if type(number) is int and number in values else side
-
-    return Compare(formula.operator, meant(formula.left), meant(formula.right))
+    return read_formula(settings, "logic", concepts, numbers)

@@ -60,10 +60,8 @@ class CocoConfig(TaskConfig):
 
     @model_validator(mode="after")
     def _must_apply(self) -> "CocoConfig":
-        inherited = {name for name in TaskConfig.model_fields if name not in type(self).__annotations__}
-        for name in sorted(self.model_fields_set & inherited):
-            if getattr(self, name) != TaskConfig.model_fields[name].get_default(call_default_factory=True):
-                raise ValueError(f"{name} does not apply: images are chosen by variant and near-boundary type")
+        why = "does not apply: images are chosen by variant and near-boundary type"
+        self.refuse_shared(why, allowed=type(self).__annotations__)
         return self
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic.formula import Formula
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 
@@ -105,8 +104,3 @@ def _tied_changes(after: Mapping[str, Value], changes: Mapping[str, Value]) -> d
     elif any({**changes, **more}.get(name) for name in ("red_light", *greens)):
         more["stop_sign"] = False
     return more
-
-
-def formula(action: str, emergency: bool = False) -> Formula:
-    """Return the formula of an action."""
-    return parse(rules(emergency)[action])

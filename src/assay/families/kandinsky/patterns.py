@@ -6,10 +6,11 @@ from typing import Any
 from assay.concepts import Concept, ConceptSpace, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError, suggestion
-from assay.logic.formula import Compare, Const, Formula, Var
+from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.logic.formula import Formula, Var
 from assay.logic.ground import grounded, shape_of
 from assay.logic.parse import parse
-from assay.logic.traverse import free_names, rebuilt, substituted
+from assay.logic.traverse import free_names, substituted
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {
@@ -90,45 +91,19 @@ def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` is the pattern, `aggregator_logic` the aggregator."""
     translated: dict[str, Any] = {}
     if "logic" in settings.values:
-        names = _names(settings, "symbols", "logic")
+        names = read_symbols(settings, "symbols", "logic")
         owners = {name: f"object{i // 2 + 1}.{ATTRIBUTES[i % 2]}" for i, name in enumerate(names)}
-        translated["pattern"] = str(_renamed(settings, "logic", owners))
+        translated["pattern"] = str(read_formula(settings, "logic", owners, NUMBERS))
     if "aggregator_logic" in settings.values:
-        names = _names(settings, "aggregator_symbols", "aggregator_logic")
+        names = read_symbols(settings, "aggregator_symbols", "aggregator_logic")
         owners = {name: f"figure{i + 1}.pattern" for i, name in enumerate(names)}
-        translated["aggregator"] = str(_renamed(settings, "aggregator_logic", owners))
+        translated["aggregator"] = str(read_formula(settings, "aggregator_logic", owners, NUMBERS))
     places = {"pattern": settings.places.get("logic"), "aggregator": settings.places.get("aggregator_logic")}
     consumed = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
     plain = settings.without(consumed).rename_keys(RSBENCH)
     return plain.merge(
         Settings(translated, {key: place for key, place in places.items() if place and key in translated})
     )
-
-
-def _names(settings: Settings, key: str, logic: str) -> list[str]:
-    names = settings.values.get(key)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"{settings.place(logic)}{logic} needs {key}, a list of names, not {names!r}")
-    return names
-
-
-def _renamed(settings: Settings, key: str, owners: Mapping[str, str]) -> Formula:
-    text = settings.values[key]
-    if not isinstance(text, str):
-        raise ConfigError(f"{settings.place(key)}{key}: expected a formula, not {text!r}")
-    return substituted(_named_values(parse(text, owners)), {name: Var(owner) for name, owner in owners.items()})
-
-
-def _named_values(formula: Formula) -> Formula:
-    """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
-    if isinstance(formula, Compare):
-        return Compare(formula.operator, _named_value(formula.left), _named_value(formula.right))
-    return rebuilt(formula, _named_values)
-
-
-def _named_value(formula: Formula) -> Formula:
-    number = formula.value if isinstance(formula, Const) else None
-    return Const(NUMBERS[number]) if type(number) is int and number in NUMBERS else formula
 
 
 def flat_combination(combination: Any, objects: int, shapes: Iterable[str]) -> list[Any]:

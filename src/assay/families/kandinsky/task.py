@@ -18,8 +18,8 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.config import Settings
-from assay.errors import ConfigError, suggestion
+from assay.config import Settings, check_names
+from assay.errors import ConfigError
 from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
@@ -84,13 +84,7 @@ class KandConfig(TaskConfig):
     @field_validator("shapes", "colours")
     @classmethod
     def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
-        known = SHAPES if info.field_name == "shapes" else COLOURS
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
-        if not names or len(set(names)) < len(names):
-            raise ValueError("one or more different names")
-        return names
+        return check_names(names, SHAPES if info.field_name == "shapes" else COLOURS, info.field_name[:-1])
 
     @model_validator(mode="after")
     def _must_fit(self) -> "KandConfig":

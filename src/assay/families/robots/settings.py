@@ -165,11 +165,7 @@ def _refuse_other_than_shares(shares: float | Shares) -> None:
 
 def translate_settings(settings: Settings) -> Settings:
     """Return settings in our keys, on top of the preset that they name."""
-    ours = settings.rename_keys(RELEASED)
-    for key, words in WORDS.items():
-        word = ours.values.get(key)
-        if isinstance(word, str) and word in words:
-            ours = ours.without({key}).merge(Settings(words[word]))
+    ours = settings.rename_keys(RELEASED).replace_words(WORDS)
     preset = ours.values.get("preset")
     if preset is None:
         return ours

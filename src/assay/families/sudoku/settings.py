@@ -108,9 +108,7 @@ class SudokuConfig(TaskConfig):
 
     @model_validator(mode="after")
     def _must_agree(self) -> "SudokuConfig":
-        for key, field in TaskConfig.model_fields.items():
-            if getattr(self, key) != field.default:
-                raise ValueError(f"{key} is not for boards, which are too many to list; see valid_ratio and violations")
+        self.refuse_shared("is not for boards, which are too many to list; see valid_ratio and violations")
         if self.blanks and (self.incomplete == "violated" or self.actions is not None):
             raise ValueError("blanks need 'incomplete: open' and no actions, or no board would be valid")
         if self.blanks > self.shape.cells // 3:

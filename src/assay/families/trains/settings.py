@@ -6,7 +6,6 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from assay.concepts import ConceptSpace
-from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
 from assay.families.trains.drawing.appearance import Background, Visualization
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
@@ -137,13 +136,3 @@ def _read(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"the file {path!r} cannot be read: {why}") from None
-
-
-def translate_settings(settings: Settings) -> Settings:
-    """Return settings in our keys, where they are V-LoL's."""
-    ours = settings.rename_keys(RELEASED)
-    for key, words in WORDS.items():
-        word = ours.values.get(key)
-        if isinstance(word, str) and word in words:
-            ours = ours.without({key}).merge(Settings(words[word]))
-    return ours

@@ -20,10 +20,9 @@ from assay.errors import KnowledgeError
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import GOLDEN, Deck, Draws, Streams, fractions, mix_words, numbers_below
-from assay.worlds.source import DrawStyle
+from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
+from assay.worlds.source import DrawStyle, SeededSource
 from assay.worlds.split import Split
-from assay.worlds.world import World
 
 Distribution = Literal["michalski", "uniform"]
 Car = tuple[Value, ...]
@@ -162,7 +161,7 @@ class TrainDistribution:
         return codes.reshape(len(words), -1)
 
 
-class TrainSource:
+class TrainSource(SeededSource):
     """The trains of one split: drawn anew until they belong to it and go the way that is wanted at their place."""
 
     def __init__(
@@ -174,8 +173,8 @@ class TrainSource:
         *purpose: object,
         style: DrawStyle,
     ) -> None:
-        self.knowledge, self.trains, self.split, self.seed, self.style = knowledge, trains, split, seed, style
-        self.purpose = purpose
+        super().__init__(knowledge, split, seed, *purpose, style=style)
+        self.trains = trains
 
     @property
     def total(self) -> int:
@@ -208,7 +207,7 @@ class TrainSource:
         """Return the concepts of the trains at these places; labels by turns where the split balances them."""
         places = np.asarray(places, dtype=np.int64)
         balanced = self.split.balance == "label"
-        wanted = Deck(2, self.seed, *self.purpose, self.split.name, "label").deal(places) if balanced else None
+        wanted = self._deck(2, "label").deal(places) if balanced else None
         codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         todo, turn, batch = np.arange(len(places)), 0, 2
         while len(todo):
@@ -239,16 +238,6 @@ class TrainSource:
             f"split {name!r}: of {TRIES:,} trains drawn for a place none {what} ({places:,} places are left): the rule"
             " or the split leaves too few; change the rule, 'stages' or the number of cars"
         )
-
-    def worlds(self, places: Array) -> list[World]:
-        """Return the trains at these places, each in a style of its own."""
-        return self.style_worlds(places, self.codes(places))
-
-    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
-        """Return trains with these concepts, each in the style of its place."""
-        streams, space = Streams(self.seed, *self.purpose, self.split.name), self.knowledge.space
-        numbered = zip(np.asarray(places).tolist(), np.asarray(codes).tolist(), strict=True)
-        return [World(space, tuple(row), self.style(streams[place], row, self.split.pool)) for place, row in numbered]
 
 
 SHAPES = {"yellow": "rectangle", "green": "bucket", "grey": "ellipse", "red": "hexagon", "blue": "u_shaped"}

@@ -20,7 +20,7 @@ from assay.config import Settings
 from assay.families.trains.changes import change_train, remove_roofs, swap_loads
 from assay.families.trains.drawing.appearance import FARTHEST, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
-from assay.families.trains.settings import TrainsConfig, translate_settings
+from assay.families.trains.settings import RELEASED, WORDS, TrainsConfig
 from assay.families.trains.source import (
     ATTRIBUTES,
     Distribution,
@@ -67,7 +67,7 @@ class MichalskiTrains(SceneTask):
     @classmethod
     def translate_settings(cls, settings: Settings) -> Settings:
         """Understand V-LoL's keys."""
-        return translate_settings(settings)
+        return settings.rename_keys(RELEASED).replace_words(WORDS)
 
     def backbones(self) -> dict[str, str]:
         """Return the network of the paper, or one for pictures too small for it."""

@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, Place, extrude_side, piece, wheel
+from assay.families.driving.drawing.model import Model, Piece, extrude_side, piece, wheel
+from assay.render.scene import Vector
 from assay.render.solids import box, cylinder, extrude, hull, union
 
 WHEEL = 0.33
@@ -66,7 +67,7 @@ def _axles(shape: CarShape) -> tuple[float, float]:
     return -shape.length / 2 + 0.82, shape.length / 2 - 0.86
 
 
-def _corners(shape: CarShape) -> list[tuple[Place, Place]]:
+def _corners(shape: CarShape) -> list[tuple[Vector, Vector]]:
     """Return the four corners of the cabin, below and above."""
     low, high = shape.width / 2 - 0.08, shape.width / 2 - 0.3
     return [

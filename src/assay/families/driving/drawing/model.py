@@ -10,7 +10,6 @@ from assay.arrays import Array
 from assay.render.scene import Instance, Material, Mesh, Vector, linear_rgb
 from assay.render.solids import Point, extrude, hull, mesh_of, revolve
 
-Place = tuple[float, float, float]
 SMOOTH = 16
 """How many sides the limbs of a small thing have."""
 
@@ -74,13 +73,13 @@ def piece(name: str, solid: Manifold, with_paint: str, crease: float = 35.0) -> 
     return Piece(mesh_of(name, solid, crease), with_paint)
 
 
-def limb(start: Place, end: Place, radius: float, last: float | None = None) -> Manifold:
+def limb(start: Vector, end: Vector, radius: float, last: float | None = None) -> Manifold:
     """Return a round bar from one point to another, as thick at the end as `last`."""
     ends = ((start, radius), (end, radius if last is None else last))
     return hull(*(Manifold.sphere(thick, SMOOTH).translate(at) for at, thick in ends))
 
 
-def ball(at: Place, radius: float, stretch: Vector = (1.0, 1.0, 1.0)) -> Manifold:
+def ball(at: Vector, radius: float, stretch: Vector = (1.0, 1.0, 1.0)) -> Manifold:
     """Return a ball, stretched along the axes."""
     return Manifold.sphere(radius, 20).scale(stretch).translate(at)
 

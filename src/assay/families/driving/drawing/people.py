@@ -4,7 +4,8 @@ from functools import cache
 
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, Place, ball, extrude_side, limb, piece, ring
+from assay.families.driving.drawing.model import Model, Piece, ball, extrude_side, limb, piece, ring
+from assay.render.scene import Vector
 from assay.render.solids import box, cylinder, union
 
 BIKES = ("bicycle", "motorbike")
@@ -17,14 +18,14 @@ SKINS = ((242, 206, 178), (222, 176, 140), (176, 124, 88), (120, 80, 56))
 HAIRS = ((40, 28, 20), (92, 60, 32), (196, 160, 96), (60, 60, 64))
 
 
-def _legs(*legs: tuple[Place, Place, Place]) -> list[Piece]:
+def _legs(*legs: tuple[Vector, Vector, Vector]) -> list[Piece]:
     """Return legs, each from hip over knee to foot, in trousers and shoes."""
     parts = [part for hip, knee, foot in legs for part in (limb(hip, knee, 0.105, 0.08), limb(knee, foot, 0.08, 0.06))]
     shoes = [limb(foot, (foot[0], foot[1] + 0.15, foot[2] - 0.02), 0.07, 0.055) for _, _, foot in legs]
     return [piece("trousers", union(*parts), "trousers"), piece("shoes", union(*shoes), "black")]
 
 
-def _arms(*arms: tuple[Place, Place, Place]) -> list[Piece]:
+def _arms(*arms: tuple[Vector, Vector, Vector]) -> list[Piece]:
     sleeves = [part for a, b, c in arms for part in (limb(a, b, 0.07, 0.06), limb(b, c, 0.06, 0.048))]
     return [
         piece("sleeves", union(*sleeves), "top"),
