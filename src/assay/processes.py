@@ -1,4 +1,4 @@
-"""Other processes: programs of which nothing is left behind, and workers that leave Ctrl-C to who started them."""
+"""Subprocesses: programs that are killed with all they started, and workers for which Ctrl-C is blocked."""
 
 import os
 import signal
@@ -28,9 +28,9 @@ def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Pop
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop.
+    """Block Ctrl-C while workers are started; they inherit the block, and this process stops them instead.
 
-    It is held back, not ignored, so that one that comes meanwhile is heard afterwards; workers inherit that it is held.
+    A signal that arrives meanwhile is delivered afterwards.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

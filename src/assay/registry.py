@@ -1,7 +1,7 @@
-"""Names to things: every task, model, metric and backbone is found here.
+"""Registries: tasks, models, metrics and backbones by name.
 
-A registry holds where a thing lives, not the thing, so that listing names imports nothing heavy. It can name a module
-that registers more when the registry is first asked, so that things may lie in a higher layer than their registry.
+A registry holds addresses instead of objects, so that listing names imports nothing heavy. It can name a module that
+registers more when the registry is first used, so that entries may live in a higher layer than their registry.
 """
 
 import importlib
@@ -30,7 +30,7 @@ class Entry:
 
 @dataclass
 class Registry:
-    """The things of one kind, by name; importing the module `filled_by` registers more of them."""
+    """The entries of one kind, by name; importing the module `filled_by` registers more of them."""
 
     kind: str
     filled_by: str | None = None

@@ -1,7 +1,7 @@
-"""All randomness is born here, as a function of what it is for.
+"""The only place where random numbers come from, each a function of a seed and a purpose.
 
-`rng_for` gives the generator of one item; a `Deck` deals the items of a finite set in an order that is random,
-balanced, and can be asked for at any place without dealing what comes before.
+`rng_for` gives the generator of one item; a `Deck` permutes a finite set again and again, so that draws are random and
+balanced, with access to any position without computing those before it.
 """
 
 import hashlib

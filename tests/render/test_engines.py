@@ -23,7 +23,7 @@ from assay.render.scene import (
     Sun,
     Texture,
     linear_rgb,
-    pose_matrix,
+    pose,
 )
 from assay.render.solids import box, cylinder, mesh_of, rectangle, sphere
 
@@ -38,7 +38,7 @@ def mesh(name):
 
 
 def one(name, at=(0, 0, 0), material=GREY, thing="it", part="", **how):
-    return Instance(mesh(name), material, pose_matrix(at, **how), thing, part)
+    return Instance(mesh(name), material, pose(at, **how), thing, part)
 
 
 def scene_of(*instances, eye=(0, -6, 0), target=(0, 0, 0), fov=40.0, size=(96, 72), **more):
@@ -107,7 +107,7 @@ def test_what_is_near_hides_what_is_far_and_parts_are_told_apart():
 
 
 def test_a_surface_that_passes_the_eye_is_drawn():
-    road = Instance(mesh("square"), GREY, pose_matrix((0, 0, -1), scale=(2, 100, 1)), "road")
+    road = Instance(mesh("square"), GREY, pose((0, 0, -1), scale=(2, 100, 1)), "road")
     shot = label_pixels(scene_of(road, eye=(0, 0, 0), target=(0, 1, 0), fov=90))
     assert shot.things[-1].all()
     assert not shot.things[0].any()

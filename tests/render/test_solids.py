@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.render import solids
-from assay.render.scene import pose_matrix
+from assay.render.scene import pose
 
 MADE = {
     "box": (solids.box(2, 3, 4), 24.0),
@@ -56,7 +56,7 @@ def test_crease_decides_what_is_sharp():
 def test_a_rectangle_faces_up_and_is_placed():
     mesh = solids.rectangle("board", -1, -2, 1, 2, z=0.5)
     assert mesh.vertices[:, 2].tolist() == [0.5] * 4
-    matrix = pose_matrix([1, 2, 3], turn=90, scale=2)
+    matrix = pose([1, 2, 3], turn=90, scale=2)
     moved = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
     assert moved.min(axis=0).round(6).tolist() == [-3, 0, 4]
 

@@ -72,6 +72,11 @@ class Instance:
     thing: str = ""
     part: str = ""
 
+    @property
+    def part_name(self) -> str:
+        """The part as "object/part", empty if it is none."""
+        return f"{self.thing}/{self.part}" if self.thing and self.part else ""
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -145,11 +150,7 @@ class Scene:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """The names of the parts of objects as "object/part", in the order in which they first occur."""
-        return tuple(
-            dict.fromkeys(
-                f"{instance.thing}/{instance.part}" for instance in self.instances if instance.thing and instance.part
-            )
-        )
+        return tuple(dict.fromkeys(instance.part_name for instance in self.instances if instance.part_name))
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class Shot:
 
 
 def linear_rgb(red: int, green: int, blue: int) -> Vector:
-    """Return a colour of a screen, in bytes, as the linear light that engines reckon with.
+    """Return a colour of a screen, in bytes, as linear light.
 
     >>> [round(part, 3) for part in linear_rgb(255, 128, 0)]
     [1.0, 0.216, 0.0]
@@ -177,12 +178,10 @@ def linear_rgb(red: int, green: int, blue: int) -> Vector:
     return float(light[0]), float(light[1]), float(light[2])
 
 
-def pose_matrix(
-    at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] = 1.0, tilt: float = 0.0
-) -> Array:
+def pose(at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] = 1.0, tilt: float = 0.0) -> Array:
     """Return the matrix that scales, leans by `tilt` degrees about x, turns by `turn` about z, and moves to `at`.
 
-    >>> (pose_matrix([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
+    >>> (pose([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
     [1.0, 1.0, 0.0, 1.0]
     """
     matrix = np.eye(4)

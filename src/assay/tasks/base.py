@@ -24,7 +24,7 @@ from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
 
 Intervention = Callable[[World], World | None]
-"""A change of worlds that has a name; it gives None for worlds that it is not for."""
+"""A named change of worlds; it gives None for worlds that it does not apply to."""
 Column = Literal["image", "things", "instances", "parts", "depth", "text"]
 
 
@@ -52,7 +52,7 @@ class TaskConfig(Config):
 
 
 class Task(ABC):
-    """A family member: concepts, rule, splits, and how a world looks.
+    """A task: concepts, a rule, splits, and how a world is rendered.
 
     Subclasses set the class attributes, and give `knowledge`, `layout`, `style` and `render`. All that is random is
     drawn in `style`, nothing in `render`.
@@ -63,11 +63,11 @@ class Task(ABC):
     Config: ClassVar[type[TaskConfig]] = TaskConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
     how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
-    """How worlds come about, for the dataset card."""
+    """How worlds are sampled, for the dataset card."""
     seconds: ClassVar[float] = 0.0001
-    """About how long a picture takes, so that slow ones are written in smaller parts and by more workers."""
+    """About how long a picture takes, so that slow ones are written in smaller shards and by more workers."""
     trial: ClassVar[Mapping[str, Any]] = {}
-    """Settings with which the laws are quickly tried: small pictures, drawn plainly."""
+    """Settings for fast contract tests: small pictures of low quality."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
@@ -98,7 +98,7 @@ class Task(ABC):
         """Return the picture of a world; a pure function."""
 
     def render_all(self, worlds: Sequence[World]) -> list[Picture]:
-        """Return the pictures of worlds, for tasks that draw many faster than one by one."""
+        """Render many worlds; tasks that can do so faster than one by one override this."""
         return [self.render(world) for world in worlds]
 
     @property
@@ -107,22 +107,22 @@ class Task(ABC):
         return ("image",)
 
     def worlds_in(self, split: Split, seed: int) -> Source:
-        """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
+        """Return the source of a split's worlds; by default sampled from the rule's decision diagram."""
         source_type = WorldSource if self.knowledge.symbolic else ProgramSource
         source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the same world but for these concepts and what must follow, or None where that cannot be."""
+        """Return the counterfactual world, these concepts changed and what must follow, or None if there is none."""
         return world.do(changes)
 
     @property
     def interventions(self) -> Mapping[str, Intervention]:
-        """Changes that a test can make, by name; what they give may be a world that the task never draws."""
+        """Test-time interventions by name; they may give worlds that the task never samples."""
         return {}
 
     def check_ready(self) -> None:  # noqa: B027
-        """Refuse if drawing needs something that is not there; asked before any file is written."""
+        """Raise if rendering needs something that is not installed; called before any file is written."""
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the names of the source images (digits, photographs) that a world shows."""
@@ -138,7 +138,7 @@ class Task(ABC):
         return {}
 
     def sources(self) -> dict[str, Any]:
-        """Return what the pictures are made from, by name and hash, for the record."""
+        """Return the source data of the pictures by name and hash, for the manifest."""
         return {}
 
     @property
@@ -148,7 +148,7 @@ class Task(ABC):
 
     @cached_property
     def balance(self) -> Balance:
-        """How examples are spread over worlds."""
+        """Whether labels or worlds are sampled evenly."""
         truth = all(label.kind == "bool" for label in self.knowledge.labels)
         return self.config.balance or ("label" if truth else "world")
 
@@ -176,7 +176,7 @@ class Task(ABC):
         return (*splits, *hard)
 
     def _hard(self, where: Formula, share: tuple[float, float]) -> tuple[Split, ...]:
-        """Return the split of worlds at the boundary, like `test` if not said otherwise; none if there is neither."""
+        """Return the split of worlds at the decision boundary, by default like `test`; none if there is neither."""
         size = self.sizes.get("hard", self.sizes.get("test"))
         if size is None:
             return ()

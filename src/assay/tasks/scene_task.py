@@ -11,10 +11,10 @@ from assay.worlds.world import World
 
 
 class SceneConfig(TaskConfig):
-    """What draws the scenes, and how well."""
+    """The engine that renders the scenes, and its quality."""
 
     engine: Engine = "embedded"
-    """What draws the pictures: our own ray tracer, or Blender's Cycles (pip install 'assay[blender]')."""
+    """What renders the pictures: the built-in ray tracer, or Blender's Cycles (pip install 'assay[blender]')."""
     quality: Quality = "standard"
     """How well they are drawn: `draft` has grain, `high` takes longer."""
 
@@ -36,7 +36,7 @@ class SceneTask(Task):
         return ("image", "things", "instances", "depth")
 
     def check_ready(self) -> None:
-        """Refuse if the engine is not there."""
+        """Raise if the engine is not installed."""
         check_engine(self.config.engine)
 
     def render(self, world: World) -> Picture:

@@ -1,6 +1,6 @@
-"""Worlds at the boundary of the rule: so many of each variant, so many of each near-boundary type, and the rest far.
+"""Worlds at the decision boundary: so many of each variant, so many of each near-boundary type, and the rest far.
 
-Rare types are found by changing one concept of worlds that were dealt, not by waiting for them.
+Rare types are found by changing one concept of sampled worlds, instead of sampling until they occur.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class StyledSource(Source, Protocol):
 
 
 class HardSource:
-    """Worlds of a split, chosen by where they lie. Everything else is as in the source that they are chosen from."""
+    """Worlds of a split, chosen by variant and near-boundary type; all else is as in the source that they come from."""
 
     def __init__(self, base: StyledSource, quota: Quota) -> None:
         self.base = base
@@ -64,7 +64,7 @@ class HardSource:
 
     @cached_property
     def pool(self) -> Codes:
-        """The worlds to choose from: those dealt first, and what changing one concept makes of them."""
+        """The worlds to choose from: the first ones sampled, and these with one concept changed."""
         base, knowledge = self.base, self.base.knowledge
         sampled = base.codes(np.arange(POOL))
         candidates = [sampled]

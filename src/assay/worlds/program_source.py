@@ -1,4 +1,4 @@
-"""Worlds of a rule that is a program: drawn one after another until one has the label that its place is to have."""
+"""Rejection sampling for a rule that is a program: worlds are drawn until one has the label wanted at its position."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ AT_ONCE = 1 << 14
 
 
 class ProgramSource(WorldSource):
-    """The worlds of one split, labelled by asking; which worlds there are is still counted, not hoped for."""
+    """The worlds of one split, labelled by running the program; which worlds are possible is still counted exactly."""
 
     @cached_property
     def base(self) -> WorldSource:

@@ -1,7 +1,7 @@
-"""Where the worlds of a split come from: exact, balanced, and at any place without drawing what comes before.
+"""Sampling the worlds of a split: exact, balanced, and with access to any position without drawing those before it.
 
-The decision diagram numbers the worlds of each label; a deck deals the numbers. No world is drawn twice before every
-world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
+The decision diagram numbers the worlds of each label; a deck permutes the numbers. No world is drawn twice before every
+world of its label was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
 """
 
 from abc import ABC, abstractmethod

@@ -139,16 +139,16 @@ class Placement:
 
     def fitting_spots(self, spots: Array, candidates: Array) -> Array:
         """Return those candidates at which one more object can stand."""
-        found = candidates[self._inside(candidates)]
-        if not len(spots) or not len(found):
-            return found
-        gaps = np.linalg.norm(found[:, None] - spots[None], axis=-1)
-        found = found[(gaps >= 2 * self.most + self.apart).all(axis=1)]
+        free = candidates[self._inside(candidates)]
+        if not len(spots) or not len(free):
+            return free
+        gaps = np.linalg.norm(free[:, None] - spots[None], axis=-1)
+        free = free[(gaps >= 2 * self.most + self.apart).all(axis=1)]
         pixels = self.view.focus / self.view.project(np.zeros((1, 3)))[0, 2]
-        beside = np.abs(self.columns(found)[:, None] - self.columns(spots)[None]) >= self.margin * pixels
-        found = found[beside.all(axis=1)]
-        shown = [self.visible_shares(np.concatenate([spots, one[None]])) for one in found[:8]]
-        return np.asarray(found[:8][np.array([one.min() >= self.share for one in shown], dtype=bool)])
+        beside = np.abs(self.columns(free)[:, None] - self.columns(spots)[None]) >= self.margin * pixels
+        free = free[beside.all(axis=1)][:8]
+        shares = [self.visible_shares(np.concatenate([spots, spot[None]])).min() for spot in free]
+        return np.asarray(free[np.array([share >= self.share for share in shares], dtype=bool)])
 
     def _inside(self, spots: Array) -> Array:
         bodies = Bodies.at(self.view, spots, self.most)

@@ -12,7 +12,7 @@ from math import cos, pi, sin
 from manifold3d import Manifold
 
 from assay.families.clevr.placement import CameraView
-from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear_rgb, pose_matrix
+from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear_rgb, pose
 from assay.render.solids import box, cylinder, hull, mesh_of, revolve, sphere, torus, union
 
 COLOURS = {
@@ -168,7 +168,7 @@ class ClevrObject:
         metallic, roughness = MATERIALS[self.material]
         material = Material(linear_rgb(*COLOURS[self.colour]), metallic, roughness)
         x, y, turn = self.spot
-        return Instance(shape_mesh(self.shape), material, pose_matrix((x, y, 0.0), turn, self.radius), self.name)
+        return Instance(shape_mesh(self.shape), material, pose((x, y, 0.0), turn, self.radius), self.name)
 
 
 def scene_of(solids: Sequence[ClevrObject], view: CameraView, lamps: Mapping[str, Sequence[float]]) -> Scene:

@@ -202,9 +202,8 @@ def from_rsbench(settings: Settings) -> Settings:
     if "objects" in plain.values:
         translated.pop("objects", None)
     consumed = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
-    return plain.without(consumed).merge(
-        Settings(translated, {key: at for key, at in places.items() if at and key in translated})
-    )
+    known = {key: place for key, place in places.items() if place and key in translated}
+    return plain.without(consumed).merge(Settings(translated, known))
 
 
 def _objects(settings: Settings) -> Any:

@@ -101,9 +101,7 @@ def from_rsbench(settings: Settings) -> Settings:
     places = {"pattern": settings.places.get("logic"), "aggregator": settings.places.get("aggregator_logic")}
     consumed = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
     plain = settings.without(consumed).rename_keys(RSBENCH)
-    return plain.merge(
-        Settings(translated, {key: place for key, place in places.items() if place and key in translated})
-    )
+    return plain.merge(Settings(translated, {key: at for key, at in places.items() if at and key in translated}))
 
 
 def flat_combination(combination: Any, objects: int, shapes: Iterable[str]) -> list[Any]:

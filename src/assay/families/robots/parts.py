@@ -187,16 +187,16 @@ class RobotRule:
         return self.over(PARTS, {name: part_view(name).meaning for name in COARSE})
 
     def knowledge_for(self, views: Views) -> Knowledge:
-        """Return what the rule says to who knows these concepts only."""
+        """Return the rule as knowledge over these concepts only."""
         meanings = {n: part_view(n).meaning for n in self.names if n in COARSE and n not in views.space.places}
         needed = (self.names - set(meanings)) | {part_view(name).part for name in meanings}
         if needed <= set(views.space.names):
             known = self.over(views.space, meanings)
             return Knowledge(known.space, known.labels, views.constraints)
-        return self._shared_out(views)
+        return self._marginal_knowledge(views)
 
-    def _shared_out(self, views: Views) -> Knowledge:
-        """Return the knowledge whose labels have, for each combination of concepts, the share of robots that do."""
+    def _marginal_knowledge(self, views: Views) -> Knowledge:
+        """Return knowledge with stochastic labels, whose probability is the share of robots with the same concepts."""
         parts = {part_view(name).part for name in self.names}
         places = [place for place, viewed in enumerate(views.views) if viewed.part in parts]
         if not places:
@@ -236,7 +236,7 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
 
 
 def best_accuracy(rule: RobotRule, observed: Codes) -> float:
-    """Return how often the label can be told from what is seen of each robot, over all robots alike.
+    """Return the best accuracy that a classifier of these observations can have, over all robots evenly.
 
     >>> from assay.logic.parse import parse
     >>> rule = RobotRule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))

@@ -30,7 +30,7 @@ SCHEMES = tuple(combinations(range(len(PALETTE)), 2))
 
 @dataclass(frozen=True)
 class Allocation:
-    """How robots are dealt to splits.
+    """How robots are allocated to splits.
 
     `renders`   how many renderings of a robot are told apart; 0: none are, and pools share no robot
     `skew`      the least share of each foot in skewed splits; the rest is drawn from all robots
@@ -105,7 +105,7 @@ class Catalogue:
 
     @cached_property
     def chances(self) -> tuple[Array, Array]:
-        """How likely the label of every robot is: to who knows its parts, and to who knows its concepts."""
+        """The probability of the label of every robot, given its parts and given its concepts only."""
         return self.rule.of_robots.chances(ROBOTS)[:, 0], self.knowledge.chances(self.concepts)[:, 0]
 
     @cached_property
@@ -118,9 +118,9 @@ class Catalogue:
         return {part: PARTS.concept(part).values[ROBOTS[robot, PARTS.place(part)]] for part in self.views.hidden}
 
     def luck(self, robot: int, draw: float, within: float) -> float:
-        """Return the luck by which the concepts give the very label that the first draw gives the whole robot.
+        """Return the random number by which the concepts give the same label that `draw` gives the whole robot.
 
-        Who knows the concepts only sees the label as drawn; who knows all parts sees the same label.
+        So a label is the same whether it is drawn given the parts or given the concepts.
         """
         by_parts, by_concepts = (float(chances[robot]) for chances in self.chances)
         if by_parts == by_concepts:

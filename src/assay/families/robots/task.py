@@ -84,7 +84,7 @@ class Robots(Task):
         return Catalogue(self.rule, self.views, self.knowledge)
 
     def ceiling(self, names: Sequence[str] | None = None) -> float:
-        """Return how often the label can be told from these concepts, by default from the pictures."""
+        """Return the best possible accuracy given these concepts, by default given the pictures."""
         observed = (
             picture_codes(ROBOTS, self.appearance) if names is None else Views.of(list(names)).concepts_of(ROBOTS)
         )
@@ -97,9 +97,7 @@ class Robots(Task):
         splits = super().splits()
         if not self.catalogue.tells_apart or self.config.split_by != "robot":
             return splits
-        return tuple(
-            replace(split, disjoint_from=_other_pools(split, splits[:place])) for place, split in enumerate(splits)
-        )
+        return tuple(replace(s, disjoint_from=_other_pools(s, splits[:place])) for place, s in enumerate(splits))
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return the robots of a split."""
@@ -108,7 +106,7 @@ class Robots(Task):
 
     @property
     def allocation(self) -> Allocation:
-        """How robots are dealt to splits."""
+        """How robots are allocated to splits."""
         renders = self.config.renders if self.config.split_by == "rendering" else 0
         tied = SCHEMES_RELEASED if self.config.colours == "index" else 0
         return Allocation(renders, tuple(self.config.skew.items()), tuple(self.config.skewed), tied)

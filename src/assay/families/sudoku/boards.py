@@ -74,9 +74,7 @@ class BoardShape:
         """
         bits = np.uint32(1) << np.arange(len(SYMBOLS), dtype=np.uint32)
         digits = np.uint32((1 << (self.side + 1)) - 2)
-        contents = np.ascontiguousarray(boards.T)[
-            self.units
-        ]  # units first, boards last: the adding up runs over long rows
+        contents = np.ascontiguousarray(boards.T)[self.units]  # boards last, so that reductions run over long rows
         present = np.bitwise_or.reduce(bits[contents], axis=1).T
         if incomplete == "violated":
             return np.asarray(present & digits != digits)

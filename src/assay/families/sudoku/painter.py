@@ -73,11 +73,8 @@ class BoardPainter:
 
     def _printed(self, board: Array, cells: Array, font: Font) -> Array:
         """Return the ink of printed cells."""
-        appearance, side, inside = (
-            self.appearance,
-            self.appearance.shape.side,
-            slice(self.appearance.margin, self.appearance.side - self.appearance.margin),
-        )
+        appearance, side = self.appearance, self.appearance.shape.side
+        inside = slice(appearance.margin, appearance.side - appearance.margin)
         tiles = np.zeros((side, appearance.cell, side, appearance.cell), dtype=np.uint8)
         letters = lettering(font, appearance.font_file, appearance.cell, appearance.print_size)
         tiles[cells // side, :, cells % side] = letters[board[cells]]

@@ -1,4 +1,4 @@
-"""Engines that draw scenes: an embedded ray tracer, and Blender; both say what each pixel shows."""
+"""Engines that render scenes: a built-in ray tracer, and Blender; both give the object of each pixel."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -19,7 +19,7 @@ MISSING = "drawing with Blender needs: pip install 'assay[blender]'"
 
 
 def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
-    """Return the picture that an engine takes of a scene, with what each pixel shows."""
+    """Render a scene with an engine; return the image with the object, part and depth of each pixel."""
     if quality not in QUALITIES:
         raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
     if engine == "embedded":
@@ -34,7 +34,7 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
 
 
 def check_engine(engine: str) -> None:
-    """Refuse an engine that is not there, before anything is drawn with it."""
+    """Raise if an engine is not installed."""
     if engine == "blender":
         from assay.render.engines.blender import interpreter
 
@@ -43,7 +43,7 @@ def check_engine(engine: str) -> None:
 
 
 def label_pixels(scene: Scene) -> Shot:
-    """Return what each pixel shows and how far away it is, without an image: much faster than `shoot`."""
+    """Return the object, part and depth of each pixel without an image: much faster than `shoot`."""
     from assay.render.engines.ray_tracer import trace_labels
 
     return trace_labels(scene)

@@ -72,7 +72,7 @@ class Blender:
             raise RunFailed(f"Blender took more than {LIMIT:.0f} seconds for one picture") from None
 
     def draw(self, folder: Path) -> None:
-        """Have it draw the scene in a folder."""
+        """Let the process render the scene in a folder."""
         with contextlib.suppress(OSError):  # its end shows in the answer
             print(folder, file=self.process.stdin, flush=True)
         answer = self.answer()
@@ -102,7 +102,7 @@ class Blender:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process still runs."""
         return self.process.poll() is None
 
 
@@ -140,9 +140,8 @@ def describe_scene(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str
     meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
     materials = [instance.material for instance in scene.instances] + ([scene.ground.material] if scene.ground else [])
     textures = list(dict.fromkeys(m.texture for m in materials if m.texture is not None))
-    arrays = {
-        "matrices": np.array([instance.matrix for instance in scene.instances], dtype=np.float64).reshape(-1, 4, 4)
-    }
+    matrices = np.array([instance.matrix for instance in scene.instances], dtype=np.float64)
+    arrays = {"matrices": matrices.reshape(-1, 4, 4)}
     for number, mesh in enumerate(meshes):
         arrays[f"vertices{number}"], arrays[f"normals{number}"] = mesh.vertices, mesh.normals
         whole = (mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1)  # Blender dies of a face that is a line
@@ -163,16 +162,10 @@ def describe_scene(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str
 
 
 def _material(m: Material, textures: list[Texture]) -> dict[str, Any]:
-    description = {
-        "color": m.color,
-        "metallic": m.metallic,
-        "roughness": m.roughness,
-        "emission": m.emission,
-        "texture": None,
-    }
+    plain = {"color": m.color, "metallic": m.metallic, "roughness": m.roughness, "emission": m.emission}
     if m.texture is None:
-        return description
-    return description | {"texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
+        return {**plain, "texture": None}
+    return {**plain, "texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
 
 
 def _ground(scene: Scene, material: int) -> dict[str, Any] | None:

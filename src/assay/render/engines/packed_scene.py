@@ -61,9 +61,8 @@ def pack_scene(scene: Scene) -> PackedScene:
     chosen = [numbers[instance.mesh] for instance in scene.instances]
     place = np.array([instance.matrix for instance in scene.instances], dtype=np.float64).reshape(-1, 4, 4)
     box = _boxes(surfaces, chosen, place)
-    materials = [instance.material for instance in scene.instances] + [
-        scene.ground.material if scene.ground else Material()
-    ]
+    ground = scene.ground.material if scene.ground else Material()
+    materials = [*(instance.material for instance in scene.instances), ground]
     texels, levels, cover, skin = _skins(materials)
     nodes, links = _trees(surfaces, starts, box)
     solid = SceneGeometry(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.scene import Instance, Scene, Shot
+from assay.render.scene import Scene, Shot
 
 
 def unit_vector(vector: Sequence[float] | Array) -> Array:
@@ -35,12 +35,8 @@ def object_numbers(scene: Scene) -> tuple[Array, Array]:
     things = {name: number for number, name in enumerate(scene.things, start=1)}
     parts = {name: number for number, name in enumerate(scene.parts, start=1)}
     first = [things.get(instance.thing, 0) for instance in scene.instances]
-    second = [parts.get(_part(instance), 0) for instance in scene.instances]
+    second = [parts.get(instance.part_name, 0) for instance in scene.instances]
     return np.array([*first, 0, 0], dtype=np.int32), np.array([*second, 0, 0], dtype=np.int32)
-
-
-def _part(instance: Instance) -> str:
-    return f"{instance.thing}/{instance.part}" if instance.thing and instance.part else ""
 
 
 def encode_srgb(light: Array, exposure: float) -> Array:

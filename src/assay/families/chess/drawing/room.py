@@ -3,7 +3,7 @@
 from functools import cache
 
 from assay.families.chess.drawing.textures import MARGIN, floor_texture, table_texture
-from assay.render.scene import Ground, Instance, Material, Mesh, linear_rgb, pose_matrix
+from assay.render.scene import Ground, Instance, Material, Mesh, linear_rgb, pose
 from assay.render.solids import box, cylinder, mesh_of, rectangle, union
 
 SIDE = 0.106768
@@ -63,9 +63,9 @@ def furniture() -> tuple[Instance, ...]:
     """Return the table and the chairs of White (at -y) and Black."""
     wood = Material(linear_rgb(118, 70, 42), roughness=0.4, texture=table_texture())
     return (
-        Instance(table_mesh(), wood, pose_matrix((0, 0, 0))),
-        Instance(chair_mesh(), CHAIR_WOOD, pose_matrix((0.03, 0.98, 0), turn=4)),
-        Instance(chair_mesh(), CHAIR_WOOD, pose_matrix((-0.04, -0.98, 0), turn=177)),
+        Instance(table_mesh(), wood, pose((0, 0, 0))),
+        Instance(chair_mesh(), CHAIR_WOOD, pose((0.03, 0.98, 0), turn=4)),
+        Instance(chair_mesh(), CHAIR_WOOD, pose((-0.04, -0.98, 0), turn=177)),
     )
 
 

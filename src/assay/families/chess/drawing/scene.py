@@ -8,18 +8,7 @@ from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render.scene import (
-    AreaLight,
-    Camera,
-    Ground,
-    Instance,
-    Material,
-    Scene,
-    Sky,
-    Vector,
-    linear_rgb,
-    pose_matrix,
-)
+from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose
 from assay.worlds.world import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
@@ -39,8 +28,8 @@ def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = Tru
     top = Material(linear_rgb(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
     frame = Material(linear_rgb(*(round(0.62 * part) for part in dark)), roughness=0.4)
     board = (
-        Instance(board_mesh(), frame, pose_matrix((0, 0, 0))),
-        Instance(top_mesh(), top, pose_matrix((0, 0, 0))),
+        Instance(board_mesh(), frame, pose((0, 0, 0))),
+        Instance(top_mesh(), top, pose((0, 0, 0))),
     )
     ground = floor() if room else Ground(Material(linear_rgb(120, 92, 68), roughness=0.6), -0.036)
     return Scene(
@@ -59,7 +48,7 @@ def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
                 (at - 3.5 + off) * SIDE for at, off in zip((place % 8, place // 8), _offset(style, place), strict=True)
             )
             turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
-            matrix = pose_matrix((x, y, 0.0009), turn=turn, scale=SIDE)
+            matrix = pose((x, y, 0.0009), turn=turn, scale=SIDE)
             instances.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
     return tuple(instances)
 

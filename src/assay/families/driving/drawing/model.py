@@ -60,9 +60,7 @@ PAINTS: Mapping[str, Material] = {
 """Paints that are the same on whatever they are."""
 
 
-def place_model(
-    model: Model, matrix: Array, thing: str = "", paints: Mapping[str, Material] | None = None
-) -> list[Instance]:
+def place(model: Model, matrix: Array, thing: str = "", paints: Mapping[str, Material] | None = None) -> list[Instance]:
     """Return a model in its place; `paints` give or replace paints by name."""
     known = {**PAINTS, **(paints or {})}
     return [Instance(piece.mesh, known[piece.paint], matrix, thing) for piece in model]

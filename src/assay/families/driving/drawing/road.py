@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.driving.drawing.model import paint
-from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear_rgb, pose_matrix
+from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear_rgb, pose
 from assay.render.solids import Point, box, extrude, mesh_of, rectangle, union
 from assay.seeds import rng_for
 
@@ -134,13 +134,13 @@ def line(side: str, solid: bool, color: Material, phase: float) -> Instance:
     x = SIGNS[side] * (HALF - 0.14)
     if solid:
         mesh = _strip("solid line", -0.09, BEGIN, 0.09, CROSSING - 1.2, 0.03)
-        return Instance(mesh, color, pose_matrix([x, 0, 0]), f"{side}_solid_line")
-    return Instance(_dashes(), color, pose_matrix([x, phase * PERIOD, 0]))
+        return Instance(mesh, color, pose([x, 0, 0]), f"{side}_solid_line")
+    return Instance(_dashes(), color, pose([x, phase * PERIOD, 0]))
 
 
 def arrows(left: bool, right: bool, color: Material, y: float) -> list[Instance]:
     """Return the arrow on our lane: ahead always, and to each side that the lane leads to."""
-    where = pose_matrix([0, y, 0.02])
+    where = pose([0, y, 0.02])
     instances = [Instance(_arrow("ahead"), color, where)]
     for way, there in (("left", left), ("right", right)):
         if there:

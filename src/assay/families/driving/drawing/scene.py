@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
-from assay.families.driving.drawing.model import paint, place_model
-from assay.render.scene import Camera, Instance, Material, Scene, pose_matrix
+from assay.families.driving.drawing.model import paint, place
+from assay.render.scene import Camera, Instance, Material, Scene, pose
 
 WIDTH, HEIGHT = 469, 387
 FOCAL = 375.0
@@ -144,17 +144,15 @@ def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
     kind, tone, along, ahead, swing = style["things"][name]
     spot, side = SPOTS[name], -1 if style["mirrored"] and name in SIDED else 1
     at = side * spot.x + along * spot.move[0], spot.y + ahead * spot.move[1], 0.0
-    matrix = pose_matrix(at, side * spot.turn + swing * spot.swing)
+    matrix = pose(at, side * spot.turn + swing * spot.swing)
     if name in ("follow", "car", "left_follow", "right_follow"):
         blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
-        return place_model(
-            cars.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(cars.COLOURS, tone), 0.3)}
-        )
+        return place(cars.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(cars.COLOURS, tone), 0.3)})
     if name == "person":
-        return place_model(people.walker(kind == "first"), matrix, name, _clothes(tone))
+        return place(people.walker(kind == "first"), matrix, name, _clothes(tone))
     if name == "rider":
-        return place_model(people.rider(kind), matrix, name, _clothes(tone))
-    return place_model(obstacles.obstacle(kind), matrix, name)
+        return place(people.rider(kind), matrix, name, _clothes(tone))
+    return place(obstacles.obstacle(kind), matrix, name)
 
 
 def _pick_colour(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
@@ -174,13 +172,11 @@ def _clothes(tone: int) -> dict[str, Material]:
 
 def _lamps(facts: Facts) -> list[Instance]:
     """Return the gantry and its lamps, lit or not."""
-    instances = place_model(signals.gantry(), pose_matrix([0, GANTRY_AT, 0]))
+    instances = place(signals.gantry(), pose([0, GANTRY_AT, 0]))
     for name, (x, z, _) in signals.HEADS.items():
         lit = facts[name]
-        where = pose_matrix([x, GANTRY_AT - 0.06, z])
-        instances += place_model(
-            signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)}
-        )
+        where = pose([x, GANTRY_AT - 0.06, z])
+        instances += place(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
     return instances
 
 
@@ -189,14 +185,14 @@ def _sign(stop: bool, other: str) -> list[Instance]:
         return []
     name = "stop" if stop else other
     thing = "stop_sign" if stop else "other_sign"
-    low, high = pose_matrix([*SIGN_AT, 0]), pose_matrix([*SIGN_AT, 3.1])
-    return place_model(signals.post(), low, thing) + place_model(signals.sign(name), high, thing)
+    low, high = pose([*SIGN_AT, 0]), pose([*SIGN_AT, 3.1])
+    return place(signals.post(), low, thing) + place(signals.sign(name), high, thing)
 
 
 def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
     instances: list[Instance] = []
     for kind, x, y, size, tone in listed:
-        instances += place_model(town.building(kind), pose_matrix([x, y, 0], scale=size), "", town.colours(kind, tone))
+        instances += place(town.building(kind), pose([x, y, 0], scale=size), "", town.colours(kind, tone))
     return instances
 
 
@@ -204,13 +200,12 @@ def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:
     """Return the bonnet, which moves with the eye."""
     x, y, z = _eye(style["camera"])
     yaw, pitch = -1.5 * style["camera"][2], 0.8 * style["camera"][3]
-    where = pose_matrix([x, y, z], yaw) @ pose_matrix([0, 0, 0], tilt=pitch) @ pose_matrix([0, 2.05, -1.68], tilt=12.0)
+    where = pose([x, y, z], yaw) @ pose([0, 0, 0], tilt=pitch) @ pose([0, 2.05, -1.68], tilt=12.0)
     if emergency:
-        return place_model(cars.bonnet(), where, "emergency", AMBULANCE) + place_model(
-            cars.beacons(), where, "emergency", AMBULANCE
-        )
+        parts = (cars.bonnet(), cars.beacons())
+        return [instance for part in parts for instance in place(part, where, "emergency", AMBULANCE)]
     colour = cars.COLOURS[style["bonnet"]]
     trim = tuple(int(0.8 * part) for part in colour)
-    return place_model(
+    return place(
         cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)}
     )

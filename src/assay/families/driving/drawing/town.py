@@ -1,4 +1,4 @@
-"""What stands around: trees, houses and the light of the day. None of it means anything."""
+"""Surroundings that are no concepts: trees, houses and daylight."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -22,7 +22,7 @@ def rails(length: int) -> Pieces:
     bars = union(*(bevelled_box(long, 0.12, 0.16, 0.02).translate((0, sign * GAUGE / 2, 0.34)) for sign in (-1, 1)))
     places = (np.arange(length) - (length - 1) / 2) * STEP
     sleepers = union(*(bevelled_box(0.3, 2.3, 0.16, 0.03).translate((float(x), 0, 0.2)) for x in places))
-    return (mesh_of(f"rails-{length}", bars), materials.STEEL), (
-        mesh_of(f"sleepers-{length}", sleepers),
-        materials.SLEEPER,
+    return (
+        (mesh_of(f"rails-{length}", bars), materials.STEEL),
+        (mesh_of(f"sleepers-{length}", sleepers), materials.SLEEPER),
     )

@@ -9,7 +9,7 @@ from assay.concepts import Value
 from assay.families.trains.drawing import blocks, cars, engine, loads, materials, rails, roofs
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.backgrounds import surroundings
-from assay.render.scene import Instance, Material, Mesh, Scene, pose_matrix
+from assay.render.scene import Instance, Material, Mesh, Scene, pose
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)
@@ -26,7 +26,7 @@ def train_scene(train: Sequence[Car], angle: float, appearance: TrainAppearance)
     """Return the scene of a train that is turned by an angle; its cars follow the engine in their order."""
     pieces = _toys(train) if appearance.visualization == "trains" else _blocks(train)
     scale, instances = appearance.scale(len(train)), []
-    turned = pose_matrix((*PIVOT, 0.0), angle, scale)
+    turned = pose((*PIVOT, 0.0), angle, scale)
     for mesh, material, matrix, thing, part in pieces:
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
     set_up = surroundings(appearance.background)
@@ -40,7 +40,7 @@ Piece = tuple[Mesh, Material, Array, str, str]
 
 
 def _at(x: float, z: float = 0.0, scale: float = 1.0) -> Array:
-    return pose_matrix((x, 0.0, z), scale=scale)
+    return pose((x, 0.0, z), scale=scale)
 
 
 def _places(lengths: Sequence[float]) -> list[float]:
@@ -113,7 +113,7 @@ def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:
     corners: dict[str, list[Array]] = {}
     for instance in scene.instances:
         points = instance.mesh.vertices @ instance.matrix[:3, :3].T + instance.matrix[:3, 3]
-        for name in (instance.thing, f"{instance.thing}/{instance.part}") if instance.part else (instance.thing,):
+        for name in filter(None, (instance.thing, instance.part_name)):
             corners.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
     boxes = {name: np.stack(ends) for name, ends in corners.items()}
     middles = {name: (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / 2 for name, ends in boxes.items()}
