@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from assay.families.coco.drawing.brush import Appearance, Brush
-from assay.families.coco.drawing.objects import DRAWINGS
+from assay.families.coco.drawing.scene import DRAWINGS
 from assay.families.coco.scene_templates import OBJECT_KINDS, SCENE_KINDS
 from assay.render.canvas import Canvas
 from assay.seeds import rng_for

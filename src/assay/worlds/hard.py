@@ -5,16 +5,14 @@ Rare types are found by changing one concept of sampled worlds, instead of sampl
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, rng_for
-from assay.worlds.source import Source
+from assay.worlds.source import SeededSource
 from assay.worlds.split import Quota
 from assay.worlds.world import World
 
@@ -34,29 +32,10 @@ class Group:
     members: Array
 
 
-class StyledSource(Source, Protocol):
-    """A source that can also show worlds of given concepts."""
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """The concepts and the rule."""
-
-    @property
-    def seed(self) -> int:
-        """The seed."""
-
-    @property
-    def purpose(self) -> tuple[object, ...]:
-        """What the seed is for, besides the split's name."""
-
-    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
-        """Return worlds with these concepts, each in the style of its place."""
-
-
 class HardSource:
     """Worlds of a split, chosen by variant and near-boundary type; all else is as in the source that they come from."""
 
-    def __init__(self, base: StyledSource, quota: Quota) -> None:
+    def __init__(self, base: SeededSource, quota: Quota) -> None:
         self.base = base
         self.split = base.split
         self.quota = quota

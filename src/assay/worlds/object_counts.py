@@ -65,13 +65,7 @@ class ObjectCountSource(SeededSource):
     """The worlds of a split, dealt from several sources in turn; a place decides the style, whatever the source."""
 
     def __init__(
-        self,
-        knowledge: Knowledge,
-        split: Split,
-        seed: int,
-        *purpose: object,
-        parts: Sequence[Source],
-        style: DrawStyle,
+        self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, parts: Sequence[Source], style: DrawStyle
     ) -> None:
         super().__init__(knowledge, split, seed, *purpose, style=style)
         self.parts = parts

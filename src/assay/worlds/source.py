@@ -132,6 +132,10 @@ class SeededSource(ABC):
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places of the split."""
 
+    @abstractmethod
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each world may occur in this split."""
+
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places of the split, each with a style of its own."""
         return self.style_worlds(places, self.codes(places))

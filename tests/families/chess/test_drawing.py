@@ -6,8 +6,7 @@ import pytest
 from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram, piece_outline
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE
-from assay.families.chess.drawing.scene import DISTANCE, camera_of, scene_of
-from assay.families.chess.drawing.style import chess_style
+from assay.families.chess.drawing.scene import DISTANCE, camera_of, chess_style, scene_of
 from assay.families.chess.drawing.textures import PIXELS, board_texture
 from assay.families.chess.positions import SQUARES, codes_of
 from assay.render.engines import label_pixels, picture_of

@@ -32,7 +32,7 @@ class ChessConfig(SceneConfig):
     width: int = Field(512, ge=32, le=2048)
     """The width and the height of the picture in pixels."""
     jitter: float = Field(1.0, ge=0, le=3)
-    """How far pieces stand off the middle of their squares: 1 is a spread of a 16th of a square's side."""
+    """How far pieces stand off the middle of their squares: 1 is a standard deviation of a 16th of a square's side."""
     coordinates: bool = True
     """Write letters and numbers at the edges of the board."""
     room: bool = True

@@ -19,8 +19,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.errors import ConfigError
 from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram
-from assay.families.chess.drawing.scene import FARTHEST, scene_of
-from assay.families.chess.drawing.style import chess_style
+from assay.families.chess.drawing.scene import FARTHEST, chess_style, scene_of
 from assay.families.chess.games import Games, PlayedGames, RecordedGames, read_games
 from assay.families.chess.positions import fens
 from assay.families.chess.rules import Board

@@ -15,8 +15,8 @@ from assay.families.robots.drawing import PALETTE
 from assay.families.robots.parts import FEET, PARTS, ROBOTS, RobotRule, Views
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
-from assay.seeds import Deck, Streams, rng_for
-from assay.worlds.source import DrawStyle
+from assay.seeds import Streams, rng_for
+from assay.worlds.source import DrawStyle, SeededSource
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, LUCK, Style, World
 
@@ -128,12 +128,12 @@ class Catalogue:
         return within * by_concepts if draw < by_parts else by_concepts + within * (1 - by_concepts)
 
 
-class RobotSource:
+class RobotSource(SeededSource):
     """The robots of one split, as a function of the seed and the place."""
 
     def __init__(self, catalogue: Catalogue, split: Split, seed: int, allocation: Allocation, style: DrawStyle) -> None:
-        self.catalogue, self.split, self.seed, self.allocation, self.style = catalogue, split, seed, allocation, style
-        self.knowledge, self.purpose = catalogue.knowledge, ("robots",)
+        super().__init__(catalogue.knowledge, split, seed, "robots", style=style)
+        self.catalogue, self.allocation = catalogue, allocation
         where = f"split {split.name!r} ({split.formula})"
         labels = np.unique(catalogue.labels[self.rows % len(ROBOTS)]).astype(bool).tolist()
         if not labels:
@@ -202,9 +202,6 @@ class RobotSource:
             some = rows[labels == label]
             chosen[which == place] = some[self._deck(len(some), "row", foot, label).deal(rounds[which == place])]
         return chosen
-
-    def _deck(self, size: int, *purpose: object) -> Deck:
-        return Deck(size, self.seed, "robots", self.split.name, *purpose)
 
     def codes(self, places: Array) -> Codes:
         """Return the concepts of the robots at these places."""

@@ -20,10 +20,7 @@ MOST_CARS = 12
 RELEASED = {"classification": "rule", "min_train_length": "min_cars", "max_train_length": "max_cars"}
 WORDS: dict[str, dict[str, dict[str, Any]]] = {  # what the words of V-LoL's command line are here
     "rule": {"theoryx": {"rule": "theory_x"}, "custom": {"rule": "numerical"}},
-    "distribution": {
-        "MichalskiTrains": {"distribution": "michalski"},
-        "RandomTrains": {"distribution": "uniform"},
-    },
+    "distribution": {"MichalskiTrains": {"distribution": "michalski"}, "RandomTrains": {"distribution": "uniform"}},
     "visualization": {"Trains": {"visualization": "trains"}, "SimpleObjects": {"visualization": "blocks"}},
     "background": {
         "base_scene": {"background": "base"},

@@ -11,7 +11,7 @@ from assay.render.engines.bvh import FAR
 from assay.render.engines.direct_lighting import irradiance, light_point
 from assay.render.engines.gbuffer import GBuffer, facing_normal
 from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise
-from assay.render.engines.intersection import first_hit, scene_blocks
+from assay.render.engines.intersection import hit_scene, scene_blocks
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 from assay.render.engines.rasterizer import project_point
@@ -114,7 +114,7 @@ def incoming_light(
     """Return the radiance that reaches a point from direction d; metal on the way reflects it up to `throws` times."""
     fr = fg = fb = 1.0
     while True:
-        t, i, k, _, _ = first_hit(w.solid, w.frame[25], x, y, z, dx, dy, dz, FAR)
+        t, i, k, _, _ = hit_scene(w.solid, w.frame[25], x, y, z, dx, dy, dz, FAR, False)
         if i < 0:
             r, g, b = sky_radiance(w, dx, dy, dz)
             return r * fr, g * fg, b * fb

@@ -124,9 +124,13 @@ def pop_node(stack: Array, high: int, most: float) -> tuple[int, int]:
 
 @subroutine
 def hit_mesh(
-    g: SceneGeometry, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
-) -> tuple[float, int, float, float]:
-    """Return where a ray first meets instance i nearer than `most`: how far, triangle (-1: none), edge weights."""
+    g: SceneGeometry, i: int,
+    ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float, anywhere: bool,
+) -> tuple[float, int, float, float]:  # fmt: skip
+    """Return where a ray hits instance i nearer than `most`: how far, triangle (-1: none), edge weights.
+
+    It is the first hit, or with `anywhere` any one.
+    """
     ox, oy, oz = point_to_mesh(g.rows, i, ox, oy, oz)
     dx, dy, dz = direction_to_mesh(g.rows, i, dx, dy, dz)
     ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
@@ -142,6 +146,8 @@ def hit_mesh(
                 t, u, v = hit_triangle(g.triangles, k, ox, oy, oz, dx, dy, dz)
                 if 0.0 < t < best:
                     best, hit, fu, fv = t, k, u, v
+                    if anywhere:
+                        return best, hit, fu, fv
         else:
             node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
@@ -155,35 +161,17 @@ def hit_mesh(
 def mesh_blocks(
     g: SceneGeometry, i: int, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> bool:
-    """Whether a ray meets instance i at all, nearer than `most`."""
-    ox, oy, oz = point_to_mesh(g.rows, i, ox, oy, oz)
-    dx, dy, dz = direction_to_mesh(g.rows, i, dx, dy, dz)
-    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
-    node = g.kind[i, 0]
-    if box_entry(g.nodes, node, ox, oy, oz, ix, iy, iz, most) == FAR:
-        return False
-    stack, high = g.stack[0], 0
-    while True:
-        if g.links[node, 1] > 0:
-            first = g.links[node, 0]
-            for k in range(first, first + g.links[node, 1]):
-                t, _, _ = hit_triangle(g.triangles, k, ox, oy, oz, dx, dy, dz)
-                if 0.0 < t < most:
-                    return True
-        else:
-            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
-            if node >= 0:
-                continue
-        node, high = pop_node(stack, high, most)
-        if node < 0:
-            return False
+    """Whether a ray hits instance i at all, nearer than `most`."""
+    _, k, _, _ = hit_mesh(g, i, ox, oy, oz, dx, dy, dz, most, True)
+    return k >= 0
 
 
 @subroutine
-def first_hit(
-    g: SceneGeometry, ground: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
-) -> tuple[float, int, int, float, float]:
-    """Return where a ray first meets the scene: how far, instance (-1: none), triangle, edge weights."""
+def hit_scene(
+    g: SceneGeometry, ground: float,
+    ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float, anywhere: bool,
+) -> tuple[float, int, int, float, float]:  # fmt: skip
+    """Return where a ray hits the scene, first or anywhere: how far, instance (-1: none), triangle, edge weights."""
     best, instance, tri, fu, fv = most, -1, -1, 0.0, 0.0
     if dz != 0.0 and abs(ground) < FAR:
         t = (ground - oz) / dz
@@ -198,9 +186,11 @@ def first_hit(
     while True:
         if g.links[node, 1] > 0:
             i = g.links[node, 0]
-            t, hit, u, v = hit_mesh(g, i, ox, oy, oz, dx, dy, dz, best)
+            t, hit, u, v = hit_mesh(g, i, ox, oy, oz, dx, dy, dz, best, anywhere)
             if hit >= 0:
                 best, instance, tri, fu, fv = t, i, hit, u, v
+                if anywhere:
+                    return best, instance, tri, fu, fv
         else:
             node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, best)
             if node >= 0:
@@ -215,20 +205,5 @@ def scene_blocks(
     g: SceneGeometry, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, most: float
 ) -> bool:
     """Whether anything but the ground lies on a ray, nearer than `most`."""
-    if len(g.kind) == 1:
-        return False
-    ix, iy, iz = safe_inverse(dx), safe_inverse(dy), safe_inverse(dz)
-    stack, high, node = g.stack[1], 0, 0
-    if box_entry(g.nodes, 0, ox, oy, oz, ix, iy, iz, most) == FAR:
-        return False
-    while True:
-        if g.links[node, 1] > 0:
-            if mesh_blocks(g, g.links[node, 0], ox, oy, oz, dx, dy, dz, most):
-                return True
-        else:
-            node, high = enter_children(g, node, stack, high, ox, oy, oz, ix, iy, iz, most)
-            if node >= 0:
-                continue
-        node, high = pop_node(stack, high, most)
-        if node < 0:
-            return False
+    _, i, _, _, _ = hit_scene(g, FAR, ox, oy, oz, dx, dy, dz, most, True)
+    return i >= 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.render.engines.bvh import FAR
-from assay.render.engines.intersection import first_hit
+from assay.render.engines.intersection import hit_scene
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 
@@ -82,7 +82,8 @@ def trace_places(w: PackedScene, places: Array, owner: Array, tri: Array, depth:
         dx, dy, dz, good = camera_ray(w.frame, places[n, 0], places[n, 1])
         if good == 0.0:
             continue
-        t, i, k, _, _ = first_hit(w.solid, w.frame[25], w.frame[0], w.frame[1], w.frame[2], dx, dy, dz, FAR)
+        x, y, z = w.frame[0], w.frame[1], w.frame[2]
+        t, i, k, _, _ = hit_scene(w.solid, w.frame[25], x, y, z, dx, dy, dz, FAR, False)
         if i >= 0:
             owner[n], tri[n], depth[n] = i, k, t
 

@@ -20,15 +20,8 @@ HORSE = (
 )  # fmt: skip
 """The outline of a horse's head and neck, seen from its right: forward, and up from the foot."""
 FRONT = (
-    (-0.23, 0.0),
-    (0.23, 0.0),
-    (0.19, 0.35),
-    (0.16, 0.62),
-    (0.10, 1.05),
-    (-0.10, 1.05),
-    (-0.16, 0.62),
-    (-0.19, 0.35),
-)
+    (-0.23, 0.0), (0.23, 0.0), (0.19, 0.35), (0.16, 0.62), (0.10, 1.05), (-0.10, 1.05), (-0.16, 0.62), (-0.19, 0.35),
+)  # fmt: skip
 """The same seen from the front: to the side, and up."""
 
 

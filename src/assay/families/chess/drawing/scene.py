@@ -17,8 +17,34 @@ FOV = 26.0
 FARTHEST = 8.0
 FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
 """Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
+PAN = 2.0
+TILT = (0.9, 0.3)
+"""The camera is moved to the side by up to `PAN`, and up by a normal number of this mean and deviation, not below 0."""
+JITTER = 1 / 16
+"""How far pieces stand off the middle of their square, in squares: the standard deviation."""
+MOST_JITTER = 0.2
+"""The most that a piece stands off, in squares."""
+DIAGRAM_JITTER = 0.4
+"""The factor of that jitter in diagrams."""
 WHITE = Material(linear_rgb(236, 222, 192), roughness=0.32)
 BLACK = Material(linear_rgb(66, 52, 47), roughness=0.3)
+
+
+def chess_style(rng: np.random.Generator, view: str, jitter: float) -> Style:
+    """Draw the style of a board; the same for every position."""
+    camera = [round(float(rng.uniform(0, PAN)), 4), round(max(0.0, float(rng.normal(*TILT))), 4)]
+    offsets = np.clip(rng.normal(0, JITTER * jitter, size=128), -MOST_JITTER, MOST_JITTER)
+    if view == "flat":
+        return {"offsets": (DIAGRAM_JITTER * offsets).round(4).tolist(), "palette": int(rng.integers(4))}
+    turns = rng.uniform(-20, 20, size=64)
+    light = rng.uniform(-1, 1, size=3)
+    return {
+        "camera": camera,
+        "light": light.round(3).tolist(),
+        "offsets": offsets.round(4).tolist(),
+        "turns": turns.round(1).tolist(),
+        "wood": [round(float(rng.uniform(-1, 1)), 3), int(rng.integers(3))],
+    }
 
 
 def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = True, room: bool = True) -> Scene:
@@ -27,10 +53,7 @@ def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = Tru
     dark = WOODS[wood][1]
     top = Material(linear_rgb(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
     frame = Material(linear_rgb(*(round(0.62 * part) for part in dark)), roughness=0.4)
-    board = (
-        Instance(board_mesh(), frame, pose((0, 0, 0))),
-        Instance(top_mesh(), top, pose((0, 0, 0))),
-    )
+    board = (Instance(board_mesh(), frame, pose((0, 0, 0))), Instance(top_mesh(), top, pose((0, 0, 0))))
     ground = floor() if room else Ground(Material(linear_rgb(120, 92, 68), roughness=0.6), -0.036)
     return Scene(
         width, width, camera_of(style), (*pieces_of(codes, style), *board, *(furniture() if room else ())),

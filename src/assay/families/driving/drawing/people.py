@@ -69,12 +69,8 @@ def rider(kind: str) -> Model:
 def _cyclist() -> Model:
     spokes = cylinder(0.33, 0.012).rotate((0, 90, 0))
     rear, front, pedal, seat, bars = (
-        (0, -0.56, 0.38),
-        (0, 0.6, 0.38),
-        (0, -0.08, 0.36),
-        (0, -0.26, 0.96),
-        (0, 0.42, 1.0),
-    )
+        (0, -0.56, 0.38), (0, 0.6, 0.38), (0, -0.08, 0.36), (0, -0.26, 0.96), (0, 0.42, 1.0),
+    )  # fmt: skip
     tubes = [(rear, pedal), (rear, seat), (pedal, seat), (pedal, bars), (seat, bars), (front, bars)]
     grip = limb((-0.26, 0.46, 1.06), (0.26, 0.46, 1.06), 0.03)
     return (

@@ -23,14 +23,8 @@ LETTERS = {
     "0": ("###", "#.#", "#.#", "#.#", "###"),
 }
 ARROW: Sequence[Point] = (
-    (-0.1, -0.36),
-    (0.1, -0.36),
-    (0.1, 0.02),
-    (0.34, 0.02),
-    (0.0, 0.4),
-    (-0.34, 0.02),
-    (-0.1, 0.02),
-)
+    (-0.1, -0.36), (0.1, -0.36), (0.1, 0.02), (0.34, 0.02), (0.0, 0.4), (-0.34, 0.02), (-0.1, 0.02),
+)  # fmt: skip
 GREEN_ON, RED_ON = Material(linear_rgb(40, 255, 120), emission=1.3), Material(linear_rgb(255, 24, 20), emission=1.3)
 GREEN_OFF, RED_OFF = Material(linear_rgb(20, 28, 24), roughness=0.9), Material(linear_rgb(50, 18, 18), roughness=0.9)
 

@@ -42,10 +42,7 @@ def surroundings(background: str) -> Surroundings:
 
 def _studio() -> Surroundings:
     middle = (0.0, 0.0, 0.0)
-    lights = (
-        AreaLight((6.5, 6.5, 6.0), middle, 3.0, 760.0),
-        AreaLight((-6.5, 4.0, 5.5), middle, 4.0, 420.0),
-    )
+    lights = (AreaLight((6.5, 6.5, 6.0), middle, 3.0, 760.0), AreaLight((-6.5, 4.0, 5.5), middle, 4.0, 420.0))
     ground = Ground(Material(linear_rgb(176, 178, 182), roughness=0.9))
     return Surroundings(
         Camera((0.0, 11.0, 4.0), middle, FOV), lights, Sky((0.42,) * 3, (0.42,) * 3, (0.3,) * 3), ground, 1.0

@@ -1,15 +1,18 @@
-"""A train as a scene: the engine, the cars behind it, the rails, and the stage that they stand on."""
+"""A train as a scene: the engine, the cars behind it, the rails, and what they stand in."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.families.trains.drawing import blocks, cars, engine, loads, materials, rails, roofs
+from assay.families.trains.drawing import blocks, cars, engine, loads, materials, roofs
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.backgrounds import surroundings
+from assay.families.trains.drawing.materials import bevelled_box
 from assay.render.scene import Instance, Material, Mesh, Scene, pose
+from assay.render.solids import mesh_of, union
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)
@@ -17,6 +20,9 @@ PIVOT = (0.0, -0.1)
 SUNK = 0.2
 """How deep the lengths of trains begin below the ground."""
 SLEEPERS = 44
+GAUGE = 1.42
+"""From the middle of one rail to that of the other."""
+SLEEPER_STEP = 0.8
 LARGEST = 1.12
 """How large loads are at most; where many share a short car they are smaller."""
 RAIL, ENGINE = "rail", "locomotive"
@@ -29,10 +35,10 @@ def train_scene(train: Sequence[Car], angle: float, appearance: TrainAppearance)
     turned = pose((*PIVOT, 0.0), angle, scale)
     for mesh, material, matrix, thing, part in pieces:
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
-    set_up = surroundings(appearance.background)
+    background = surroundings(appearance.background)
     return Scene(
-        appearance.width, appearance.height, set_up.camera, tuple(instances), set_up.lights, set_up.sky, set_up.ground,
-        set_up.exposure,
+        appearance.width, appearance.height, background.camera, tuple(instances), background.lights, background.sky, background.ground,
+        background.exposure,
     )  # fmt: skip
 
 
@@ -49,9 +55,22 @@ def _places(lengths: Sequence[float]) -> list[float]:
     return [float(end + length / 2) for end, length in zip(ends, lengths, strict=True)]
 
 
+@cache
+def _rails(length: int) -> cars.Pieces:
+    """Return two steel bars on sleepers, longer than any train; their upper side is at z = 0.5."""
+    long = length * SLEEPER_STEP
+    bars = union(*(bevelled_box(long, 0.12, 0.16, 0.02).translate((0, sign * GAUGE / 2, 0.34)) for sign in (-1, 1)))
+    places = (np.arange(length) - (length - 1) / 2) * SLEEPER_STEP
+    sleepers = union(*(bevelled_box(0.3, 2.3, 0.16, 0.03).translate((float(x), 0, 0.2)) for x in places))
+    return (
+        (mesh_of(f"rails-{length}", bars), materials.STEEL),
+        (mesh_of(f"sleepers-{length}", sleepers), materials.SLEEPER),
+    )
+
+
 def _toys(train: Sequence[Car]) -> Iterator[Piece]:
     first, *places = _places([engine.SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
-    for mesh, material in rails.rails(SLEEPERS):
+    for mesh, material in _rails(SLEEPERS):
         yield mesh, material, _at(0.0, -SUNK), RAIL, ""
     for part, mesh, material in engine.engine():
         yield mesh, material, _at(first, -SUNK), ENGINE, part
