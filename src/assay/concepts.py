@@ -24,7 +24,7 @@ ABSENT_NUMBER = -(2**31)
 
 @dataclass(frozen=True)
 class Concept:
-    """A name and a finite tuple of values; `counts` says that the values 0, 1, 2, ... count things in the world.
+    """A name and a finite tuple of values; with `counts` the values 0, 1, 2, ... are numbers of objects.
 
     `nothing` names the value that says that nothing is there, such as the empty square of a board.
 
@@ -74,7 +74,7 @@ class Concept:
 
     @cached_property
     def nothing_code(self) -> int:
-        """The code of the value that says that nothing is there, -1 if every value says that something is.
+        """The code of the value that means that nothing is there, -1 if there is no such value.
 
         It is the one declared, or else `absent`, or else false, or 0 of things that are counted.
 
@@ -87,7 +87,7 @@ class Concept:
 
     @cached_property
     def codes(self) -> Mapping[tuple[type, Value], int]:
-        """The place of each value, told apart by type, since True == 1 in Python."""
+        """The code of each value, by type and value, since True == 1 in Python."""
         return {(type(value), value): code for code, value in enumerate(self.values)}
 
     def code(self, value: Value) -> int:

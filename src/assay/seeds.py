@@ -87,7 +87,7 @@ def numbers_below(words: Array, bounds: Array | int) -> Array:
 
 @dataclass(frozen=True)
 class Deck:
-    """An endless deal of `size` cards: every round deals each card once, each round in a fresh order.
+    """An endless sequence over `size` items: every round has each item once, each round in a new random order.
 
     >>> sorted(Deck(5, 0, "doc").deal(np.arange(5)).tolist())
     [0, 1, 2, 3, 4]

@@ -17,7 +17,7 @@ Points = Array
 
 
 class Canvas:
-    """A picture in the making. Shapes drawn later hide earlier ones; `thing` says which object shapes belong to."""
+    """A picture being drawn. Later shapes hide earlier ones; `thing` sets the object that shapes belong to."""
 
     def __init__(self, width: int, height: int, background: Colour = (255, 255, 255)) -> None:
         self.picture = Image.new("RGB", (width, height), background)

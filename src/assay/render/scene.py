@@ -113,7 +113,7 @@ class Sun:
 
 @dataclass(frozen=True)
 class Sky:
-    """Light from all sides: radiance straight up, at the horizon, and below it; seen where a ray meets nothing."""
+    """Light from all sides: radiance straight up, at the horizon, and below it; seen where a ray hits nothing."""
 
     zenith: Vector = (0.05, 0.05, 0.05)
     horizon: Vector = (0.05, 0.05, 0.05)

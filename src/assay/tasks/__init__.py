@@ -23,7 +23,7 @@ class Preset(Entry):
     registry: Registry = field(repr=False, compare=False)
 
     def load(self) -> type["Task"]:
-        """Return the class, which is built when it is first asked for."""
+        """Return the class, which is built at its first use."""
         return self.task
 
     @cached_property

@@ -28,7 +28,7 @@ NODES = 20_000
 PROBE = 20_000
 """How many draws show which labels there are."""
 TRIES, ROWS, MOST_TRIES = 32, 32_768, 4_000_000
-"""How many draws each world gets at first, how many are made at a time, and after how many it is given up."""
+"""How many draws each world gets at first, how many are made at a time, and the most before an error is raised."""
 ODD = np.uint64(GOLDEN)
 
 
@@ -55,14 +55,14 @@ def _is_small(knowledge: Knowledge, where: Formula) -> bool:
 
 
 def _slots_filled(knowledge: Knowledge, number: int) -> list[Formula]:
-    """Return what says that so many slots are filled and no more."""
+    """Return formulas that hold where exactly so many slots are filled."""
     firsts = [slot.concepts[0] for slot in knowledge.space.slots]
     optional = [name for name in firsts if knowledge.space.concept(name).optional]
     return [Var(name).ne(ABSENT) if name in firsts[:number] else Var(name).eq(ABSENT) for name in optional]
 
 
 class ObjectCountSource(SeededSource):
-    """The worlds of a split, dealt from several sources in turn; a place decides the style, whatever the source."""
+    """The worlds of a split, taken from several sources in turn; the style depends on the position only."""
 
     def __init__(
         self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, parts: Sequence[Source], style: DrawStyle

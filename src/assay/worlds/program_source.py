@@ -12,7 +12,7 @@ from assay.worlds.source import LabelGroup, WorldSource
 PROBE = 4_000
 """How many worlds show which labels there are."""
 TRIES = 1 << 14
-"""How many worlds are looked at for one place before its label is given up."""
+"""How many worlds are drawn for one position before an error is raised."""
 AT_ONCE = 1 << 14
 
 

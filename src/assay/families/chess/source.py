@@ -26,7 +26,7 @@ GAME = "game"
 PATIENCE = 200
 """How many games are looked through for the positions of one block."""
 LOOKED_AT = 24
-"""How many positions of a game are looked at."""
+"""How many positions of a game are tried."""
 
 Judge = Callable[[Codes], Array]
 
@@ -92,7 +92,7 @@ class PositionSource:
 
     @property
     def total(self) -> int:
-        """How many ways there are to fill the squares, possible or not: more than can be told apart here."""
+        """How many ways there are to fill the squares, possible or not: an upper bound."""
         return int(self.space.worlds)
 
     def codes(self, places: Array) -> Codes:
@@ -159,7 +159,7 @@ class PositionSource:
         raise ConfigError(f"split {self.split.name!r}: no {plan.per_game} positions {what} in {PATIENCE} games")
 
     def _sample_positions(self, positions: Array, rng: np.random.Generator) -> Array:
-        """Return some positions of a game in any order, pieces scattered where asked for."""
+        """Return some positions of a game in any order, pieces scattered where the plan wants it."""
         later = positions[self.plan.first :]
         rows: Array = later[rng.permutation(len(later))[:LOOKED_AT]]
         if self.plan.scattered and len(rows):

@@ -123,7 +123,7 @@ class Chess(SceneTask):
         return self.knowledge.labels_of(codes)[:, 0]
 
     def _judge(self, formula: Formula) -> Evaluator:
-        """Return what tells whether positions satisfy a formula."""
+        """Return the evaluator of a formula on positions."""
         if formula not in self._judges:
             self._judges[formula] = Evaluator(self.space, formula)
         return self._judges[formula]

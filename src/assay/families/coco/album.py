@@ -1,4 +1,4 @@
-"""An album: annotated images as columns. What is in each image, where and how large; and who may see it in training."""
+"""An album: annotated images as columns, with the class, box and area of each object; and pools of images."""
 
 import re
 from collections.abc import Sequence

@@ -122,7 +122,7 @@ class Views:
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
-        """The parts that the concepts do not tell, or not in full."""
+        """The parts that the concepts do not determine."""
         return tuple(p for p in PARTS.names if p not in self.space.places)
 
     @cached_property

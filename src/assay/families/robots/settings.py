@@ -92,7 +92,7 @@ class RobotsConfig(TaskConfig):
     contrast: float = Field(1.0, ge=0, le=1)
     """The contrast of the pictures: 0 is blank."""
     blur: float = Field(0.0, ge=0, le=3)
-    """The spread of a blur, in twelfths of the picture."""
+    """The standard deviation of a blur, in twelfths of the picture."""
     visible: Shares = {}
     """How far the values of a part look different: 1 as drawn, 0 all alike, such as `{knees: 0}`."""
     text: Literal["none", "table", "terse", "templated", "free"] = "none"

@@ -66,7 +66,7 @@ class Allocation:
         return np.asarray(pools.get(pool, order))
 
     def packs(self, split: str) -> list[tuple[str | None, int]]:
-        """Return how many of a pack of cards go to each foot, and to any, where a split is skewed as it is dealt."""
+        """Return how many of a pack of cards go to each foot, and to any, where a split is skewed."""
         if self.renders or split.split("_")[0] not in self.skewed or not self.skew:
             return [(None, 1)]
         shares = {foot: Fraction(share).limit_denominator(1000) for foot, share in self.skew}
@@ -114,7 +114,7 @@ class Catalogue:
         return len(np.unique(self.keys)) == len(ROBOTS)
 
     def content(self, robot: int) -> dict[str, Value]:
-        """Return the parts of a robot that its concepts do not tell in full."""
+        """Return the parts of a robot that its concepts do not determine."""
         return {part: PARTS.concept(part).values[ROBOTS[robot, PARTS.place(part)]] for part in self.views.hidden}
 
     def luck(self, robot: int, draw: float, within: float) -> float:
@@ -178,7 +178,7 @@ class RobotSource(SeededSource):
         return len(self.rows)
 
     def rows_at(self, places: Array) -> Array:
-        """Return the renderings at these places: skewed by packs of cards, each pack with the shares asked for."""
+        """Return the renderings at these places: skewed by packs of cards, each pack with the shares of `skew`."""
         packs = self.allocation.packs(self.split.name)
         size = sum(count for _, count in packs)
         places = np.asarray(places, dtype=np.int64)

@@ -75,7 +75,7 @@ class Robots(Task):
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """The concepts annotated, and what the rule says of them."""
+        """The annotated concepts, and the rule over them."""
         return self.rule.knowledge_for(self.views)
 
     @cached_property
@@ -93,7 +93,7 @@ class Robots(Task):
     # -- splits --------------------------------------------------------------------------------------------------------
 
     def splits(self) -> tuple[Split, ...]:
-        """Return the splits; where concepts tell robots apart, that they share none is said, and so checked."""
+        """Return the splits; where concepts identify a robot, splits are declared disjoint, which is checked."""
         splits = super().splits()
         if not self.catalogue.tells_apart or self.config.split_by != "robot":
             return splits
@@ -146,7 +146,7 @@ class Robots(Task):
 
     @cached_property
     def _whole(self) -> dict[tuple[str, tuple[int, ...], int], int]:
-        """What was found of parts that the concepts do not tell in full."""
+        """A cache of parts that the concepts do not determine."""
         return {}
 
     def robot(self, world: World) -> list[int]:

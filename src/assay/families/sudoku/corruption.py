@@ -147,7 +147,7 @@ def nearest_board(
 
 
 def _repeats(shape: BoardShape, boards: Array, units: Array) -> Array:
-    """Return how many digits the units lack, all told: what is left to mend in them."""
+    """Return how many digits the units lack in total."""
     bits = (np.uint32(1) << boards.astype(np.uint32))[:, shape.units[units]]
     present = np.bitwise_or.reduce(bits, axis=2) & np.uint32((1 << (shape.side + 1)) - 2)
     return np.asarray((shape.side - np.bitwise_count(present).astype(np.int64)).sum(axis=1))

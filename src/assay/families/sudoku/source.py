@@ -52,7 +52,7 @@ class BoardPlan:
         return np.where(boards <= self.shape.side, boards, 0).astype(np.int64)
 
     def violations(self, codes: Codes) -> Array:
-        """Return how many units of each board are violated, as its concepts tell."""
+        """Return how many units of each board are violated, computed from its concepts."""
         if self.read == "units":
             return np.asarray((codes == 0).sum(axis=1))
         return np.asarray(self.shape.violated_units(codes).sum(axis=1))
@@ -79,7 +79,7 @@ class BoardSource:
 
     @property
     def total(self) -> int:
-        """How many ways there are to fill the cells with digits, valid or not: more than can be told apart here."""
+        """How many ways there are to fill the cells with digits, valid or not: an upper bound."""
         return int(self.plan.shape.side**self.plan.shape.cells)
 
     def codes(self, places: Array) -> Codes:

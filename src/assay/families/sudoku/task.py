@@ -80,7 +80,7 @@ class Sudoku(Task):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The picture, if asked for, and the board as a text."""
+        """The picture, if there is one, and the board as text."""
         return ("image", "text") if self.config.image else ("text",)
 
     @cached_property
@@ -166,7 +166,7 @@ class Sudoku(Task):
         return tuple(self.painter.writing.name(pool, *pair) for pair in symbol_draws(self.appearance, world.style))
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the board nearest to this one whose units are as asked, or whose cells hold the digits asked for."""
+        """Return the board nearest to this one whose units or cells have the values wanted."""
         wanted = {self.space.place(name): self.space.concept(name).code(value) for name, value in changes.items()}
         before = read_board(world.style[CONTENT])
         if self.config.concepts == "units":

@@ -40,7 +40,7 @@ VALUES: dict[str, tuple[Value, ...]] = {
 ATTRIBUTES = tuple(VALUES)
 GROUP = "cars"
 TRIES = 1 << 16
-"""How many trains are drawn for one place of a split before its label is given up."""
+"""How many trains are drawn for one position before an error is raised."""
 MOST_AT_ONCE = 1 << 17
 
 

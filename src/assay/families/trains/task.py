@@ -46,7 +46,7 @@ LABEL = "east"
 FAMILY = "trains"
 """What seeds are for: tasks that look different draw the same trains."""
 STEEPEST, STEEPER = 60, 70
-"""How many degrees trains turn to either side, and where `occlusion` is asked for."""
+"""How many degrees trains turn to either side, without and with `occlusion`."""
 
 
 class MichalskiTrains(SceneTask):
@@ -87,7 +87,7 @@ class MichalskiTrains(SceneTask):
         return "uniform" if self.config.ood_uniform else self.config.distribution
 
     def splits(self) -> tuple[Split, ...]:
-        """Return the splits, with those of longer and of other trains where they are asked for."""
+        """Return the splits, with those of longer and of other trains where the settings have them."""
         config = self.config
         usual = michalski_cars() if self.common != config.distribution else TRUE
         short = cars_at_most(config.max_cars) if config.slots > config.max_cars else TRUE
@@ -152,7 +152,7 @@ class MichalskiTrains(SceneTask):
         return train_scene(cars_of(world.codes), world.style["angle"], self.appearance)
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the train with the cars nearest to its own that are as asked, and that there are."""
+        """Return the train with the nearest possible cars that have the attributes wanted."""
         wanted: dict[int, dict[int, int]] = {}
         for name, value in changes.items():
             car, place = divmod(self.space.place(name), len(ATTRIBUTES))

@@ -144,13 +144,13 @@ def fill_samples(
 
 
 def smooth_edges(
-    w: PackedScene, p: GBuffer, base: Array, rest: Array, glow: Array, mean: Array, k: EdgeSamples, light: Array
+    w: PackedScene, p: GBuffer, base: Array, rest: Array, radiance: Array, mean: Array, k: EdgeSamples, light: Array
 ) -> None:
     """Replace the light of edge pixels by the mean over their samples."""
     lent, rays = np.zeros((*k.owner.shape, 3)), np.zeros((*k.owner.shape, 7))
     borrow_light(w, p, base, rest, k, lent, rays)
     alone = np.argwhere(rays[..., 6] > 0)
-    lent[alone[:, 0], alone[:, 1]] = trace_light(w, p, glow, mean, rays[alone[:, 0], alone[:, 1]])
+    lent[alone[:, 0], alone[:, 1]] = trace_light(w, p, radiance, mean, rays[alone[:, 0], alone[:, 1]])
     light[k.edge[:, 0], k.edge[:, 1]] = lent.mean(axis=1)
 
 

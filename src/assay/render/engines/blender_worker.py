@@ -52,7 +52,7 @@ def draw(bpy: Any, folder: Path) -> None:
 
 
 def build_scene(bpy: Any, spec: dict[str, Any], arrays: dict[str, Array]) -> Any:
-    """Return a new Blender scene with all that was told."""
+    """Return a new Blender scene as described."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     meshes = [build_mesh(bpy, arrays, number) for number in range(spec["meshes"])]
@@ -251,7 +251,7 @@ def render_pixels(bpy: Any, scene: Any, path: Path) -> Array:
 
 
 def render_labels(bpy: Any, scene: Any, spec: dict[str, Any], path: Path) -> Array:
-    """Render one ray through each pixel's middle: which object it meets, and how far away."""
+    """Render one ray through each pixel's middle: which object it hits, and how far away."""
     material = bpy.data.materials.new("labels")
     material.use_nodes = True
     nodes, links = material.node_tree.nodes, material.node_tree.links

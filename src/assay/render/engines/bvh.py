@@ -1,4 +1,4 @@
-"""Boxes in boxes: a tree over a mesh's triangles, and one over a scene's instances, so that a ray meets few of them.
+"""Bounding volume hierarchies: a tree of boxes over a mesh's triangles, and one over a scene's instances.
 
 A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf has (first item, how many), an inner node
 (its left child, 0); the right child follows the left one.

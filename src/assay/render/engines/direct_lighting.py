@@ -63,10 +63,10 @@ def light_cell(
     wide = w.lights[lamp, 16] / grid
     if w.lights[lamp, 0] == 0:
         wide /= far
-    shine = light * nl * ggx_lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
+    specular = light * nl * ggx_lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
     back = (1 - vh) * (1 - vh)
     rim = back * back * (1 - vh)
-    return light * nl, shine * (1 - rim), shine * rim
+    return light * nl, specular * (1 - rim), specular * rim
 
 
 @subroutine
@@ -82,18 +82,20 @@ def cell_count(w: PackedScene, lamp: int, alpha: float, metal: float) -> int:
 
 
 @kernel
-def add_direct_light(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Array) -> None:
-    """Add to each pixel the light of all lamps: `matt` is diffuse on a white surface, `shine` is specular."""
+def add_direct_light(w: PackedScene, p: GBuffer, free: Array, diffuse: Array, specular: Array) -> None:
+    """Add to each pixel the light of all lamps; `diffuse` is that of a white surface."""
     height, width = p.owner.shape
     for y in range(height):
         for x in range(width):
             i = p.owner[y, x]
             if i >= 0:
-                light_pixel(w, p, free, matt, shine, i, x, y)
+                light_pixel(w, p, free, diffuse, specular, i, x, y)
 
 
 @subroutine
-def light_pixel(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Array, i: int, x: int, y: int) -> None:
+def light_pixel(
+    w: PackedScene, p: GBuffer, free: Array, diffuse: Array, specular: Array, i: int, x: int, y: int
+) -> None:
     """Add the light of all lamps to one pixel."""
     px, py, pz = p.at[y, x, 0], p.at[y, x, 1], p.at[y, x, 2]
     nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
@@ -116,7 +118,7 @@ def light_pixel(w: PackedScene, p: GBuffer, free: Array, matt: Array, shine: Arr
         share = free[lamp, y, x] / (grid * grid)
         for c in range(3):
             light = w.lights[lamp, 13 + c] * share
-            matt[y, x, c] += light * soft / np.pi
+            diffuse[y, x, c] += light * soft / np.pi
             base = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
             again = 1 + base * (1 / (a + b) - 1)  # multiple scattering
-            shine[y, x, c] += light * (base * full + rim) * again
+            specular[y, x, c] += light * (base * full + rim) * again

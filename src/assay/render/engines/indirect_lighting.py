@@ -18,37 +18,37 @@ from assay.render.engines.rasterizer import project_point
 from assay.render.engines.textures import sky_radiance, surface_colour
 
 
-def indirect_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, size: int, side: int) -> Array:
+def indirect_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, size: int, side: int) -> Array:
     """Return the indirect irradiance of each pixel, by final gathering."""
     height, width = p.owner.shape
     rows, columns = (np.minimum(np.arange(size // 2, most + size // 2, size), most - 1) for most in (height, width))
     middles = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1)
-    cells = gather_light(w, p, glow, mean, middles.reshape(-1, 2), side).reshape(*middles.shape[:2], 3)
+    cells = gather_light(w, p, radiance, mean, middles.reshape(-1, 2), side).reshape(*middles.shape[:2], 3)
     out, left = np.zeros((height, width, 3)), np.zeros((height, width), np.uint8)
     calm = np.zeros_like(cells)
     smooth_cells(w, p, middles, cells, size, calm)
     interpolate_cells(w, p, calm, size, out, left)
     mark_followers(p, left)
     lone = np.argwhere(left == 1)
-    out[lone[:, 0], lone[:, 1]] = gather_light(w, p, glow, mean, lone, max(side - 1, 2))
+    out[lone[:, 0], lone[:, 1]] = gather_light(w, p, radiance, mean, lone, max(side - 1, 2))
     copy_to_followers(p, left, out)
     return out
 
 
-def gather_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, pixels: Array, side: int) -> Array:
+def gather_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, pixels: Array, side: int) -> Array:
     """Return the mean light on the surfaces of pixels (y, x), by side x side rays each."""
     pixels = np.ascontiguousarray(pixels)
     rays = np.zeros((len(pixels) * side * side, 7))
     scatter_rays(p, pixels, side, rays)
-    light: Array = trace_light(w, p, glow, mean, rays).reshape(len(pixels), side * side, 3).mean(axis=1)
+    light: Array = trace_light(w, p, radiance, mean, rays).reshape(len(pixels), side * side, 3).mean(axis=1)
     visible: Array = light * (p.owner[pixels[:, 0], pixels[:, 1]] >= 0)[:, None]
     return visible
 
 
-def trace_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Array) -> Array:
+def trace_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, rays: Array) -> Array:
     """Return the radiance along each ray: origin, direction, how many reflections on metal may follow."""
     out = np.zeros((len(rays), 3))
-    trace_rays(w, p, glow, mean, rays, out)
+    trace_rays(w, p, radiance, mean, rays, out)
     return out
 
 
@@ -74,13 +74,13 @@ def visible_pixel(w: PackedScene, p: GBuffer, i: int, x: float, y: float, z: flo
 
 @subroutine
 def outgoing_light(
-    w: PackedScene, p: GBuffer, glow: Array, mean: Array, i: int, k: int, x: float, y: float, z: float,
+    w: PackedScene, p: GBuffer, radiance: Array, mean: Array, i: int, k: int, x: float, y: float, z: float,
     dx: float, dy: float, dz: float, reach: float, seed: int,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Return the diffuse radiance of a point of instance i that a ray along d hits."""
     column, row = visible_pixel(w, p, i, x, y, z)
     if column >= 0:
-        return glow[row, column, 0], glow[row, column, 1], glow[row, column, 2]
+        return radiance[row, column, 0], radiance[row, column, 1], radiance[row, column, 2]
     return estimate_outgoing(w, mean, i, k, x, y, z, dx, dy, dz, reach, seed)
 
 
@@ -108,7 +108,7 @@ def estimate_outgoing(
 
 @subroutine
 def incoming_light(
-    w: PackedScene, p: GBuffer, glow: Array, mean: Array, x: float, y: float, z: float,
+    w: PackedScene, p: GBuffer, radiance: Array, mean: Array, x: float, y: float, z: float,
     dx: float, dy: float, dz: float, throws: float, seed: int,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Return the radiance that reaches a point from direction d; metal on the way reflects it up to `throws` times."""
@@ -129,18 +129,29 @@ def incoming_light(
             dx, dy, dz = sample_ggx(nx, ny, nz, -dx, -dy, -dz, alpha, s, v)
             x, y, z = sx, sy, sz
             continue
-        r, g, b = outgoing_light(w, p, glow, mean, i, k, x, y, z, dx, dy, dz, 0.02 * t, seed)
+        r, g, b = outgoing_light(w, p, radiance, mean, i, k, x, y, z, dx, dy, dz, 0.02 * t, seed)
         return r * fr, g * fg, b * fb
 
 
 @kernel
-def trace_rays(w: PackedScene, p: GBuffer, glow: Array, mean: Array, rays: Array, out: Array) -> None:
+def trace_rays(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, rays: Array, out: Array) -> None:
     """Fill in the radiance of each ray; a ray without a direction has none."""
     for n in range(len(rays)):
         if rays[n, 3] == 0.0 and rays[n, 4] == 0.0 and rays[n, 5] == 0.0:
             continue
         out[n, 0], out[n, 1], out[n, 2] = incoming_light(
-            w, p, glow, mean, rays[n, 0], rays[n, 1], rays[n, 2], rays[n, 3], rays[n, 4], rays[n, 5], rays[n, 6], n + 0
+            w,
+            p,
+            radiance,
+            mean,
+            rays[n, 0],
+            rays[n, 1],
+            rays[n, 2],
+            rays[n, 3],
+            rays[n, 4],
+            rays[n, 5],
+            rays[n, 6],
+            n + 0,
         )
 
 

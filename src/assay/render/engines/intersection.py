@@ -10,7 +10,7 @@ from assay.render.engines.jit import kernel, subroutine
 
 
 class SceneGeometry(NamedTuple):
-    """What rays meet. Node 0 is the root of the tree over the instances, whose leaves are single instances."""
+    """What rays can hit. Node 0 is the root of the tree over the instances, whose leaves are single instances."""
 
     nodes: Array
     links: Array

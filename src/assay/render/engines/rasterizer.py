@@ -77,7 +77,7 @@ def cast_rays(w: PackedScene, places: Array) -> tuple[Array, Array, Array]:
 
 @kernel
 def trace_places(w: PackedScene, places: Array, owner: Array, tri: Array, depth: Array) -> None:
-    """Fill in what a ray through each pixel place meets."""
+    """Fill in the first hit of the ray through each pixel place."""
     for n in range(len(places)):
         dx, dy, dz, good = camera_ray(w.frame, places[n, 0], places[n, 1])
         if good == 0.0:
@@ -169,7 +169,7 @@ def bounds(view: Array, a: int, b: int, c: int, width: int, height: int) -> tupl
 def edge_functions(
     view: Array, a: int, b: int, c: int, one_sided: bool
 ) -> tuple[float, float, float, float, float, float, float, float, float, float]:
-    """Return what tells where a triangle is: e, f, g, linear in x and y, have the sign of d inside; depth is d / sum.
+    """Return the edge functions of a triangle: e, f, g, linear in x and y, have the sign of d inside; depth is d / sum.
 
     First d, which is 0 where there is nothing to draw, then the weights of x, y and 1 in each of the others.
     """

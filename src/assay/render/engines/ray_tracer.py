@@ -56,15 +56,15 @@ def trace_labels(scene: Scene) -> Shot:
 
 def _light(world: PackedScene, points: GBuffer, effort: SampleCounts) -> Array:
     """Return the linear light of each pixel."""
-    matt, shine, glow, base, rest = (np.zeros_like(points.at) for _ in range(5))
-    add_direct_light(world, points, light_visibility(world, points, effort.shadow), matt, shine)
-    mean = (points.colour * matt).mean(axis=(0, 1))
-    fill_diffuse(world, points, matt, matt, mean, True, glow)
-    sides = indirect_light(world, points, glow, mean, effort.cell, effort.gather)
-    fill_diffuse(world, points, matt, sides, mean, False, glow)
-    mirrored = reflected_light(world, points, glow, mean, sides, effort.mirror)
-    sum_light(world, points, matt, sides, shine, mirrored, base, rest)
+    diffuse, specular, radiance, base, rest = (np.zeros_like(points.at) for _ in range(5))
+    add_direct_light(world, points, light_visibility(world, points, effort.shadow), diffuse, specular)
+    mean = (points.colour * diffuse).mean(axis=(0, 1))
+    fill_diffuse(world, points, diffuse, diffuse, mean, True, radiance)
+    indirect = indirect_light(world, points, radiance, mean, effort.cell, effort.gather)
+    fill_diffuse(world, points, diffuse, indirect, mean, False, radiance)
+    reflected = reflected_light(world, points, radiance, mean, indirect, effort.mirror)
+    sum_light(world, points, diffuse, indirect, specular, reflected, base, rest)
     light: Array = points.colour * base + rest
     fill_sky(world, points.owner, light)
-    smooth_edges(world, points, base, rest, glow, mean, sample_edges(world, points, effort.places), light)
+    smooth_edges(world, points, base, rest, radiance, mean, sample_edges(world, points, effort.places), light)
     return light

@@ -17,10 +17,10 @@ METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
 light around them."""
 
 
-def reflected_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, sides: Array, rays: int) -> Array:
+def reflected_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, indirect: Array, rays: int) -> Array:
     """Return the reflected radiance of each pixel, at reflectance 1."""
     metal, rough = w.solid.rows[p.owner, 37] >= METAL, w.solid.rows[p.owner, 38]
-    out = sides.copy()
+    out = indirect.copy()
     for chosen, count in (
         (metal & (rough >= CLEAR), rays),
         (~metal & (rough < SMOOTH) & (rough >= CLEAR), max(1, rays // 4)),
@@ -29,7 +29,7 @@ def reflected_light(w: PackedScene, p: GBuffer, glow: Array, mean: Array, sides:
         pixels = np.ascontiguousarray(np.argwhere(chosen & (p.owner >= 0)))
         thrown = np.zeros((len(pixels) * count, 7))
         reflect_rays(w, p, pixels, count, thrown)
-        light = trace_light(w, p, glow, mean, thrown).reshape(len(pixels), count, 3).mean(axis=1)
+        light = trace_light(w, p, radiance, mean, thrown).reshape(len(pixels), count, 3).mean(axis=1)
         out[pixels[:, 0], pixels[:, 1]] = light
     soft = out.copy()
     smooth_reflections(w, p, out, soft)
@@ -85,7 +85,14 @@ def smooth_reflections(w: PackedScene, p: GBuffer, light: Array, out: Array) -> 
 
 @kernel
 def sum_light(
-    w: PackedScene, p: GBuffer, matt: Array, around: Array, shine: Array, mirror_light: Array, base: Array, rest: Array
+    w: PackedScene,
+    p: GBuffer,
+    diffuse: Array,
+    indirect: Array,
+    specular: Array,
+    reflected: Array,
+    base: Array,
+    rest: Array,
 ) -> None:
     """Fill in all light of each pixel in two parts: `base` is multiplied by its albedo, `rest` is not."""
     height, width = p.owner.shape
@@ -105,14 +112,16 @@ def sum_light(
             a, b = environment_brdf(rough, nv)
             keep = (1 - metal) * (1 - (DIELECTRIC * a + b))
             for c in range(3):
-                base[y, x, c] = keep * (matt[y, x, c] + around[y, x, c]) + own
+                base[y, x, c] = keep * (diffuse[y, x, c] + indirect[y, x, c]) + own
                 tint = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
                 again = 1 + tint * (1 / (a + b) - 1)
-                rest[y, x, c] = shine[y, x, c] + (tint * a + b) * again * mirror_light[y, x, c]
+                rest[y, x, c] = specular[y, x, c] + (tint * a + b) * again * reflected[y, x, c]
 
 
 @kernel
-def fill_diffuse(w: PackedScene, p: GBuffer, matt: Array, around: Array, mean: Array, guess: bool, out: Array) -> None:
+def fill_diffuse(
+    w: PackedScene, p: GBuffer, diffuse: Array, indirect: Array, mean: Array, guess: bool, out: Array
+) -> None:
     """Fill in the diffuse radiance of each pixel as other surfaces receive it; metal counts as darker diffuse.
 
     With `guess` the indirect light is not known yet, and is estimated.
@@ -125,8 +134,8 @@ def fill_diffuse(w: PackedScene, p: GBuffer, matt: Array, around: Array, mean: A
                 continue
             keep = 0.96 - 0.36 * w.solid.rows[i, 37]
             for c in range(3):
-                more = ambient(w, mean, c, p.normal[y, x, 2]) if guess else around[y, x, c]
-                out[y, x, c] = p.colour[y, x, c] * (keep * (matt[y, x, c] + more) + w.solid.rows[i, 39])
+                more = ambient(w, mean, c, p.normal[y, x, 2]) if guess else indirect[y, x, c]
+                out[y, x, c] = p.colour[y, x, c] * (keep * (diffuse[y, x, c] + more) + w.solid.rows[i, 39])
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What tells a driver something: signal heads on a gantry, one for each way, and signs on a post."""
+"""Signals: signal heads on a gantry, one for each way, and signs on a post."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -111,7 +111,7 @@ def post() -> Model:
 
 @cache
 def sign(name: str) -> Model:
-    """Return a sign that looks towards -y: the stop sign, or one that says nothing about stopping."""
+    """Return a sign that looks towards -y: the stop sign, or one that is no concept."""
     if name == "stop":
         eight = plate(8, 0.86)
         return (

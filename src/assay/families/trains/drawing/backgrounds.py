@@ -70,7 +70,7 @@ def _sand() -> Array:
 
 
 def _noise(rng: np.random.Generator, waves: int) -> Array:
-    """Return smooth noise of about so many waves across, the same on both edges, of spread 1."""
+    """Return smooth noise of about so many waves across, periodic, of standard deviation 1."""
     white = np.fft.rfft2(rng.standard_normal((TEXELS, TEXELS)))
     high = np.fft.fftfreq(TEXELS, 1 / TEXELS)[:, None]
     wide = np.fft.rfftfreq(TEXELS, 1 / TEXELS)[None, :]

@@ -87,7 +87,7 @@ def _crosses(length: float, fields: int) -> Manifold:
 
 
 def beam(start: tuple[float, float], end: tuple[float, float], thick: float = 0.09, deep: float = 0.07) -> Manifold:
-    """Return a slanted beam in the plane of x and z, between two points; z is told from the middle of the wall."""
+    """Return a slanted beam in the plane of x and z, between two points; z is measured from the middle of the wall."""
     (x, z), (far, up) = start, end
     length, angle = float(np.hypot(far - x, up - z)), float(np.degrees(np.arctan2(up - z, far - x)))
     bar = Manifold.cube((length, deep, thick), True).rotate((0, -angle, 0))

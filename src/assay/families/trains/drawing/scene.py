@@ -37,8 +37,8 @@ def train_scene(train: Sequence[Car], angle: float, appearance: TrainAppearance)
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
     background = surroundings(appearance.background)
     return Scene(
-        appearance.width, appearance.height, background.camera, tuple(instances), background.lights, background.sky, background.ground,
-        background.exposure,
+        appearance.width, appearance.height, background.camera, tuple(instances), background.lights,
+        background.sky, background.ground, background.exposure,
     )  # fmt: skip
 
 
