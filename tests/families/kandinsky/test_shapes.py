@@ -63,7 +63,7 @@ def test_a_sprite_stays_in_its_circle_and_covers_its_area(shape, spot):
     ahead = np.roll(points, -1, axis=0)
     area = abs((points[:, 0] * ahead[:, 1] - points[:, 1] * ahead[:, 0]).sum()) / 2
     assert abs(made.mask.sum() - area) < 5 * radius  # the library draws shapes a quarter of a pixel larger
-    assert (made.seen.left, made.seen.right) == (columns.min(), columns.max() + 1)
+    assert (made.box.left, made.box.right) == (columns.min(), columns.max() + 1)
 
 
 @pytest.mark.parametrize("background", BACKGROUNDS)

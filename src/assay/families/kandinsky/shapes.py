@@ -131,14 +131,14 @@ class Sprite:
     `tint`         what is added to the background, in bytes that wrap around
     `mask`         1 for each pixel that is mostly inside
     `left`, `top`  where its corner lies from the whole pixel of the centre
-    `seen`         the box around the mask, from the sprite's corner
+    `box`          the box around the mask, from the sprite's corner
     """
 
     tint: Array
     mask: Array
     left: int
     top: int
-    seen: Box
+    box: Box
 
 
 def sprite_at(shape: str, colour: str, background: str, spot: Spot) -> tuple[Sprite, int, int]:
@@ -163,7 +163,7 @@ def stamp_sprites(empty: Array, stamps: Sequence[tuple[str, Sprite, int, int]]) 
         height, width = stamp.mask.shape
         image[top : top + height, left : left + width] += stamp.tint
         instances[top : top + height, left : left + width] += np.multiply(stamp.mask, number, dtype=instances.dtype)
-        box = stamp.seen
+        box = stamp.box
         things.append(ObjectBox(name, Box(left + box.left, top + box.top, left + box.right, top + box.bottom)))
     return Picture(image, tuple(things), instances)
 
