@@ -133,13 +133,11 @@ def describe(robot: Mapping[str, Value], colours: Sequence[str], level: Level, w
         cells = [f"{part}={'?' if value == MASKED else plain(value)}" for part, value in statements.items()]
         return ", ".join([*cells, *(f"{side}={c}" for side, c in zip((LEFT, RIGHT), colours, strict=False))])
     if level == "terse":
-        lines = [
-            f"{title(part)}: {'unclear' if value == MASKED else plain(value)}." for part, value in statements.items()
-        ]
+        values = {part: "unclear" if value == MASKED else plain(value) for part, value in statements.items()}
+        lines = [f"{title(part)}: {value}." for part, value in values.items()]
         return " ".join([*lines, *([f"Colours: {', '.join(colours)}."] if colours else [])])
-    return (
-        _templated(statements, colours, wording) if level == "templated" else free_prose(statements, colours, wording)
-    )
+    write = _templated if level == "templated" else free_prose
+    return write(statements, colours, wording)
 
 
 def title(part: str) -> str:

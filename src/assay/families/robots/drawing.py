@@ -156,9 +156,8 @@ def _inks(
 ) -> Array:
     """Return the inks of one combination, drawn large and averaged down."""
     times = 2 * -(-MASTER // (2 * appearance.size))  # an even number, so that the middle lies between two pixels
-    pen = Pen(
-        Canvas(shape[1] * times, shape[0] * times, BLANK), appearance.size * times / HEIGHT, corner, times, appearance
-    )
+    canvas = Canvas(shape[1] * times, shape[0] * times, BLANK)
+    pen = Pen(canvas, appearance.size * times / HEIGHT, corner, times, appearance)
     (head, arms, legs)[BANDS.index(band)](pen, *codes)
     image = pen.canvas.image
     first, last = (round(edge * pen.scale) - corner[1] * times for edge in (band.box[1], band.box[3]))
