@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.audit import nuisance, pictures, symbols
-from assay.audit.examined import Examined
-from assay.audit.finding import Finding
+from assay.audit.audited import AuditedDataset
+from assay.audit.check_result import CheckResult
 from assay.errors import UnknownName, suggestion
 
-CHECKS: dict[str, Callable[[Examined], Finding]] = {
+CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
     "classes": symbols.classes,
     "splits": symbols.splits,
@@ -29,26 +29,26 @@ class Audit:
     """What the audit of a dataset found."""
 
     dataset: str
-    findings: tuple[Finding, ...]
+    results: tuple[CheckResult, ...]
 
     @property
-    def failed(self) -> tuple[Finding, ...]:
+    def failed(self) -> tuple[CheckResult, ...]:
         """The checks that failed."""
-        return tuple(finding for finding in self.findings if finding.status == "fail")
+        return tuple(result for result in self.results if result.status == "fail")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data."""
-        findings = [finding.to_dict() for finding in self.findings]
+        findings = [result.to_dict() for result in self.results]
         return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
 
 
-def audit(data: Examined, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
+def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
     """Try all checks, or those named."""
     for name in names:
         if name not in CHECKS:
             raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")
-    found = []
+    results = []
     for name in names or CHECKS:
         watch(name)
-        found.append(CHECKS[name](data))
-    return Audit(data.name, tuple(found))
+        results.append(CHECKS[name](data))
+    return Audit(data.name, tuple(results))

@@ -92,7 +92,7 @@ class Annotation(Config):
         return self
 
     @property
-    def asked(self) -> dict[str, object]:
+    def non_defaults(self) -> dict[str, object]:
         """What is not as by default, for the record."""
         return self.model_dump(mode="json", exclude_defaults=True, exclude={"machine", "seed"})
 

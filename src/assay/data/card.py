@@ -87,9 +87,9 @@ def card(manifest: Mapping[str, Any]) -> str:
 
 
 def _balance(splits: Sequence[Mapping[str, Any]]) -> str:
-    spread = "label values" if splits[0]["balance"] == "label" else "worlds"
+    unit = "label values" if splits[0]["balance"] == "label" else "worlds"
     hard = [split["name"] for split in splits if split["quota"]]
-    return f"{spread} ({listed(hard)}: over the ways to keep and to just miss the rule)" if hard else spread
+    return f"{unit} ({listed(hard)}: over the ways to keep and to just miss the rule)" if hard else unit
 
 
 def _people(sources: Mapping[str, Any]) -> str:
@@ -171,11 +171,11 @@ def _annotated(task: Mapping[str, Any]) -> str:
     if "annotation" not in task:
         return ""
     about = task["annotation"]
-    asked = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
-        f"were changed by `assay annotate` in the splits {listed(about['splits'])} ({asked or 'nothing asked'}; seed "
-        f"{about['seed']}) from the dataset with fingerprint `{about['parent']}`."
+        f"were changed by `assay annotate` in the splits {listed(about['splits'])} ({settings or 'nothing asked'}; "
+        f"seed {about['seed']}) from the dataset with fingerprint `{about['parent']}`."
     )
 
 
@@ -210,7 +210,7 @@ def _share(split: Mapping[str, Any]) -> str:
 
 def _counts(labels: Mapping[str, Mapping[str, int]]) -> str:
     texts = [
-        f"{name}: " + listed(f"{value} x {count}" for value, count in held.items()) for name, held in labels.items()
+        f"{name}: " + listed(f"{value} x {count}" for value, count in counts.items()) for name, counts in labels.items()
     ]
     return "; ".join(texts)
 

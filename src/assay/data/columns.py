@@ -57,8 +57,8 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
         raise DataError(f"{what}: expected one value in each row, such as {listed(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
-    found, which = _distinct(column)
-    table = [_place(value, places, what, values) for value in found]
+    distinct, which = _distinct(column)
+    table = [_place(value, places, what, values) for value in distinct]
     codes: Codes = np.array([*table, -1], dtype=np.int64)[which]
     return codes
 

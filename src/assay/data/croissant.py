@@ -101,8 +101,8 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
     columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
-    kinds, given = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
-    columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in given]
+    kinds, annotated = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
+    columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in annotated]
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value, listed
-from assay.data.cache import fetch, opened
+from assay.data.cache import fetch, open_copy
 from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
 from assay.data.manifest import read_manifest
 from assay.data.remote import Folder, RemotePath, folder_at
@@ -167,7 +167,7 @@ class Dataset:
         """Open a folder that `assay make` wrote, here or at an address such as `s3://bucket/folder`."""
         folder = folder_at(where)
         if isinstance(folder, RemotePath):
-            return cls(*opened(folder), folder)
+            return cls(*open_copy(folder), folder)
         manifest = read_manifest(folder)
         for split in manifest["splits"]:
             for shard in split["shards"]:
@@ -215,7 +215,7 @@ class Dataset:
         table = pa.concat_tables(tables)
         return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]))
 
-    def fetched(self) -> "Dataset":
+    def fetch_all(self) -> "Dataset":
         """Return the dataset with all of its files on this machine."""
         self._fetch(self.manifest["splits"])
         return self

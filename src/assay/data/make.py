@@ -26,14 +26,14 @@ from assay.data.croissant import croissant
 from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder, RemotePath, folder_at
-from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.processes import deaf
 
 Progress = Callable[[int], None]
 
-_writer: Writer | None = None
+_writer: ShardWriter | None = None
 
 
 class Pool(Protocol):
@@ -55,7 +55,7 @@ def make(
     """Write the dataset of a recipe and return its manifest; go on if part of it is there."""
     folder = folder_at(folder)
     todo = jobs(recipe)
-    writer = Writer(recipe)
+    writer = ShardWriter(recipe)
     writer.task.ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
@@ -77,7 +77,7 @@ def make(
 
 
 def _pooled(
-    writer: Writer,
+    writer: ShardWriter,
     folder: Folder,
     todo: dict[ShardJob, str | None],
     progress: Progress,
@@ -98,7 +98,7 @@ def _pooled(
     return _finish(writer.recipe, folder, {job: done[job] for job in todo})
 
 
-def kept_or_made(writer: Writer, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
+def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
     """Return the record of a shard that is there and whole, or else make it."""
     if not (folder / PLAN).exists() and not (folder / NAME).exists():
         raise RunFailed(f"a node does not see {str(folder)!r}; give a folder that all nodes share, or an object store")
@@ -152,14 +152,14 @@ def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord 
     return found if sha256 in (None, found.sha256) else None
 
 
-def _serial(writer: Writer, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
+def _serial(writer: ShardWriter, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
     for job in left:
         yield job, writer.write(job, folder)
 
 
 def _start(recipe: Recipe) -> None:
     global _writer
-    _writer = Writer(recipe)
+    _writer = ShardWriter(recipe)
 
 
 def _work(job: ShardJob, folder: Folder) -> ShardRecord:

@@ -95,14 +95,14 @@ class RemotePath:
     def iterdir(self) -> Iterator["RemotePath"]:
         """Return what lies in the folder."""
         with self._reached() as (system, path):
-            names = [str(found).rstrip("/").rpartition("/")[2] for found in system.ls(path, detail=False)]
+            names = [str(path_inside).rstrip("/").rpartition("/")[2] for path_inside in system.ls(path, detail=False)]
         return iter([self / name for name in names])
 
     def rglob(self, pattern: str) -> Iterator["RemotePath"]:
         """Return the files below whose names fit."""
         with self._reached() as (system, path):
-            found = [str(one) for one in system.find(path)]
-            inside = [one[len(path) :].lstrip("/") for one in found if one.startswith(path)]
+            paths = [str(full) for full in system.find(path)]
+            inside = [full[len(path) :].lstrip("/") for full in paths if full.startswith(path)]
         return iter([self / name for name in inside if fnmatch(name.rpartition("/")[2], pattern)])
 
     def unlink(self, missing_ok: bool = False) -> None:
@@ -160,10 +160,10 @@ def folder_at(where: "Folder | str") -> Folder:
     """
     if isinstance(where, RemotePath):
         return where
-    found = ADDRESS.fullmatch(str(where))
-    if found is None:
+    match = ADDRESS.fullmatch(str(where))
+    if match is None:
         return Path(where)
-    scheme, rest = found[1], found[2].rstrip("/")
+    scheme, rest = match[1], match[2].rstrip("/")
     if not rest:
         raise ConfigError(f"{str(where)!r} names no folder; expected such as {scheme}://bucket/folder")
     return RemotePath(f"{scheme}://{'/' if scheme == 'file' else ''}{rest}")

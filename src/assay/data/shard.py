@@ -66,7 +66,7 @@ def jobs(recipe: Recipe) -> list[ShardJob]:
     return [ShardJob(s.name, number) for s in recipe.splits for number in range(-(-s.size // rows))]
 
 
-class Writer:
+class ShardWriter:
     """Makes shards of a recipe; each worker process has one."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -86,9 +86,9 @@ class Writer:
 
     def worlds(self, split: Split, places: Array) -> list[World]:
         """Return the worlds at these places, with their styles drawn."""
-        made = self.sources[split.name].worlds(places)
-        self._check_held_out(split, np.array([world.codes for world in made], dtype=np.int64))
-        return made
+        worlds = self.sources[split.name].worlds(places)
+        self._check_held_out(split, np.array([world.codes for world in worlds], dtype=np.int64))
+        return worlds
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
         for other in split.disjoint_from:
@@ -115,28 +115,30 @@ def table_of(
 ) -> pa.Table:
     """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
-    shown = seen(task.columns, task.pictures(worlds), names) if pictures else {}
+    pictures_shown = picture_columns(task.columns, task.pictures(worlds), names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
-    columns = {"index": numbers(places), **shown, **columns_of(task.knowledge, codes, worlds)}
+    columns = {"index": numbers(places), **pictures_shown, **columns_of(task.knowledge, codes, worlds)}
     columns["style"] = strings(styles, pa.string())
     metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
     return pa.table(columns).replace_schema_metadata(metadata)
 
 
-def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]) -> dict[str, pa.Array]:
+def picture_columns(
+    columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]
+) -> dict[str, pa.Array]:
     """Return the columns that show what worlds look like."""
-    made: dict[str, pa.Array] = {}
+    arrays: dict[str, pa.Array] = {}
     for column in columns:
         if column == "text":
-            made[column] = strings([picture.text for picture in pictures], pa.string())
+            arrays[column] = strings([picture.text for picture in pictures], pa.string())
         elif column == "things":
-            made[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
+            arrays[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
         else:
             files = [png(getattr(picture, column)) for picture in pictures]
             paths = [name if column == "image" else f"{column}-{name}" for name in names]
             parts = [strings(files, pa.binary()), strings(paths, pa.string())]
-            made[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
-    return made
+            arrays[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
+    return arrays
 
 
 def _thing(thing: Thing) -> dict[str, Any]:
@@ -179,9 +181,9 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
         "text": value("string"),
         "things": [{"name": value("string"), **corners}],
     }
-    shown = {column: kinds[column] for column in columns}
+    pictures = {column: kinds[column] for column in columns}
     tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
-    return {"index": value("int64"), **shown, **concepts, **labels, **tags, "style": value("string")}
+    return {"index": value("int64"), **pictures, **concepts, **labels, **tags, "style": value("string")}
 
 
 def record(folder: Folder, job: ShardJob) -> ShardRecord:

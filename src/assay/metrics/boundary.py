@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.metrics.average import accuracy_of, interval_of
+from assay.metrics.average_interval import accuracy_of, interval_of
 from assay.metrics.evidence import Evidence, Side
 from assay.metrics.metric import Metric, overall
 
@@ -40,12 +40,12 @@ def region_metric(name: str, summary: str) -> Callable[[Callable[[Side], Array]]
     def register(regions: Callable[[Side], Array]) -> Metric:
         def parts(evidence: Evidence) -> list[tuple[Array, Array]]:
             right = evidence.labels == evidence.predicted_labels
-            found = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
-            return [(hits, inside) for hits, inside in found if inside.any()]
+            by_label = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
+            return [(hits, inside) for hits, inside in by_label if inside.any()]
 
         def value(evidence: Evidence) -> float:
-            found = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
-            return float(np.mean(found)) if found else float("nan")
+            accuracies = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
+            return float(np.mean(accuracies)) if accuracies else float("nan")
 
         def interval(evidence: Evidence) -> tuple[float, float]:
             return interval_of([accuracy_of(*part) for part in parts(evidence)])

@@ -47,11 +47,11 @@ def calibration_interval(confidence: Array, right: Array) -> tuple[float, float]
     scale = rows * columns
     value = float(np.abs(gaps).sum()) / scale
     usual = np.minimum(math.sqrt(2 / math.pi) * np.sqrt(stated), 2 * stated)  # the mean size of a calibrated gap
-    spread = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
+    deviation = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
     low, added = 0.0, _added_by_chance(gaps, np.maximum(stated, _variances(residual, place, gaps)))
     middle = max(0.0, value - float(added.sum()) / scale)
     error = math.sqrt(float((np.sign(gaps)[place] * residual).mean(axis=1).var()) / rows)
-    if value > (float(usual.sum()) + Z * float(spread)) / scale:
+    if value > (float(usual.sum()) + Z * float(deviation)) / scale:
         low = max(0.0, middle - Z * error)
     return low, min(1.0, max(middle + Z * error, wilson(0, rows)[1]))
 
@@ -78,8 +78,8 @@ def _added_by_chance(gaps: Array, variances: Array) -> Array:
 
 
 def _over_columns(truth: Codes, probabilities: tuple[Array | None, ...]) -> float:
-    found = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
-    return float(np.mean(found)) if found else float("nan")
+    errors = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
+    return float(np.mean(errors)) if errors else float("nan")
 
 
 def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.metrics.average import f1_of, interval_of
+from assay.metrics.average_interval import f1_of, interval_of
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric, overall, per_example
 
@@ -66,7 +66,7 @@ def label_exact(evidence: Evidence) -> Array:
 
 
 @dataclass(frozen=True)
-class Part:
+class F1Part:
     """Columns of codes that one F1 pools, and the values over which it is averaged."""
 
     truth: Codes
@@ -81,13 +81,13 @@ class Part:
         return float(np.nan_to_num(by_value[self.values]).mean())
 
 
-def f1_metric(name: str, summary: str) -> Callable[[Callable[[Evidence], list[Part]]], Metric]:
+def f1_metric(name: str, summary: str) -> Callable[[Callable[[Evidence], list[F1Part]]], Metric]:
     """Register a function that gives the parts over which F1 is averaged."""
 
-    def register(parts: Callable[[Evidence], list[Part]]) -> Metric:
+    def register(parts: Callable[[Evidence], list[F1Part]]) -> Metric:
         def value(evidence: Evidence) -> float:
-            found = [part.f1 for part in parts(evidence)]
-            return float(np.mean(found)) if found else float("nan")
+            scores = [part.f1 for part in parts(evidence)]
+            return float(np.mean(scores)) if scores else float("nan")
 
         def interval(evidence: Evidence) -> tuple[float, float]:
             return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in parts(evidence)])
@@ -109,34 +109,36 @@ def occurring_or_predicted(truth: Codes, predicted: Codes) -> Array:
     return values[values >= 0]
 
 
-def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
+def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[F1Part]:
     truth, predicted = evidence.labels, evidence.predicted_labels
     columns = [(truth[:, [i]], predicted[:, [i]], len(x.values)) for i, x in enumerate(evidence.knowledge.labels)]
-    return [Part(true, said, size, values(true, said)) for true, said, size in columns]
+    return [
+        F1Part(true, predicted_codes, size, values(true, predicted_codes)) for true, predicted_codes, size in columns
+    ]
 
 
-def _of_concepts(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
+def _of_concepts(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[F1Part]:
     sizes, parts = evidence.knowledge.space.sizes, []
     for columns in evidence.groups.values():
         truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
-        parts.append(Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
+        parts.append(F1Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
     return parts
 
 
 @f1_metric("label_f1", "macro F1 of the labels over the values that occur, averaged over labels")
-def label_f1(evidence: Evidence) -> list[Part]:
+def label_f1(evidence: Evidence) -> list[F1Part]:
     """Return each label with the values that occur."""
     return _of_labels(evidence, occurring)
 
 
 @f1_metric("rsbench_label_f1", "rsbench's F1(Y): as label_f1, but over the values that occur or are predicted")
-def rsbench_label_f1(evidence: Evidence) -> list[Part]:
+def rsbench_label_f1(evidence: Evidence) -> list[F1Part]:
     """Return each label with the values that occur or are predicted."""
     return _of_labels(evidence, occurring_or_predicted)
 
 
 @f1_metric("label_mean_f1", "binary F1 of each true-or-false label, averaged over labels")
-def label_mean_f1(evidence: Evidence) -> list[Part]:
+def label_mean_f1(evidence: Evidence) -> list[F1Part]:
     """Return each true-or-false label with the value "true", for mF1(Y)."""
     parts = zip(_of_labels(evidence, lambda *_: np.array([1])), evidence.knowledge.labels, strict=True)
     return [part for part, label in parts if label.kind == "bool"]
@@ -164,19 +166,19 @@ def concept_exact(evidence: Evidence) -> Array:
 @f1_metric(
     "concept_f1", "macro F1 of the concepts over the values that occur, pooled over concepts that share an encoder"
 )
-def concept_f1(evidence: Evidence) -> list[Part]:
+def concept_f1(evidence: Evidence) -> list[F1Part]:
     """Return each encoder group, its concepts pooled, with the values that occur."""
     return _of_concepts(evidence, occurring)
 
 
 @f1_metric("rsbench_concept_f1", "rsbench's F1(C): as concept_f1, but over the values that occur or are predicted")
-def rsbench_concept_f1(evidence: Evidence) -> list[Part]:
+def rsbench_concept_f1(evidence: Evidence) -> list[F1Part]:
     """Return each encoder group, its concepts pooled, with the values that occur or are predicted."""
     return _of_concepts(evidence, occurring_or_predicted)
 
 
 @f1_metric("concept_mean_f1", "F1 of each concept, averaged over concepts")
-def concept_mean_f1(evidence: Evidence) -> list[Part]:
+def concept_mean_f1(evidence: Evidence) -> list[F1Part]:
     """Return each concept with the value "true" where it is true or false, else with those that occur, for mF1(C)."""
     parts = []
     for column in evidence.answered:
@@ -184,5 +186,5 @@ def concept_mean_f1(evidence: Evidence) -> list[Part]:
         truth, predicted = evidence.concepts[:, [column]], evidence.predicted_concepts[:, [column]]
         truth_value = concept.kind == "bool" and len(concept.values) == 2
         values = np.array([1]) if truth_value else occurring(truth, predicted)
-        parts.append(Part(truth, predicted, len(concept.values), values))
+        parts.append(F1Part(truth, predicted, len(concept.values), values))
     return parts

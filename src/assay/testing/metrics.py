@@ -13,10 +13,23 @@ from assay.seeds import rng_for
 from assay.testing.checks import Check, need, try_laws
 
 
-def _evidence(labels: Codes, concepts: Codes, said: Codes, read: Codes, knowledge: Knowledge) -> Evidence:
-    spoken = tuple(np.eye(len(x.values))[said[:, i]] for i, x in enumerate(knowledge.labels))
-    held = tuple(np.eye(size)[read[:, i]] for i, size in enumerate(knowledge.space.sizes))
-    return Evidence(knowledge, "test", labels, concepts, said, read, spoken, held)
+def _evidence(
+    labels: Codes, concepts: Codes, predicted_labels: Codes, predicted_concepts: Codes, knowledge: Knowledge
+) -> Evidence:
+    label_probabilities = tuple(np.eye(len(x.values))[predicted_labels[:, i]] for i, x in enumerate(knowledge.labels))
+    concept_probabilities = tuple(
+        np.eye(size)[predicted_concepts[:, i]] for i, size in enumerate(knowledge.space.sizes)
+    )
+    return Evidence(
+        knowledge,
+        "test",
+        labels,
+        concepts,
+        predicted_labels,
+        predicted_concepts,
+        label_probabilities,
+        concept_probabilities,
+    )
 
 
 def known_evidence(rows: int = 400) -> dict[str, Evidence]:
@@ -34,7 +47,10 @@ def known_evidence(rows: int = 400) -> dict[str, Evidence]:
         "shuffled": (labels[order], concepts[order]),
         "shortcut": (labels, swapped),
     }
-    return {name: _evidence(labels, concepts, said, read, knowledge) for name, (said, read) in pairs.items()}
+    return {
+        name: _evidence(labels, concepts, predicted, concepts_read, knowledge)
+        for name, (predicted, concepts_read) in pairs.items()
+    }
 
 
 def check_metric(metric: Metric) -> list[Check]:
@@ -45,9 +61,9 @@ def check_metric(metric: Metric) -> list[Check]:
     def oracle_is_best() -> None:
         best = metric(known["oracle"])
         for name, evidence in known.items():
-            found = metric(evidence)
-            worse = math.isnan(best) or math.isnan(found) or sign * best >= sign * found
-            need(worse, f"{name} scores {found}, the oracle {best}")
+            value = metric(evidence)
+            worse = math.isnan(best) or math.isnan(value) or sign * best >= sign * value
+            need(worse, f"{name} scores {value}, the oracle {best}")
 
     def order_does_not_matter() -> None:
         evidence = known["shortcut"]
@@ -57,9 +73,10 @@ def check_metric(metric: Metric) -> list[Check]:
 
     def values_fit() -> None:
         if metric.values is not None:
-            found = metric.values(known["shuffled"])
+            values = metric.values(known["shuffled"])
             need(
-                found.shape == (len(known["shuffled"]),), f"{found.shape} values for {len(known['shuffled'])} examples"
+                values.shape == (len(known["shuffled"]),),
+                f"{values.shape} values for {len(known['shuffled'])} examples",
             )
 
     return try_laws(

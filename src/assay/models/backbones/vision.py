@@ -59,12 +59,12 @@ class Pooled(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return what the network calls its embedding or its pooled output, else the average over the picture."""
-        said = self.network(pixel_values=pictures)
+        outputs = self.network(pixel_values=pictures)
         for name in ("image_embeds", "pooler_output"):
-            found = getattr(said, name, None)
-            if isinstance(found, Tensor):
-                return found.flatten(1)
-        last: Tensor = said.last_hidden_state
+            features = getattr(outputs, name, None)
+            if isinstance(features, Tensor):
+                return features.flatten(1)
+        last: Tensor = outputs.last_hidden_state
         return last.mean(dim=1) if last.ndim == 3 else last.mean(dim=(2, 3))
 
 
@@ -115,14 +115,14 @@ efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may")
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        held = None
-    if not isinstance(held, dict):
+        content = None
+    if not isinstance(content, dict):
         raise DataError(f"{str(path)!r} is damaged: it is no JSON object")
-    return held
+    return content
 
 
 def _pretrained(shape: Shape, source: str | None) -> nn.Module:
@@ -151,14 +151,14 @@ def _from_folder(library: ModuleType, folder: Path, clip: bool) -> Any:
             config.projection_dim = width
         if is_rebuilding():
             return kind(config) if clip else kind.from_config(config)
-        found, loading = kind.from_pretrained(
+        network, loading = kind.from_pretrained(
             folder, config=config, local_files_only=True, use_safetensors=True, dtype=torch.float32,
             output_loading_info=True,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise DataError(f"the model in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
-    _refuse_gaps(found, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
-    return found
+    _refuse_gaps(network, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
+    return network
 
 
 def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:

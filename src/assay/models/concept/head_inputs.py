@@ -25,21 +25,24 @@ class ConceptConfig(NeuralConfig, Supervision):
     """Hand on only the likeliest value of each concept, not its probabilities."""
 
 
-def hardened(concepts: Sequence[Tensor]) -> list[Tensor]:
+def harden(concepts: Sequence[Tensor]) -> list[Tensor]:
     """Return certainty of the likeliest value of each concept; gradients pass as if probabilities were handed on."""
-    return [certain(one.argmax(dim=1), one) + (one - one.detach()) for one in concepts]
+    return [
+        one_hot_like(probabilities.argmax(dim=1), probabilities) + (probabilities - probabilities.detach())
+        for probabilities in concepts
+    ]
 
 
-def certain(codes: Tensor, like: Tensor) -> Tensor:
+def one_hot_like(codes: Tensor, like: Tensor) -> Tensor:
     """Return certainty of the codes, in the form of these probabilities."""
     return (codes[:, None] == torch.arange(like.shape[1], device=like.device)).to(like.dtype)
 
 
-def shown(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> list[Tensor]:
+def insert_truth(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> list[Tensor]:
     """Return certainty of a concept's code where the mask says so, and the probabilities given otherwise elsewhere."""
-    return [torch.where(mask[:, i, None], certain(codes[:, i], own), own) for i, own in enumerate(otherwise)]
+    return [torch.where(mask[:, i, None], one_hot_like(codes[:, i], own), own) for i, own in enumerate(otherwise)]
 
 
-def at_random(mask: Tensor, chance: float) -> Tensor:
+def sample_mask(mask: Tensor, chance: float) -> Tensor:
     """Return the mask with each of its places kept by chance: what is intervened on in a step of training."""
     return mask & (torch.rand(mask.shape, device=mask.device) < chance)

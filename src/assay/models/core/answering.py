@@ -22,24 +22,24 @@ CLOSE = 1e-4
 def network_answerer(model: "NeuralModel", images: Tensor) -> Answerer:
     """Return a network with pictures of bytes; these are read once where labels follow from concepts alone."""
     model.eval()
-    told = _plain(model.probabilities(images, {}))
-    again = labels_given(model, told.concepts)
-    if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, told.labels, strict=True)):
-        return FrontEnd(model.name, told.concepts, _Front(model), _linear(model))
-    return Rerun(model, images, told)
+    outputs = _plain(model.probabilities(images, {}))
+    again = labels_given(model, outputs.concepts)
+    if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
+        return FrontEnd(model.name, outputs.concepts, _LabelHead(model), _linear(model))
+    return Rerun(model, images, outputs)
 
 
 def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | None:
     """Return the label probabilities that concept probabilities give, or None where they follow from more."""
     like = next(model.parameters())
     with torch.no_grad():
-        told = [torch.tensor(spread, dtype=like.dtype, device=like.device) for spread in concepts]
-        found = model.labels_from_concepts(told)
-    return None if found is None else [one.cpu().numpy() for one in found]
+        inputs = [torch.tensor(column, dtype=like.dtype, device=like.device) for column in concepts]
+        labels = model.labels_from_concepts(inputs)
+    return None if labels is None else [label.cpu().numpy() for label in labels]
 
 
 @dataclass(frozen=True)
-class _Front:
+class _LabelHead:
     """The way from concepts to labels of a network that has one."""
 
     model: "NeuralModel"
@@ -75,15 +75,23 @@ class Rerun:
     def answer(self, rows: Rows, given: Mapping[int, Array]) -> Told:
         """Run the network with concepts set."""
         device = self.images.device
-        settings = {p: settled(self.own.concepts[p][rows], np.asarray(spread)) for p, spread in given.items()}
-        do = {place: torch.tensor(spread, dtype=torch.float32, device=device) for place, spread in settings.items()}
+        settings = {
+            p: settled(self.own.concepts[p][rows], np.asarray(probabilities)) for p, probabilities in given.items()
+        }
+        do = {
+            place: torch.tensor(probabilities, dtype=torch.float32, device=device)
+            for place, probabilities in settings.items()
+        }
         images = self.images[rows] if isinstance(rows, slice) else self.images[torch.from_numpy(rows).to(device)]
         return _plain(self.model.probabilities(images, do))
 
 
-def _plain(found: "Outputs") -> Told:
+def _plain(outputs: "Outputs") -> Told:
     """Return what a network says as arrays."""
-    return Told([one.cpu().numpy() for one in found.labels], [one.cpu().numpy() for one in found.concepts or []])
+    return Told(
+        [probabilities.cpu().numpy() for probabilities in outputs.labels],
+        [probabilities.cpu().numpy() for probabilities in outputs.concepts or []],
+    )
 
 
 def _linear(model: "NeuralModel") -> LinearFront | None:

@@ -34,8 +34,8 @@ def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed
     mask = batch.concepts >= 0
     if rules.supervised_share < 1:
         size = len(batch)
-        shown: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
-        mask &= torch.from_numpy(shown < rules.supervised_share * size).to(mask.device)[:, None]
+        order: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
+        mask &= torch.from_numpy(order < rules.supervised_share * size).to(mask.device)[:, None]
     for place, concept in enumerate(space.concepts):
         if rules.supervised_concepts is not None and concept.name not in rules.supervised_concepts:
             mask[:, place] = False
@@ -59,21 +59,21 @@ def _refuse_strangers(rules: Supervision, space: ConceptSpace) -> None:
 def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
     """Return the cross-entropy of the concepts that are shown, averaged over them; zero if none is."""
     known = concepts.clamp(min=0)  # what is missing is masked
-    losses = [F.cross_entropy(one, known[:, i], reduction="none") for i, one in enumerate(logits)]
-    shown = torch.stack(losses, dim=1) * mask
-    return shown.sum() / mask.sum().clamp(min=1)
+    losses = [F.cross_entropy(scores, known[:, i], reduction="none") for i, scores in enumerate(logits)]
+    supervised = torch.stack(losses, dim=1) * mask
+    return supervised.sum() / mask.sum().clamp(min=1)
 
 
 def label_loss(logits: list[Tensor], labels: Tensor) -> Tensor:
     """Return the cross-entropy of the labels, averaged over labels."""
-    return torch.stack([F.cross_entropy(one, labels[:, i]) for i, one in enumerate(logits)]).mean()
+    return torch.stack([F.cross_entropy(scores, labels[:, i]) for i, scores in enumerate(logits)]).mean()
 
 
 def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
     """Return 1 - the entropy of the average concept distribution of each encoder group, as a share of its greatest."""
-    found = []
+    losses = []
     for columns in groups:
         average = torch.cat([concepts[i] for i in columns]).mean(dim=0)
         entropy = -(average * average.clamp(min=SMALLEST).log()).sum()
-        found.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
-    return torch.stack(found).mean()
+        losses.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
+    return torch.stack(losses).mean()

@@ -27,7 +27,7 @@ class OneSeed:
         """Return the loss of the only row of examples."""
         return self.loss(self.data.take(rows[0]))[None]
 
-    def put(self, seed: int) -> None:
+    def write_back(self, seed: int) -> None:
         """Do nothing: the model holds its weights."""
 
 
@@ -47,10 +47,10 @@ class ManySeeds:
             return functional_call(self.module, weights, (own,))
 
         inside = {f"model.{name}": weight for name, weight in self.weights.items()}
-        found: Tensor = vmap(loss, randomness="different")(inside, rows)
-        return found
+        losses: Tensor = vmap(loss, randomness="different")(inside, rows)
+        return losses
 
-    def put(self, seed: int) -> None:
+    def write_back(self, seed: int) -> None:
         """Write the weights of a seed into its model."""
         own = {name: weight[seed].detach().clone() for name, weight in self.weights.items()}
         self.models[seed].load_state_dict(own, strict=False)

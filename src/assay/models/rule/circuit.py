@@ -85,8 +85,8 @@ class RuleLayer(nn.Module):
 
     def forward(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return the probability of each joint outcome."""
-        found: Tensor = self.diagram(concepts)
-        return found
+        outcomes: Tensor = self.diagram(concepts)
+        return outcomes
 
     def logs(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return the log probability of each joint outcome from the log probabilities of the concepts."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.audit.look import Look, look_of
+from assay.audit.picture_stats import PictureStats, picture_stats
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData, decode
@@ -26,7 +26,7 @@ MOST_NUISANCES = 400
 
 
 @dataclass(frozen=True)
-class Part:
+class AuditedSplit:
     """One split: concepts and labels as codes, the pictures as files, nuisances as numbers, and what it claims."""
 
     name: str
@@ -51,9 +51,9 @@ class Part:
         return self.name.lower().startswith("train")
 
     @cached_property
-    def looks(self) -> list[Look]:
+    def stats(self) -> list[PictureStats]:
         """The pictures in a few numbers each."""
-        return [look_of(self.image(row)) for row in range(len(self.pictures))]
+        return [picture_stats(self.image(row)) for row in range(len(self.pictures))]
 
     def image(self, row: int) -> Array:
         """Return a picture: height x width x channels."""
@@ -64,13 +64,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Examined:
+class AuditedDataset:
     """A dataset under audit. Without a rule or a task, what needs them is left out, and said to be."""
 
     name: str
     space: ConceptSpace
     labels: Mapping[str, tuple[Value, ...]]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, AuditedSplit]
     knowledge: Knowledge | None = None
     task: Task | None = None
     no_task: str = "there is no task that could draw its worlds again"
@@ -79,17 +79,17 @@ class Examined:
     """What one check found and another needs."""
 
     @property
-    def training(self) -> list[Part]:
+    def training(self) -> list[AuditedSplit]:
         """The splits that models learn from."""
         return [part for part in self.parts.values() if part.trains]
 
     @property
-    def held_out(self) -> list[Part]:
+    def held_out(self) -> list[AuditedSplit]:
         """The other splits."""
         return [part for part in self.parts.values() if not part.trains]
 
 
-def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
+def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> AuditedDataset:
     """Return a dataset that `assay make` wrote, ready for the audit."""
     try:
         task, why = task_of(dataset, settings), ""
@@ -100,14 +100,14 @@ def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
     parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
     knowledge = dataset.knowledge
     values = {label.name: label.values for label in knowledge.labels}
-    return Examined(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
+    return AuditedDataset(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
 
 
-def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Part:
+def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
     columns = data.table.column_names
     some = range(min(len(data), MOST_PICTURES))
     worlds = [data.world(row) for row in some]
-    return Part(
+    return AuditedSplit(
         data.name,
         data.concepts,
         data.labels,
@@ -137,9 +137,13 @@ def place_in_split(rows: int, total: int) -> Array:
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
     if isinstance(value, Mapping):
-        return {key: one for part in value for key, one in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
+        return {
+            key: number for part in value for key, number in _flat(value[part], f"{name}.{part}".lstrip(".")).items()
+        }
     if isinstance(value, (list, tuple)):
-        inside = {key: one for place, part in enumerate(value) for key, one in _flat(part, f"{name}.{place}").items()}
+        inside = {
+            key: number for place, part in enumerate(value) for key, number in _flat(part, f"{name}.{place}").items()
+        }
         return {f"{name}.length": len(value), **inside}
     return {name: value}
 

@@ -10,7 +10,7 @@ THUMB = 16
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureStats:
     """The shape of a picture, a small grey copy of it, and the mean of each colour."""
 
     shape: tuple[int, ...]
@@ -18,9 +18,9 @@ class Look:
     means: Array
 
 
-def look_of(image: Array) -> Look:
+def picture_stats(image: Array) -> PictureStats:
     """Return the numbers of a picture: height x width x channels."""
-    return Look(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
+    return PictureStats(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
 
 
 def _thumbnail(image: Array) -> Array:

@@ -8,7 +8,7 @@ Status = Literal["pass", "note", "fail", "skip"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The outcome of a check: passed, passed with a note, failed, or left out because it cannot be done here."""
 
     check: str
