@@ -28,7 +28,7 @@ def rows() -> tuple[list[list[str]], Survey, int]:
                 *(f"{x:,}" for x in (counts.tried, counts.reported, counts.required, counts.falsely_reported)),
             ]
         )
-        for key in ("required", "told", "forbidden", "falsely_reported", "misses"):
+        for key in ("required", "reported", "forbidden", "falsely_reported", "misses"):
             setattr(total, key, getattr(total, key) + getattr(counts, key))
         diagnoses += counts.tried
     return made, total, diagnoses

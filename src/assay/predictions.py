@@ -58,7 +58,7 @@ class Predictions:
         for name, constant in (("split", self.split), ("fingerprint", self.fingerprint)):
             columns[name] = pa.DictionaryArray.from_arrays(np.zeros(len(self.index), np.int32), pa.array([constant]))
         for key, values, answer in _named(knowledge, self.labels, self.concepts):
-            columns[key] = _valued(answer.codes, values)
+            columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
                 columns[key + PROBABILITIES] = _listed(answer.probabilities)
         table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
@@ -74,11 +74,6 @@ def _named(
     columns += [(LABEL + x.name, x.values, labels[x.name]) for x in knowledge.labels if x.name in labels]
     columns += [(CONCEPT + c.name, c.values, concepts[c.name]) for c in knowledge.space.concepts if c.name in concepts]
     return columns
-
-
-def _valued(codes: Codes, values: Sequence[Value]) -> pa.Array:
-    column = to_column(np.maximum(codes, 0), values)
-    return column if (codes >= 0).all() else pa.array(column.to_pylist(), column.type, mask=codes < 0)
 
 
 def _listed(probabilities: Array) -> pa.Array:

@@ -1,13 +1,20 @@
-"""All checks of the audit, in the order in which they are told."""
+"""The audit: all checks in order, their outcome, and the section of the dataset card that reports it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from assay.audit import nuisance, pictures, symbols
 from assay.audit.audited import AuditedDataset
 from assay.audit.check_result import CheckResult
+from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
+from assay.files import write_atomically
+from assay.markdown import cell
+
+START, END = "<!-- audit -->", "<!-- end of audit -->"
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
@@ -52,3 +59,20 @@ def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str]
         watch(name)
         results.append(CHECKS[name](data))
     return Audit(data.name, tuple(results))
+
+
+def card_section(audit: Audit) -> str:
+    """Return the section of the dataset card."""
+    rows = [f"| {result.check} | {OUTCOMES[result.status]} | {cell(result.text)} |" for result in audit.results]
+    head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
+    return "\n".join([START, *head, *rows, END])
+
+
+def write_audit(folder: Path, audit: Audit) -> None:
+    """Write `audit.json`, and the section into the card, in place of an earlier one."""
+    write_atomically(folder / "audit.json", to_json(audit.to_dict()))
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    write_atomically(card, f"{before.rstrip()}\n\n{card_section(audit)}\n{after.lstrip()}".encode())

@@ -21,6 +21,13 @@ class CheckResult:
         return {"check": self.check, "status": self.status, "text": self.text, "numbers": dict(self.numbers)}
 
 
+def fail_if(faults: list[str], check: str, fault: str, passed: str) -> CheckResult:
+    """Return a check that failed with the first few faults, or passed where there are none."""
+    if faults:
+        return CheckResult(check, "fail", f"{fault}: {first_few(faults)}")
+    return CheckResult(check, "pass", passed)
+
+
 def first_few(texts: list[str], most: int = 3) -> str:
     """Write a few of many."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.audit.audited import AuditedDataset, AuditedSplit
-from assay.audit.check_result import CheckResult, first_few
+from assay.audit.check_result import CheckResult, fail_if, first_few
 from assay.audit.picture_stats import PictureStats
 from assay.concepts import listed
 from assay.errors import AssayError
@@ -36,9 +36,8 @@ def sources(data: AuditedDataset) -> CheckResult:
         both = learned & {name for names in part.ingredients for name in names}
         if both:
             shared.append(f"{part.name} shows {len(both):,} of them, such as {min(both)}")
-    if shared:
-        return CheckResult("sources", "fail", f"source images of training occur elsewhere: {first_few(shared)}")
-    return CheckResult("sources", "pass", f"{len(learned):,} source images of training occur nowhere else")
+    text = f"{len(learned):,} source images of training occur nowhere else"
+    return fail_if(shared, "sources", "source images of training occur elsewhere", text)
 
 
 def duplicates(data: AuditedDataset) -> CheckResult:
@@ -157,10 +156,8 @@ def texts(data: AuditedDataset) -> CheckResult:
     if not parts:
         return CheckResult("texts", "skip", "there are no texts")
     faults = [fault for part in parts for fault in _text_faults(part)]
-    if faults:
-        return CheckResult("texts", "fail", f"unfinished texts: {first_few(faults)}")
     total = sum(len(part.texts) for part in parts)
-    return CheckResult("texts", "pass", f"{total:,} texts without an unfilled place")
+    return fail_if(faults, "texts", "unfinished texts", f"{total:,} texts without an unfilled place")
 
 
 def _text_faults(part: AuditedSplit) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.audit.audited import AuditedDataset, AuditedSplit
-from assay.audit.check_result import CheckResult, first_few
+from assay.audit.check_result import CheckResult, fail_if, first_few
 from assay.errors import TooLarge
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
@@ -28,9 +28,7 @@ def labels(data: AuditedDataset) -> CheckResult:
             rows = np.flatnonzero(~lawful[:, place])
             if len(rows):
                 wrong.append(f"{part.name}: {len(rows):,} of {len(part):,} labels {name!r}, first at row {rows[0]}")
-    if wrong:
-        return CheckResult("labels", "fail", f"labels that the rule does not give: {first_few(wrong)}")
-    return CheckResult("labels", "pass", "every label is one that the rule gives")
+    return fail_if(wrong, "labels", "labels that the rule does not give", "every label is one that the rule gives")
 
 
 def classes(data: AuditedDataset) -> CheckResult:
@@ -46,11 +44,10 @@ def classes(data: AuditedDataset) -> CheckResult:
                 rare.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
             elif len(values) == 2 and share < RARE:
                 low.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
-    if single or rare:
-        return CheckResult("classes", "fail", f"one-class or badly unbalanced: {first_few(single + rare)}")
-    if low:
+    if low and not single + rare:
         return CheckResult("classes", "note", f"unbalanced: {first_few(low)}")
-    return CheckResult("classes", "pass", "every split has several labels, none of them rare")
+    text = "every split has several labels, none of them rare"
+    return fail_if(single + rare, "classes", "one-class or badly unbalanced", text)
 
 
 def splits(data: AuditedDataset) -> CheckResult:
@@ -64,9 +61,7 @@ def splits(data: AuditedDataset) -> CheckResult:
             if len(rows):
                 world = " ".join(f"{n}={v}" for n, v in data.space.decode(part.concepts[rows[0]]).items())
                 outside.append(f"{part.name}: {len(rows):,} of {len(part):,} worlds, such as {world}")
-    if outside:
-        return CheckResult("splits", "fail", f"worlds outside what their split says: {first_few(outside)}")
-    return CheckResult("splits", "pass", "every world lies where its split says")
+    return fail_if(outside, "splits", "worlds outside what their split says", "every world lies where its split says")
 
 
 def disjoint(data: AuditedDataset) -> CheckResult:
@@ -80,10 +75,8 @@ def disjoint(data: AuditedDataset) -> CheckResult:
                 if both:
                     world = " ".join(f"{n}={v}" for n, v in data.space.decode(np.array(min(both))).items())
                     shared.append(f"{part.name} and {other} share {len(both):,} worlds, such as {world}")
-    if shared:
-        return CheckResult("disjoint", "fail", f"splits that say they share no world do: {first_few(shared)}")
     text = f"{claims} claims to share no world hold" if claims else "no split claims to share no world"
-    return CheckResult("disjoint", "pass", text)
+    return fail_if(shared, "disjoint", "splits that say they share no world do", text)
 
 
 def _rows(codes: Codes) -> set[tuple[int, ...]]:
@@ -96,9 +89,8 @@ def free(data: AuditedDataset) -> CheckResult:
     if not parts:
         return CheckResult("free", "skip", f"no training split of {FEWEST_ROWS} examples or more")
     ties = [text for part in parts for text in (*_constant(part, data), *_tied(part, data))]
-    if ties:
-        return CheckResult("free", "fail", f"concepts are tied although the rule leaves them free: {first_few(ties)}")
-    return CheckResult("free", "pass", "every concept varies, and none determines another that is free")
+    text = "every concept varies, and none determines another that is free"
+    return fail_if(ties, "free", "concepts are tied although the rule leaves them free", text)
 
 
 def _constant(part: AuditedSplit, data: AuditedDataset) -> list[str]:

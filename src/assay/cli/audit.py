@@ -18,10 +18,9 @@ def audit(
     as_json: JsonFlag = False,
 ) -> None:
     """Check a dataset: labels, balance, splits, sources, duplicates, visibility, nuisances, ceilings. Fails with 1."""
-    from assay.audit.audit import CHECKS
+    from assay.audit.audit import CHECKS, write_audit
     from assay.audit.audit import audit as examine
     from assay.audit.audited import audited_dataset
-    from assay.audit.card import write_audit
     from assay.audit.imported import is_imported, open_imported
     from assay.data.dataset import Dataset
     from assay.data.manifest import NAME

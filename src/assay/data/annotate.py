@@ -30,7 +30,7 @@ from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import choose_rows
 from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
-from assay.files import write_atomically
+from assay.files import require_empty, write_atomically
 from assay.logic.formula import TRUE
 from assay.logic.ground import grounded
 from assay.logic.knowledge import Knowledge
@@ -56,7 +56,7 @@ class Annotated:
 def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None) -> dict[str, Any]:
     """Write an annotated copy of a dataset and return its manifest."""
     named = _splits(dataset, annotation)
-    _claim(folder)
+    require_empty(folder)
     chosen = {name: _chosen(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     if isinstance(machine, Mapping):
         chosen = {name: _answered(data, machine, name) if name in named else data for name, data in chosen.items()}
@@ -87,15 +87,6 @@ def _splits(dataset: Dataset, annotation: Annotation) -> list[str]:
         if name not in dataset:
             raise UnknownName(f"splits: no split named {name!r}{suggestion(name, dataset.split_names)}")
     return [name for name in dataset.split_names if name in named]
-
-
-def _claim(folder: Path) -> None:
-    """Refuse a folder that holds anything."""
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
-    except OSError as error:
-        raise DataError(f"cannot use folder {str(folder)!r}: {error.strerror}") from None
 
 
 def _chosen(dataset: Dataset, name: str, annotation: Annotation | None) -> Annotated:
@@ -171,7 +162,7 @@ class Copy:
         place = table.column_names.index("style")
         codes = [*split.given.concepts.T, *split.given.labels.T]
         for (name, values), column in zip(self.given_columns, codes, strict=True):
-            table = table.add_column(place, pa.field(name, _type(values)), _gapped(column, values))
+            table = table.add_column(place, pa.field(name, _type(values)), to_column(column, values))
             place += 1
         return table.replace_schema_metadata(self._metadata(table.column_names))
 
@@ -212,12 +203,6 @@ class Copy:
 
 def _type(values: Sequence[Value]) -> pa.DataType:
     return {"bool": pa.bool_(), "int": pa.int64(), "symbol": pa.string()}[kind_of_values(values)]
-
-
-def _gapped(codes: Codes, values: Sequence[Value]) -> pa.Array:
-    """Return codes as a column of values, empty where missing."""
-    column = to_column(np.maximum(codes, 0), values)
-    return column if (codes >= 0).all() else pa.array(column.to_pylist(), column.type, mask=codes < 0)
 
 
 def _write(

@@ -23,7 +23,10 @@ def kind_of_values(values: Sequence[Value]) -> str:
 
 
 def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
-    """Return codes as a column of values."""
+    """Return codes as a column of values, empty where a code is -1."""
+    if (codes < 0).any():
+        column = to_column(np.maximum(codes, 0), values)
+        return pa.array(column.to_pylist(), column.type, mask=codes < 0)
     kind = kind_of_values(values)
     if kind == "symbol":
         words = [str(value) for value in values]

@@ -42,14 +42,14 @@ def set_f1_of(truth: Codes, predicted: Codes, nothing: Array) -> Array:
 
 
 def things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example; NaN where the model does not speak of every concept."""
+    """Return the set F1 of each example (VALUED's F1); NaN where the model does not speak of every concept."""
     nothing = np.array([concept.nothing_code for concept in evidence.knowledge.space.concepts])
     f1 = set_f1_of(evidence.concepts, evidence.predicted_concepts, nothing)
     return np.where(complete(evidence), f1, np.nan)
 
 
 def sane_things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example, 0 where it breaks a constraint; NaN without constraints."""
+    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN without constraints."""
     broken = evidence.broken
     return np.where(np.isnan(broken), np.nan, np.where(broken > 0, 0.0, things_f1(evidence)))
 
@@ -77,16 +77,8 @@ def violations_vs_random(evidence: Evidence) -> Array:
     return broken / usual if usual > 0 else np.full(len(broken), np.nan)
 
 
-@per_example("set_f1", "F1 of the set of things that are there, averaged over examples")
-def set_f1(evidence: Evidence) -> Array:
-    """Return for each example the F1 of its set of things (VALUED's F1)."""
-    return things_f1(evidence)
-
-
-@per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")
-def sane_f1(evidence: Evidence) -> Array:
-    """Return for each example its set F1, 0 if it breaks a constraint (VALUED's sF1)."""
-    return sane_things_f1(evidence)
+set_f1 = per_example("set_f1", "F1 of the set of things that are there, averaged over examples")(things_f1)
+sane_f1 = per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")(sane_things_f1)
 
 
 @per_example(

@@ -40,17 +40,6 @@ def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
     return float(f1_by_value(truth, predicted, size)[np.unique(truth)].mean())
 
 
-def macro_f1_of_union(truth: Codes, predicted: Codes, size: int) -> float:
-    """Return the mean F1 over the values that occur or are predicted, as rsbench does (scikit-learn's default)."""
-    return float(np.nanmean(f1_by_value(truth, predicted, size)))
-
-
-def binary_f1(truth: Codes, predicted: Codes) -> float:
-    """Return the F1 of the value true; 0 if it neither occurs nor is predicted, as is usual."""
-    found = float(f1_by_value(truth, predicted, 2)[1])
-    return 0.0 if np.isnan(found) else found
-
-
 @per_example("label_accuracy", "share of labels that are right")
 def label_accuracy(evidence: Evidence) -> Array:
     """Return for each example the share of its labels that are right."""

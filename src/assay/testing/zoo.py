@@ -127,11 +127,11 @@ def certain(codes: Codes, size: int, confidence: Array | float) -> Array:
 
 
 def misread(
-    worlds: Codes, columns: Sequence[int], share: float, sizes: Sequence[int], rng: np.random.Generator
+    home: Habitat, worlds: Codes, share: float, rng: np.random.Generator, columns: Sequence[int] | None = None
 ) -> Codes:
-    """Return worlds with another value, drawn evenly, in a share of the cells of some columns."""
-    read = worlds.copy()
-    for column in columns:
+    """Return worlds with another value, drawn evenly, in a share of the cells of some columns, or of all."""
+    read, sizes = worlds.copy(), home.knowledge.space.sizes
+    for column in range(len(sizes)) if columns is None else columns:
         rows = rng.random(len(worlds)) < share
         shift = rng.integers(1, sizes[column], size=len(worlds)) if sizes[column] > 1 else 0
         read[:, column] = np.where(rows, (worlds[:, column] + shift) % sizes[column], worlds[:, column])

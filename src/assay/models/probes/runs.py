@@ -9,8 +9,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
-from assay.errors import DataError
-from assay.files import write_atomically
+from assay.files import require_empty, write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.models.core.runs import load_network
 from assay.models.core.training import device_of
@@ -29,20 +28,11 @@ def probe_run(
 ) -> Probed:
     """Probe the model of a run, and write what was found to a folder."""
     check_dataset(RunFolder(folder), dataset)
-    _claim(output)
+    require_empty(output, make=True)
     subject = Subject.of(load_network(folder))
     probed = probe_layers(subject, dataset, ask, report)
     write_probed(probed, subject, dataset, output, ask, RunFolder(folder).about())
     return probed
-
-
-def _claim(output: Path) -> None:
-    try:
-        if output.is_file() or (output.exists() and any(output.iterdir())):
-            raise DataError(f"{str(output)!r} is not empty; choose another folder")
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot use folder {str(output)!r}: {error.strerror}") from None
 
 
 def write_probed(
