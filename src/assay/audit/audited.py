@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.audit.picture_stats import PictureStats, picture_stats
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData, decode
@@ -23,6 +22,16 @@ from assay.worlds.world import CONTENT, LUCK
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
+THUMB = 16
+
+
+@dataclass(frozen=True)
+class PictureStats:
+    """A picture in a few numbers, so that thousands can be compared: its shape, a small grey copy, its mean colours."""
+
+    shape: tuple[int, ...]
+    small: Array
+    means: Array
 
 
 @dataclass(frozen=True)
@@ -137,13 +146,9 @@ def place_in_split(rows: int, total: int) -> Array:
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
     if isinstance(value, Mapping):
-        return {
-            key: number for part in value for key, number in _flat(value[part], f"{name}.{part}".lstrip(".")).items()
-        }
+        return {key: leaf for part in value for key, leaf in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
     if isinstance(value, (list, tuple)):
-        inside = {
-            key: number for place, part in enumerate(value) for key, number in _flat(part, f"{name}.{place}").items()
-        }
+        inside = {key: leaf for place, part in enumerate(value) for key, leaf in _flat(part, f"{name}.{place}").items()}
         return {f"{name}.length": len(value), **inside}
     return {name: value}
 
@@ -156,3 +161,19 @@ def as_number(value: Any) -> float:
         return float(value)
     except ValueError:
         return float(zlib.crc32(str(value).encode()))
+
+
+def picture_stats(image: Array) -> PictureStats:
+    """Return the numbers of a picture: height x width x channels."""
+    return PictureStats(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
+
+
+def _thumbnail(image: Array) -> Array:
+    """Return the means of 16 x 16 parts; a picture with fewer pixels has some twice."""
+    grey = image.mean(axis=2)
+    rows, columns = (np.arange(THUMB) * length // THUMB for length in grey.shape)
+    added = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
+    tall, wide = (
+        np.maximum(1, np.diff([*starts, length])) for starts, length in zip((rows, columns), grey.shape, strict=True)
+    )
+    return np.asarray((added / np.outer(tall, wide)).ravel(), dtype=np.float32)

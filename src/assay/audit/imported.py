@@ -190,9 +190,7 @@ def _part(
 
     concepts = [_codes(column(CONCEPT + c.name), c.values, f"concept {c.name!r}") for c in space.concepts]
     label_codes = [_codes(column(LABEL + key), values, f"label {key!r}") for key, values in labels.items()]
-    nuisances = {
-        key: np.array([as_number(value) for value in column(key)]) for key in table if key.startswith(NUISANCE)
-    }
+    nuisances = {key: np.array(list(map(as_number, column(key)))) for key in table if key.startswith(NUISANCE)}
     return AuditedSplit(
         name,
         np.stack(concepts, axis=1),

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.audit.audited import AuditedDataset, AuditedSplit
+from assay.audit.audited import AuditedDataset, AuditedSplit, PictureStats
 from assay.audit.check_result import CheckResult, fail_if, first_few
-from assay.audit.picture_stats import PictureStats
 from assay.concepts import listed
 from assay.errors import AssayError
 from assay.render.picture import Picture

@@ -1,6 +1,7 @@
 """Does a model that says 80 % turn out right 80 % of the time?"""
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import wilson
-from assay.metrics.metric import overall
+from assay.metrics.metric import Metric, overall
 
 BINS = 10
 Z = NormalDist().inv_cdf(0.975)
@@ -90,23 +91,19 @@ def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[fl
     return calibration_interval(confidence, right)
 
 
-@overall(
-    "label_ece",
-    "expected calibration error of the labels, averaged over labels",
-    better="lower",
-    interval=lambda evidence: _interval(evidence.labels, evidence.label_probabilities),
-)
-def label_ece(evidence: Evidence) -> float:
-    """Return the expected calibration error of each label that has probabilities, averaged."""
-    return _over_columns(evidence.labels, evidence.label_probabilities)
+Columns = Callable[[Evidence], tuple[Codes, tuple[Array | None, ...]]]
 
 
-@overall(
-    "concept_ece",
-    "expected calibration error of the concepts, averaged over concepts",
-    better="lower",
-    interval=lambda evidence: _interval(evidence.concepts, evidence.concept_probabilities),
-)
-def concept_ece(evidence: Evidence) -> float:
-    """Return the expected calibration error of each concept that has probabilities, averaged."""
-    return _over_columns(evidence.concepts, evidence.concept_probabilities)
+def calibration_metric(what: str, columns: Columns) -> Metric:
+    """Register the expected calibration error of labels or concepts, averaged over those that have probabilities."""
+    metric: Metric = overall(
+        f"{what}_ece",
+        f"expected calibration error of the {what}s, averaged over {what}s",
+        better="lower",
+        interval=lambda evidence: _interval(*columns(evidence)),
+    )(lambda evidence: _over_columns(*columns(evidence)))
+    return metric
+
+
+label_ece = calibration_metric("label", lambda evidence: (evidence.labels, evidence.label_probabilities))
+concept_ece = calibration_metric("concept", lambda evidence: (evidence.concepts, evidence.concept_probabilities))

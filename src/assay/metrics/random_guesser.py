@@ -52,9 +52,7 @@ class Guesser:
         """How often each constraint is broken; NaN for one whose diagram is too large."""
         names = [constraint.name for constraint in self.knowledge.constraints]
         diagrams = [self.limits.diagram([name]) for name in names]
-        return np.array(
-            [np.nan if diagram is None else 1 - chance_of(diagram, self.distributions)[0] for diagram in diagrams]
-        )
+        return np.array([np.nan if x is None else 1 - chance_of(x, self.distributions)[0] for x in diagrams])
 
     @property
     def mean_violations(self) -> float:

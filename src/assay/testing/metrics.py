@@ -13,23 +13,14 @@ from assay.seeds import rng_for
 from assay.testing.checks import Check, need, try_laws
 
 
-def _evidence(
-    labels: Codes, concepts: Codes, predicted_labels: Codes, predicted_concepts: Codes, knowledge: Knowledge
-) -> Evidence:
-    label_probabilities = tuple(np.eye(len(x.values))[predicted_labels[:, i]] for i, x in enumerate(knowledge.labels))
-    concept_probabilities = tuple(
-        np.eye(size)[predicted_concepts[:, i]] for i, size in enumerate(knowledge.space.sizes)
+def _evidence(knowledge: Knowledge, truth: tuple[Codes, Codes], predicted: tuple[Codes, Codes]) -> Evidence:
+    """Return the evidence of true and predicted labels and concepts, predicted with certainty."""
+    sizes = [len(label.values) for label in knowledge.labels], knowledge.space.sizes
+    labels, concepts = (
+        tuple(np.eye(size)[codes[:, i]] for i, size in enumerate(own))
+        for codes, own in zip(predicted, sizes, strict=True)
     )
-    return Evidence(
-        knowledge,
-        "test",
-        labels,
-        concepts,
-        predicted_labels,
-        predicted_concepts,
-        label_probabilities,
-        concept_probabilities,
-    )
+    return Evidence(knowledge, "test", *truth, *predicted, labels, concepts)
 
 
 def known_evidence(rows: int = 400) -> dict[str, Evidence]:
@@ -47,10 +38,7 @@ def known_evidence(rows: int = 400) -> dict[str, Evidence]:
         "shuffled": (labels[order], concepts[order]),
         "shortcut": (labels, swapped),
     }
-    return {
-        name: _evidence(labels, concepts, predicted, concepts_read, knowledge)
-        for name, (predicted, concepts_read) in pairs.items()
-    }
+    return {name: _evidence(knowledge, (labels, concepts), predicted) for name, predicted in pairs.items()}
 
 
 def check_metric(metric: Metric) -> list[Check]:
@@ -73,11 +61,8 @@ def check_metric(metric: Metric) -> list[Check]:
 
     def values_fit() -> None:
         if metric.values is not None:
-            values = metric.values(known["shuffled"])
-            need(
-                values.shape == (len(known["shuffled"]),),
-                f"{values.shape} values for {len(known['shuffled'])} examples",
-            )
+            values, rows = metric.values(known["shuffled"]), len(known["shuffled"])
+            need(values.shape == (rows,), f"{values.shape} values for {rows} examples")
 
     return try_laws(
         {

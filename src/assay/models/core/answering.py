@@ -25,7 +25,7 @@ def network_answerer(model: "NeuralModel", images: Tensor) -> Answerer:
     outputs = _plain(model.probabilities(images, {}))
     again = labels_given(model, outputs.concepts)
     if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
-        return FrontEnd(model.name, outputs.concepts, _LabelHead(model), _linear(model))
+        return FrontEnd(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
     return Rerun(model, images, outputs)
 
 
@@ -36,16 +36,6 @@ def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | N
         inputs = [torch.tensor(column, dtype=like.dtype, device=like.device) for column in concepts]
         labels = model.labels_from_concepts(inputs)
     return None if labels is None else [label.cpu().numpy() for label in labels]
-
-
-@dataclass(frozen=True)
-class _LabelHead:
-    """The way from concepts to labels of a network that has one."""
-
-    model: "NeuralModel"
-
-    def __call__(self, concepts: list[Array]) -> list[Array]:
-        return labels_given(self.model, concepts) or []
 
 
 @dataclass(frozen=True)
@@ -75,23 +65,15 @@ class Rerun:
     def answer(self, rows: Rows, given: Mapping[int, Array]) -> Told:
         """Run the network with concepts set."""
         device = self.images.device
-        settings = {
-            p: settled(self.own.concepts[p][rows], np.asarray(probabilities)) for p, probabilities in given.items()
-        }
-        do = {
-            place: torch.tensor(probabilities, dtype=torch.float32, device=device)
-            for place, probabilities in settings.items()
-        }
+        settings = {place: settled(self.own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
+        do = {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}
         images = self.images[rows] if isinstance(rows, slice) else self.images[torch.from_numpy(rows).to(device)]
         return _plain(self.model.probabilities(images, do))
 
 
 def _plain(outputs: "Outputs") -> Told:
     """Return what a network says as arrays."""
-    return Told(
-        [probabilities.cpu().numpy() for probabilities in outputs.labels],
-        [probabilities.cpu().numpy() for probabilities in outputs.concepts or []],
-    )
+    return Told([p.cpu().numpy() for p in outputs.labels], [p.cpu().numpy() for p in outputs.concepts or []])
 
 
 def _linear(model: "NeuralModel") -> LinearFront | None:

@@ -122,15 +122,13 @@ class Model(ABC):
         """
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
-        interventions = {
-            self.space.place(name): self._given(name, column, len(data)) for name, column in (do or {}).items()
-        }
-        answers = self.answers(data, interventions)
+        settings = {name: self._check_setting(name, column, len(data)) for name, column in (do or {}).items()}
+        answers = self.answers(data, {self.space.place(name): column for name, column in settings.items()})
         labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, answers.labels, strict=True)}
         concepts = {name: Answer.of(p) for name, p in zip(self.space.names, answers.concepts, strict=False)}
         return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
 
-    def _given(self, name: str, setting: Array, rows: int) -> Array:
+    def _check_setting(self, name: str, setting: Array, rows: int) -> Array:
         """Return what a concept is set to: a code for each example, or a probability for each example and value."""
         column, size = np.asarray(setting), len(self.space.concept(name).values)
         if column.shape == (rows,) and np.isin(column, np.arange(size)).all():

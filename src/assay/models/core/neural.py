@@ -114,9 +114,8 @@ class NeuralModel(Model, nn.Module):
         if what in ("intervened", "all"):
             known = validation.concepts >= 0
             codes = validation.concepts.clamp(min=0)
-            do = {
-                i: torch.where(known[:, i, None], as_probabilities(codes[:, i], p), p) for i, p in enumerate(concepts)
-            }
+            truth = [as_probabilities(codes[:, i], p) for i, p in enumerate(concepts)]
+            do = {i: torch.where(known[:, i, None], truth[i], p) for i, p in enumerate(concepts)}
             parts["intervened"] = (validation.labels, self.probabilities(validation.images, do).labels)
         return float(np.mean([_mean_f1(*parts[key]) for key in (parts if what == "all" else [what])]))
 
@@ -242,9 +241,8 @@ def _mean_f1(truth: Tensor, probabilities: list[Tensor]) -> float:
     """Return the macro F1 of the likeliest values where the truth is known, averaged over columns."""
     if not all(bool(p.isfinite().all()) for p in probabilities):
         raise RunFailed("the answers became NaN; lower the learning rate")
-    return mean_f1(
-        truth.cpu().numpy(), [p.argmax(1).cpu().numpy() for p in probabilities], [p.shape[1] for p in probabilities]
-    )
+    codes = [p.argmax(1).cpu().numpy() for p in probabilities]
+    return mean_f1(truth.cpu().numpy(), codes, [p.shape[1] for p in probabilities])
 
 
 def _tensor(setting: Array) -> Tensor:

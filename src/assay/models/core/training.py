@@ -154,13 +154,8 @@ def train(
     with determinism(config.deterministic):
         for phases in zip(*(trainee.phases for trainee in trainees), strict=True):
             if phases[0].parameters:
-                _run(
-                    trainees,
-                    phases,
-                    step([trainee.model for trainee in trainees], phases, data, config),
-                    config,
-                    report,
-                )
+                models = [trainee.model for trainee in trainees]
+                _run(trainees, phases, step(models, phases, data, config), config, report)
 
 
 @contextmanager
