@@ -251,7 +251,7 @@ def test_a_layout_that_tells_the_label(tmp_path, patch):
     data = examined_task(Printed, tmp_path / "data", patch)
     assert failed(data) == {"nuisances"}
     text = finding(data, "nuisances")[1]
-    assert "'y' is told with balanced accuracy 0.9" in text and "printed." in text
+    assert "'y' is predicted with balanced accuracy 0.9" in text and "printed." in text
 
 
 def test_a_layout_that_tells_the_label_in_a_folder(tmp_path):

@@ -1,9 +1,9 @@
-"""What can be had without the concepts: nuisances that tell the label, and the best accuracy that anything allows.
+"""What can be had without the concepts: nuisances that predict the label, and the best accuracy that anything allows.
 
 A nuisance is what the rule does not speak of. Some are drawn: the style, the place of an example in its split. These
-must not tell the label at all. Others are measured: the size of a picture's file, its mean colour. They depend on what
-is in the picture, so what each concept explains of them is taken away first; since some of what is left can still be
-due to what goes with what (beaches with surfboards), only a clear tale fails, a faint one is noted.
+must not predict the label at all. Others are measured: the size of a picture's file, its mean colour. They depend on
+what is in the picture, so what each concept explains of them is taken away first; since some of what is left can still
+be due to what goes with what (beaches with surfboards), only a clear leak fails, a faint one is noted.
 
 What is drawn is judged by a small forest, what is measured by a line through it and its squares: the leftover of a fit
 to the concepts could spell them out to a forest. Both learn on one split and are asked about another.
@@ -80,7 +80,7 @@ def residuals(facts: Array, concepts: Codes, sizes: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True)
 class Guess:
-    """What was said of the examples asked about, and how much each nuisance had to do with it."""
+    """The labels predicted for the queries, and the importance of each nuisance."""
 
     labels: Array
     importance: Array
@@ -121,7 +121,7 @@ def _need_scikit_learn() -> None:
 
 @dataclass(frozen=True)
 class Leak:
-    """How well some nuisances tell a label, balanced over its values, and which do most."""
+    """How well some nuisances predict a label, balanced over its values, and which do most."""
 
     label: str
     accuracy: float
@@ -140,9 +140,9 @@ class Leak:
 
     @property
     def text(self) -> str:
-        """The tale in words."""
-        accuracy = f"{self.label!r} is told with balanced accuracy {self.accuracy:.2f} (chance {self.chance:.2f})"
-        return f"{accuracy} by {', '.join(self.by)}"
+        """The leak in words."""
+        accuracy = f"balanced accuracy {self.accuracy:.2f} (chance {self.chance:.2f})"
+        return f"{self.label!r} is predicted with {accuracy} by {', '.join(self.by)}"
 
 
 Measure = Callable[[AuditedSplit, AuditedDataset], Columns]
@@ -151,7 +151,7 @@ Measure = Callable[[AuditedSplit, AuditedDataset], Columns]
 def _leaks(
     data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit, measure: Measure, learner: Learner
 ) -> list[Leak]:
-    """Return how well the nuisances that both splits have tell each label."""
+    """Return how well the nuisances that both splits have predict each label."""
     known, wanted = measure(learn, data), measure(ask, data)
     names = [name for name in known.names if name in wanted.names]
     inputs, queries = known.only(names), wanted.only(names)
@@ -168,7 +168,7 @@ def _leaks(
 
 
 def nuisances(data: AuditedDataset) -> CheckResult:
-    """Nothing but the concepts tells the label."""
+    """Nothing but the concepts predicts the label: no spurious feature leaks it."""
     if "nuisances" not in data.memo:
         data.memo["nuisances"] = _probe(data)
     result: CheckResult = data.memo["nuisances"]
@@ -195,7 +195,7 @@ def _probe(data: AuditedDataset) -> CheckResult:
     if faint:
         return CheckResult("nuisances", "note", f"{first_few(faint, 1)}; the concepts may bring that along", numbers)
     highest = max(best, key=lambda label: best[label])
-    text = f"nuisances tell no label (at most {best[highest]:.2f} balanced accuracy, {highest!r})"
+    text = f"nuisances predict no label (at most {best[highest]:.2f} balanced accuracy, {highest!r})"
     return CheckResult("nuisances", "pass", text, numbers)
 
 

@@ -147,7 +147,7 @@ def _connected(address: str) -> Any:
 
 
 def _environment(address: str) -> dict[str, str]:
-    """Return what Ray is told before it is imported: to report to nobody, and to stay on the loopback address."""
+    """Return the environment variables of Ray, set before its import: no usage reports, the loopback address only."""
     variables = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     if address != "local":
         variables["RAY_gcs_server_port_wait_time_s"] = "1"  # try once, for 40 seconds

@@ -26,7 +26,7 @@ class Fold:
 
 
 def folds_of(labels: Codes, folds: int, key: str) -> Array:
-    """Return the fold of each example: the examples of each combination of labels are dealt to the folds in turn.
+    """Return the fold of each example: the examples of each combination of labels go to the folds in turn.
 
     >>> labels = np.array([[0], [0], [0], [0], [1], [1]])
     >>> sorted(np.bincount(folds_of(labels, 2, "key")[labels[:, 0] == 0]).tolist())

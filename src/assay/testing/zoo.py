@@ -1,7 +1,8 @@
-"""A zoo of known faults: predictors whose fault is planted, with the findings that must and must not be told of them.
+"""A zoo of known faults: predictors whose fault is planted, with the findings that must and must not be reported.
 
 Every specimen lives in a habitat: the rule of a task and the worlds of its splits, without pictures. Its answers are
-built from the truth, so that its fault is known. `survey` tries specimens in habitats and counts what is told of them.
+built from the truth, so that its fault is known. `survey` tries specimens in habitats and counts what is reported of
+them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ class Habitat:
 
 
 def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> Habitat:
-    """Return the habitat of a task: the worlds of its splits, as `assay make` would deal them."""
+    """Return the habitat of a task: the worlds of its splits, as `assay make` would sample them."""
     built = recipe_from(task, Settings({})).task
     most, splits = {**SIZES, **(sizes or {})}, {}
     for split in built.splits():
@@ -63,11 +64,11 @@ def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) ->
 
 @dataclass(frozen=True)
 class Planted:
-    """A predictor's answers by split, and what must and must not be told of it."""
+    """A predictor's answers by split, and the findings that must and must not be reported."""
 
     evidence: Mapping[str, Evidence]
     required: tuple[frozenset[Kind], ...]
-    """Of each set at least one kind must be told."""
+    """Of each set at least one kind must be reported."""
     forbidden: frozenset[Kind]
     concepts: frozenset[str] = frozenset()
     """Concepts that the findings must name."""
@@ -238,7 +239,7 @@ def varying_columns(home: Habitat, columns: Sequence[int], least: float = 0.1) -
 
 @dataclass
 class Survey:
-    """What was told of specimens: how many required findings, and how many forbidden ones."""
+    """What was reported of specimens: how many required findings, and how many forbidden ones."""
 
     tried: int = 0
     required: int = 0
@@ -272,7 +273,7 @@ def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
 
 
 def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
-    """Yield for each specimen what was told of it in all habitats that have room for it."""
+    """Yield for each specimen what was reported of it in all habitats that have room for it."""
     import assay.testing.zoo_specimens  # noqa: F401 - they register
 
     for name in SPECIMENS if chosen is None else chosen:

@@ -30,9 +30,9 @@ from assay.testing.zoo import (
 Random = np.random.Generator
 SOUND, SHORTCUT, NOISY, OPAQUE = one_of("sound"), one_of("shortcut"), one_of("noisy"), one_of("opaque")
 MISREADS = all_but("shortcut", "noisy", "underfit", "boundary")
-"""What must not be told of a model that only misreads."""
+"""What must not be reported of a model that only misreads."""
 NOISE = all_but("noisy", "underfit", "boundary")
-"""What must not be told of a model whose misreadings follow no map."""
+"""What must not be reported of a model whose misreadings are noise."""
 
 
 def _true_labels(home: Habitat, split: str) -> Codes:

@@ -28,7 +28,7 @@ def _library() -> ModuleType:
     except ImportError:
         raise MissingExtra("this backbone needs transformers: pip install 'assay[vision]'") from None
     transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()  # what was not loaded is told by us, in one line
+    transformers.utils.logging.set_verbosity_error()  # our own error says what was not loaded
     return transformers
 
 

@@ -25,12 +25,12 @@ class CBMConfig(ConceptConfig):
     """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
     where all concepts are)."""
     missing: Literal["predicted", "frequency"] = "predicted"
-    """What an independent head is told of a concept that is missing: what the encoder says of it, or how frequent its
-    values are among those that are given."""
+    """What an independent head gets for a concept that is missing: what the encoder predicts, or how frequent its
+    values are among the annotated ones."""
 
 
 class CBM(ConceptModel):
-    """Concepts first, then labels; where concepts are shown is set by `supervised_*`."""
+    """Concepts first, then labels; which concepts are supervised is set by `supervised_*`."""
 
     name = "cbm"
     Config: ClassVar[type[NeuralConfig]] = CBMConfig
@@ -57,7 +57,7 @@ class CBM(ConceptModel):
         return softmax_each(self.labels_from(concepts))
 
     def predict_concepts(self, batch: Batch) -> list[Tensor]:
-        """Return what the encoder, learned by now, says of the concepts: without dropout, as in use."""
+        """Return the concepts that the trained encoder predicts: without dropout, as in use."""
         self.encoder.eval()
         with torch.no_grad():
             return softmax_each(self.encoder(batch.pictures))
@@ -86,7 +86,7 @@ class CBM(ConceptModel):
         return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "intervened")]
 
     def _head_on_truth(self, data: Batch, mask: Tensor) -> Callable[[Batch], Tensor]:
-        """Return the loss of a head that is told true concepts, and of missing ones what `missing` says."""
+        """Return the loss of a head on true concepts, and for missing ones on what `missing` names."""
         sizes = self.space.sizes
         frequencies = [_frequencies(data.concepts[:, i], mask[:, i], size) for i, size in enumerate(sizes)]
         whole = bool(mask.all())  # then pictures are not looked at
@@ -108,6 +108,6 @@ class CBM(ConceptModel):
 
 
 def _frequencies(codes: Tensor, mask: Tensor, size: int) -> Tensor:
-    """Return the share of each value among those shown; all are alike where none is."""
+    """Return the share of each value among the supervised examples; all are alike where there are none."""
     counts = (one_hot_like(codes, torch.zeros(1, size, device=codes.device)) * mask[:, None]).sum(dim=0) + 1e-6
     return counts / counts.sum()

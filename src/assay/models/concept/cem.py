@@ -60,7 +60,7 @@ class CEMConfig(ConceptConfig):
     width: int = Field(16, ge=1)
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often a concept that is shown is mixed by the truth in training."""
+    """How often a supervised concept is mixed by the truth in training."""
     weight_decay: float = Field(4e-5, ge=0)
 
 

@@ -54,8 +54,9 @@ class ECBMConfig(ConceptConfig):
     step: float = Field(0.1, gt=0)
     """The learning rate of the search."""
     told: Literal["all", "global"] = "all"
-    """Which energies decide on the labels of an example once one of its concepts is told: `all`, as without, or as in
-    the authors' code `global`, that between concepts and label alone, so that the picture has no say any more."""
+    """Which energies decide on the labels of an example once one of its concepts is intervened on: `all`, as
+    without, or as in the authors' code `global`, that between concepts and label alone, so that the picture has no
+    say any more."""
 
 
 class Energy(nn.Module):

@@ -1,4 +1,4 @@
-"""Training with constraints: a concept bottleneck that is told which worlds there can be.
+"""Training with constraints: a concept bottleneck that knows which worlds are possible.
 
 The semantic loss is -log P(all constraints hold) under the predicted concepts, exact by the decision diagram of the
 constraints. Where one diagram cannot hold them all, they are put into as few groups as can be, and the sum over groups

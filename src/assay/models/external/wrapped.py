@@ -83,7 +83,7 @@ class Wrapped(NeuralModel):
         apart = max(float((first - second).abs().max()) for first, second in zip(labels, again, strict=True))
         if apart > CLOSE:
             raise ConfigError(
-                f"told its own concepts, {type(self.module).__name__} gives other labels (by {apart:.3f}): "
+                f"set to its own concepts, {type(self.module).__name__} gives other labels (by {apart:.3f}): "
                 "`tell` does not hand concepts on as the module does"
             )
 

@@ -88,7 +88,7 @@ class Bears(DPL):
         """Return the average of what the members say of concepts and labels."""
         by_member = [softmax_each(concepts(pictures)) for concepts in self.encoders()]
         own = [torch.stack(same).mean(0) for same in zip(*by_member, strict=True)]
-        for place, setting in do.items():  # every member is told, where it is something else than they say together
+        for place, setting in do.items():  # set in every member, where it differs from their average
             rows = is_set(own[place], setting)[:, None]
             for concepts in by_member:
                 concepts[place] = torch.where(rows, as_probabilities(setting, own[place]), concepts[place])
