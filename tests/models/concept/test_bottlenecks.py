@@ -14,7 +14,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.concept.head_inputs import harden, insert_truth
-from assay.models.core.neural import fit_together, intervened, is_set
+from assay.models.core.neural import apply_interventions, fit_together, is_set
 from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 
@@ -194,7 +194,7 @@ def test_what_is_near_to_the_own_answer_leaves_it_untouched():
     own = torch.tensor([[0.2, 0.8], [0.2, 0.8]])
     given = torch.tensor([[0.2000001, 0.7999999], [0.21, 0.79]])
     assert is_set(own, given).tolist() == [False, True]
-    assert torch.equal(intervened([own], {0: given})[0], torch.stack([own[0], given[1]]))
+    assert torch.equal(apply_interventions([own], {0: given})[0], torch.stack([own[0], given[1]]))
 
 
 def test_the_rule_as_head_gives_the_labels_of_the_rule(trained, data):
