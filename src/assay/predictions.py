@@ -57,17 +57,17 @@ class Predictions:
         columns: dict[str, pa.Array] = {"index": numbers(self.index)}
         for name, constant in (("split", self.split), ("fingerprint", self.fingerprint)):
             columns[name] = pa.DictionaryArray.from_arrays(np.zeros(len(self.index), np.int32), pa.array([constant]))
-        for key, values, answer in _named(knowledge, self.labels, self.concepts):
+        for key, values, answer in _columns_of(knowledge, self.labels, self.concepts):
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
-                columns[key + PROBABILITIES] = _listed(answer.probabilities)
+                columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
         table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         write_atomically(path, buffer.getvalue())
 
 
-def _named(
+def _columns_of(
     knowledge: Knowledge, labels: Mapping[str, Answer], concepts: Mapping[str, Answer]
 ) -> list[tuple[str, Sequence[Value], Answer]]:
     columns: list[tuple[str, Sequence[Value], Answer]] = []
@@ -76,7 +76,7 @@ def _named(
     return columns
 
 
-def _listed(probabilities: Array) -> pa.Array:
+def _to_lists(probabilities: Array) -> pa.Array:
     rows, width = probabilities.shape
     flat = pa.array(probabilities.astype(np.float32).ravel())
     return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)

@@ -9,7 +9,7 @@ from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, checked
 from assay.data.annotation import Annotation
-from assay.data.annotator import Annotator, Given, refuse_strangers
+from assay.data.annotator import Annotator, Given, refuse_unknown
 from assay.data.row_choice import choose_rows
 from assay.errors import AssayError
 from assay.logic.knowledge import Constraint, Knowledge
@@ -156,7 +156,7 @@ def test_rows_in_asked_shares() -> None:
 )
 def test_what_does_not_fit_is_told(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(AssayError, match=told):
-        refuse_strangers(asked(**settings), KNOWLEDGE)
+        refuse_unknown(asked(**settings), KNOWLEDGE)
         given(**settings)
 
 

@@ -88,12 +88,12 @@ def free(data: AuditedDataset) -> CheckResult:
     parts = [part for part in data.training if len(part) >= FEWEST_ROWS]
     if not parts:
         return CheckResult("free", "skip", f"no training split of {FEWEST_ROWS} examples or more")
-    ties = [text for part in parts for text in (*_constant(part, data), *_tied(part, data))]
+    ties = [text for part in parts for text in (*_find_constants(part, data), *_find_ties(part, data))]
     text = "every concept varies, and none determines another that is free"
     return fail_if(ties, "free", "concepts are tied although the rule leaves them free", text)
 
 
-def _constant(part: AuditedSplit, data: AuditedDataset) -> list[str]:
+def _find_constants(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     texts = []
     for place, concept in enumerate(data.space.concepts):
         codes = np.unique(part.concepts[:, place])
@@ -104,7 +104,7 @@ def _constant(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     return texts
 
 
-def _tied(part: AuditedSplit, data: AuditedDataset) -> list[str]:
+def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     """Return the pairs of which one tells the other in the data, but not in the worlds that the split may hold."""
     texts, done = [], set[frozenset[int]]()
     distinct = [len(np.unique(part.concepts[:, place])) for place in range(len(data.space))]

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
-from assay.data.annotator import Annotator, Given, refuse_strangers
+from assay.data.annotator import Annotator, Given, refuse_unknown
 from assay.data.card import card
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
@@ -57,11 +57,14 @@ def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Ma
     """Write an annotated copy of a dataset and return its manifest."""
     named = _splits(dataset, annotation)
     require_empty(folder)
-    chosen = {name: _chosen(dataset, name, annotation if name in named else None) for name in dataset.split_names}
+    chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     if isinstance(machine, Mapping):
-        chosen = {name: _answered(data, machine, name) if name in named else data for name, data in chosen.items()}
+        chosen = {
+            name: _with_machine_concepts(data, machine, name) if name in named else data
+            for name, data in chosen.items()
+        }
     knowledge, layout, splits = _with_concepts(chosen, dataset.layout, annotation, machine)
-    refuse_strangers(annotation, knowledge)
+    refuse_unknown(annotation, knowledge)
     annotator = {name: Annotator(knowledge, annotation, name) for name in named}
     done = {
         name: Annotated(split.data, split.true, annotator[name](split.given, split.true)) if name in named else split
@@ -89,7 +92,7 @@ def _splits(dataset: Dataset, annotation: Annotation) -> list[str]:
     return [name for name in dataset.split_names if name in named]
 
 
-def _chosen(dataset: Dataset, name: str, annotation: Annotation | None) -> Annotated:
+def _choose(dataset: Dataset, name: str, annotation: Annotation | None) -> Annotated:
     """Return the rows of a split that are kept, as they are."""
     data = dataset[name]
     if annotation is not None:
@@ -98,7 +101,7 @@ def _chosen(dataset: Dataset, name: str, annotation: Annotation | None) -> Annot
     return Annotated(data, data.concepts, Given(data.given_labels, data.given_concepts))
 
 
-def _answered(split: Annotated, machine: Mapping[str, Codes], name: str) -> Annotated:
+def _with_machine_concepts(split: Annotated, machine: Mapping[str, Codes], name: str) -> Annotated:
     """Return the rows with the concepts that a machine gives, by their number in the split."""
     if name not in machine:
         raise DataError(f"no predictions for split {name!r}; make them: assay predict RUN DATA --split {name}")

@@ -195,19 +195,21 @@ def sample_codes(codes: Codes, matrix: Array, draws: Array) -> Codes:
     return np.where((codes >= 0) & (place < len(matrix)), np.minimum(place, len(matrix) - 1), codes)
 
 
-def refuse_strangers(annotation: Annotation, knowledge: Knowledge) -> None:
+def refuse_unknown(annotation: Annotation, knowledge: Knowledge) -> None:
     """Refuse a name or a value that there is not: a slip of the pen would change nothing, silently."""
     space = knowledge.space
     concepts = {*space.names, *(group.name for group in space.encoders)}
     for key in ("concept_noise", "noise_01", "noise_10", "missing"):
         rate: Rate = getattr(annotation, key)
-        _known(key, rate if isinstance(rate, Mapping) else (), concepts)
-    _known("concept_flips", annotation.concept_flips, space.names)
-    _known("shown_concepts", annotation.shown_concepts or (), space.names)
-    _known("subjective_groups", (name for group in annotation.subjective_groups or () for name in group), space.names)
+        _check_names(key, rate if isinstance(rate, Mapping) else (), concepts)
+    _check_names("concept_flips", annotation.concept_flips, space.names)
+    _check_names("shown_concepts", annotation.shown_concepts or (), space.names)
+    _check_names(
+        "subjective_groups", (name for group in annotation.subjective_groups or () for name in group), space.names
+    )
     rate = annotation.label_noise
-    _known("label_noise", rate if isinstance(rate, Mapping) else (), knowledge.label_names)
-    _known("label_flips", annotation.label_flips, knowledge.label_names)
+    _check_names("label_noise", rate if isinstance(rate, Mapping) else (), knowledge.label_names)
+    _check_names("label_flips", annotation.label_flips, knowledge.label_names)
     values = {(type(value), value) for concept in space.concepts for value in concept.values}
     for key in ("shown_values", "present"):
         for value in getattr(annotation, key) or ():
@@ -215,7 +217,7 @@ def refuse_strangers(annotation: Annotation, knowledge: Knowledge) -> None:
                 raise UnknownName(f"{key}: no concept has the value {value!r}")
 
 
-def _known(key: str, names: Iterable[str], known: Iterable[str]) -> None:
+def _check_names(key: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
         if name not in set(known):
             raise UnknownName(f"{key}: no {'label' if 'label' in key else 'concept'} {name!r}{suggestion(name, known)}")

@@ -71,13 +71,13 @@ def card(manifest: Mapping[str, Any]) -> str:
         version=manifest["versions"]["assay"],
         seed=manifest["seed"],
         fingerprint=manifest["fingerprint"],
-        shown=_shown(manifest["columns"], layout),
+        shown=_example(manifest["columns"], layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
         regions=_regions(manifest),
-        noise=_noise(knowledge) + _annotated(task),
+        noise=_noise(knowledge) + _annotation(task),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
         drawn=manifest["drawn"].format(balance=_balance(manifest["splits"])),
@@ -105,7 +105,7 @@ def _licence(sources: Mapping[str, Any]) -> str:
     return "cc-by-sa-3.0" if "digits" in sources else "cc-by-4.0"
 
 
-def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
+def _example(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
     colour = "grey" if layout["channels"] == 1 else "colour"
     words = {
         "image": f"a picture of {layout['width']} x {layout['height']} pixels ({colour})",
@@ -166,7 +166,7 @@ def _odds(label: Mapping[str, Any]) -> str:
     return f", drawn: True with probability 1 / (1 + exp(-{label['odds']['scale']} x)), x = `{label['odds']['score']}`"
 
 
-def _annotated(task: Mapping[str, Any]) -> str:
+def _annotation(task: Mapping[str, Any]) -> str:
     """Say that this is an annotated copy, and what was asked for."""
     if "annotation" not in task:
         return ""

@@ -53,11 +53,11 @@ class Cluster:
     @property
     def processors(self) -> int:
         """How many processors its nodes have now."""
-        return int(_connected(self.address).cluster_resources().get("CPU", 0))
+        return int(_connect(self.address).cluster_resources().get("CPU", 0))
 
     def run(self, calls: Sequence[Call], look: Callable[[], None] = lambda: None) -> Iterator[tuple[Call, Any]]:
         """Do the calls in any order and give each with its result as it comes; one whose worker dies is done again."""
-        ray = _connected(self.address)
+        ray = _connect(self.address)
         there = Path.cwd(), versions()
         environment = {"env_vars": dict.fromkeys(THREADS, "1")}
         remote = ray.remote(num_cpus=1, max_retries=0, runtime_env=environment)(_do)
@@ -127,7 +127,7 @@ def _result(ray: Any, reference: Any) -> Any:
         return Died(TRIES)
 
 
-def _connected(address: str) -> Any:
+def _connect(address: str) -> Any:
     """Return ray, connected; a session that is connected already is used."""
     for name, value in _environment(address).items():  # before the import, which reads it
         os.environ.setdefault(name, value)

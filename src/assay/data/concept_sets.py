@@ -167,7 +167,7 @@ def label_from(space: ConceptSpace, places: Sequence[int], codes: Codes, labels:
     values = [tuple(c.values[code] for c, code in zip(concepts, row, strict=True)) for row in rows.tolist()]
     certain = bool(((counts > 0).sum(axis=1) == 1).all())
     if certain and (len(rows) <= MOST_PATTERNS or _few_of_one_kind(counts)):
-        return Label(old.name, _chosen(terms, values, counts.argmax(axis=1), old.values), old.values)
+        return Label(old.name, _value_formula(terms, values, counts.argmax(axis=1), old.values), old.values)
     if old.kind != "bool":
         raise ConfigError(
             f"label {old.name!r} does not follow from the concepts {listed(c.name for c in concepts)}, "
@@ -176,10 +176,10 @@ def label_from(space: ConceptSpace, places: Sequence[int], codes: Codes, labels:
     if len(rows) <= MOST_PATTERNS:
         shares = counts[:, 1] / counts.sum(axis=1)
         scores = np.rint(_log_odds(shares) / FINE).astype(np.int64)
-        score = _numbered(terms, values, scores)
+        score = _score_formula(terms, values, scores)
         likely = _one_of(terms, values, scores > 0)
     else:
-        score = _weighted(concepts, codes[:, places], labels)
+        score = _weight_formula(concepts, codes[:, places], labels)
         likely = score > 0
     return Label(old.name, likely, old.values, Odds(score, FINE))
 
@@ -204,7 +204,7 @@ def _one_of(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], holds: Ar
     return member if few else Not(member)
 
 
-def _chosen(
+def _value_formula(
     terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], codes: Array, values: Sequence[Value]
 ) -> Formula:
     """Return the formula that gives each row its value."""
@@ -217,7 +217,7 @@ def _chosen(
     return formula
 
 
-def _numbered(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: Array) -> Formula:
+def _score_formula(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: Array) -> Formula:
     """Return the formula that gives each row its number: the commonest, and the others' distance from it."""
     levels, counts = np.unique(numbers, return_counts=True)
     base = int(levels[counts.argmax()])
@@ -227,7 +227,7 @@ def _numbered(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers
     return total(Const(base), *steps)
 
 
-def _weighted(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
+def _weight_formula(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
     """Return log-odds as a sum of weights, one for each value of each concept but the first, by logistic regression."""
     from sklearn.linear_model import LogisticRegression
 

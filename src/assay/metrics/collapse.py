@@ -27,11 +27,11 @@ def collapse_of_vectors(truth: Array, predicted: Array) -> float:
     0.5
     """
     complete = predicted[(predicted >= 0).all(axis=1)]
-    numbers = _numbered(np.concatenate([complete, truth]))
+    numbers = _number_rows(np.concatenate([complete, truth]))
     return collapse(numbers[len(complete) :], numbers[: len(complete)])
 
 
-def _numbered(rows: Array) -> Array:
+def _number_rows(rows: Array) -> Array:
     """Return a number for each row, the same for equal rows: its digits in a mixed base, or where that is too long its
     place among the distinct rows.
     """
@@ -97,7 +97,7 @@ def joint_collapse_interval(truth: Array, predicted: Array) -> tuple[float, floa
     """
     count, spoken = len(truth), np.asarray((predicted >= 0).all(axis=1))
     rows = np.concatenate([np.where(spoken[:, None], predicted, truth), truth])
-    numbers = np.unique(_numbered(rows), return_inverse=True)[1].ravel()
+    numbers = np.unique(_number_rows(rows), return_inverse=True)[1].ravel()
     predicted_numbers, true_numbers, size = numbers[:count], numbers[count:], int(numbers.max()) + 1
     other = spoken & (predicted_numbers != true_numbers)
     rows_said = np.bincount(predicted_numbers[spoken], minlength=size)

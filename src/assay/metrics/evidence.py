@@ -132,8 +132,8 @@ def gather(data: SplitData, predictions: Predictions) -> Evidence:
         data.name,
         data.labels[rows],
         data.concepts[rows],
-        _stacked(labels, len(rows)),
-        _stacked(concepts, len(rows)),
+        _stack_codes(labels, len(rows)),
+        _stack_codes(concepts, len(rows)),
         tuple(answer.probabilities if answer else None for answer in labels),
         tuple(answer.probabilities if answer else None for answer in concepts),
     )
@@ -144,6 +144,6 @@ def gather_from(dataset: Dataset, predictions: Predictions) -> Evidence:
     return gather(dataset.symbols(predictions.split), predictions)
 
 
-def _stacked(answers: list[Answer | None], rows: int) -> Codes:
+def _stack_codes(answers: list[Answer | None], rows: int) -> Codes:
     silent = np.full(rows, -1, dtype=np.int64)
     return np.stack([silent if answer is None else answer.codes for answer in answers], axis=1)

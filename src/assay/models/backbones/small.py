@@ -16,7 +16,7 @@ def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn
     return nn.Sequential(front, *dense(inputs, widths))
 
 
-def _pooled(*depths: int) -> list[nn.Module]:
+def _pooled_convolutions(*depths: int) -> list[nn.Module]:
     """Return convolutions from each depth to the next, each rectified and pooled."""
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise(depths):
@@ -57,32 +57,32 @@ def conv_stride(shape: Shape) -> nn.Module:
 @backbone(smallest=4)
 def conv_pool(shape: Shape) -> nn.Module:
     """Return two pooled convolutions and two layers."""
-    return _dense(shape, _pooled(shape[0], 16, 32), [128, 64])
+    return _dense(shape, _pooled_convolutions(shape[0], 16, 32), [128, 64])
 
 
 @backbone(smallest=4)
 def conv_pool_3(shape: Shape) -> nn.Module:
     """Return two pooled convolutions, a plain one, and two layers."""
     last = [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU()]
-    return _dense(shape, [*_pooled(shape[0], 16, 32), *last], [128, 64])
+    return _dense(shape, [*_pooled_convolutions(shape[0], 16, 32), *last], [128, 64])
 
 
 @backbone(smallest=32)
 def conv_pool_5(shape: Shape) -> nn.Module:
     """Return five pooled convolutions and two layers."""
-    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256), [512, 64])
+    return _dense(shape, _pooled_convolutions(shape[0], 16, 32, 64, 128, 256), [512, 64])
 
 
 @backbone(smallest=64)
 def conv_pool_6(shape: Shape) -> nn.Module:
     """Return six pooled convolutions and two layers; Table 9 prints rectifiers after the first two only."""
-    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256, 512), [128, 64])
+    return _dense(shape, _pooled_convolutions(shape[0], 16, 32, 64, 128, 256, 512), [128, 64])
 
 
 @backbone(smallest=4)
 def conv_wide(shape: Shape) -> nn.Module:
     """Return two wide pooled convolutions and one layer."""
-    return _dense(shape, _pooled(shape[0], 32, 64), [128])
+    return _dense(shape, _pooled_convolutions(shape[0], 32, 64), [128])
 
 
 @backbone()

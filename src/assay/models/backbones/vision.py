@@ -72,7 +72,7 @@ def _multiple(shape: Shape, step: int) -> tuple[int, int]:
     return -(-shape[1] // step) * step, -(-shape[2] // step) * step
 
 
-def _started(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
+def _with_weights(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
     if source is not None and not is_rebuilding():
         fill(network, read_weights(Path(source)), source)
     return nn.Sequential(Resized(size), Colours(HALF, HALF), Pooled(network))
@@ -86,7 +86,7 @@ def _vit(shape: Shape, source: str | None) -> nn.Module:
         hidden_size=192, num_hidden_layers=6, num_attention_heads=3, intermediate_size=768, image_size=list(size),
         patch_size=patch,
     )  # fmt: skip
-    return _started(library.ViTModel(config, add_pooling_layer=False), size, source)
+    return _with_weights(library.ViTModel(config, add_pooling_layer=False), size, source)
 
 
 def _swin(shape: Shape, source: str | None) -> nn.Module:
@@ -96,13 +96,13 @@ def _swin(shape: Shape, source: str | None) -> nn.Module:
     config = library.SwinConfig(
         image_size=size, patch_size=patch, embed_dim=48, depths=[2, 4], num_heads=[3, 6], window_size=4
     )
-    return _started(library.SwinModel(config), size, source)
+    return _with_weights(library.SwinModel(config), size, source)
 
 
 def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
     library = _library()
     config = library.EfficientNetConfig(width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
-    return _started(library.EfficientNetModel(config), _multiple(shape, 32), source)
+    return _with_weights(library.EfficientNetModel(config), _multiple(shape, 32), source)
 
 
 vit = BackbonePlan(_vit, smallest=8, weights="may")
@@ -125,7 +125,7 @@ def _json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _pretrained(shape: Shape, source: str | None) -> nn.Module:
+def _build_pretrained(shape: Shape, source: str | None) -> nn.Module:
     folder, library = Path(source or ""), _library()
     about = _json(folder / CONFIG)
     network = _from_folder(library, folder, about.get("model_type") in CLIP)
@@ -170,4 +170,4 @@ def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
         network.pooler = None
 
 
-pretrained = BackbonePlan(_pretrained, smallest=1, weights="must")
+pretrained = BackbonePlan(_build_pretrained, smallest=1, weights="must")

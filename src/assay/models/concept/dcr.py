@@ -96,11 +96,11 @@ class DCR(ConceptModel):
         """Return the embeddings of each atom and of its opposite (examples x atoms x 2 x width), and concept logits."""
         read, logits = self.encoder(pictures), []
         for features, size in zip(read, self.space.sizes, strict=True):
-            scores = self.scorer(F.leaky_relu(self._paired(features)).flatten(2))[..., 0]
+            scores = self.scorer(F.leaky_relu(self._pair(features)).flatten(2))[..., 0]
             logits.append(torch.cat([torch.zeros_like(scores), scores], dim=1) if size == 2 else scores)
-        return torch.cat([F.leaky_relu(self._paired(features)) for features in self.context(read)], dim=1), logits
+        return torch.cat([F.leaky_relu(self._pair(features)) for features in self.context(read)], dim=1), logits
 
-    def _paired(self, read: Tensor) -> Tensor:
+    def _pair(self, read: Tensor) -> Tensor:
         return read.reshape(len(read), -1, 2, self.config.width)
 
     def write_rules(self, embeddings: Tensor, concepts: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:

@@ -36,7 +36,7 @@ class ManySeeds:
 
     def __init__(self, models: Sequence[nn.Module], phases: Sequence[Phase], data: Batch, config: Training) -> None:
         self.models, self.data = models, data
-        self.weights = _stacked(models, phases[0])
+        self.weights = _stack_weights(models, phases[0])
         self.learned = [weight for weight in self.weights.values() if weight.requires_grad]
         self.module = _Loss(models[0], phases[0], data)
 
@@ -56,7 +56,7 @@ class ManySeeds:
         self.models[seed].load_state_dict(own, strict=False)
 
 
-def _stacked(models: Sequence[nn.Module], phase: Phase) -> dict[str, Tensor]:
+def _stack_weights(models: Sequence[nn.Module], phase: Phase) -> dict[str, Tensor]:
     """Return the weights of all models, those that a phase learns as leaves."""
     learned = {id(parameter) for parameter in phase.parameters}
     weights = {}

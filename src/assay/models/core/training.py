@@ -186,7 +186,7 @@ def _run(
         for seed, trainee in enumerate(trainees):
             if best[seed].since < config.patience:
                 step.write_back(seed)
-                trainee.history.append(_judged(trainee, phases[seed], number, losses[seed], best[seed]))
+                trainee.history.append(_judge_epoch(trainee, phases[seed], number, losses[seed], best[seed]))
         report(trainees[0].history[-1], config.epochs)
         if all(epoch.since >= config.patience for epoch in best):
             break
@@ -212,7 +212,7 @@ def _epoch(
     return [loss / size for loss in total.tolist()]
 
 
-def _judged(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
+def _judge_epoch(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
     """Return what an epoch gave a seed, keeping its weights if it is the best."""
     if loss != loss:
         whose = "" if trainee.order is None else f" of seed {trainee.seed}"

@@ -93,7 +93,7 @@ class Wrapped(NeuralModel):
         if kind == "concept":
             named = [(c.name, c.values) for c in self.space.concepts]
         if isinstance(scores, Tensor):
-            scores = _cut(scores, named, kind)
+            scores = _split_columns(scores, named, kind)
         if isinstance(scores, Mapping):
             missing = [name for name, _ in named if name not in scores]
             if missing:
@@ -130,7 +130,7 @@ def _parts(outputs: Any) -> Mapping[str, Any]:
     raise ConfigError("a wrapped module must return a mapping with 'labels' and 'concepts', or (concepts, labels)")
 
 
-def _cut(scores: Tensor, named: Named, kind: str) -> list[Tensor]:
+def _split_columns(scores: Tensor, named: Named, kind: str) -> list[Tensor]:
     """Return the columns of each label or concept, of two values either both or only the second."""
     full = [len(values) for _, values in named]
     short = [1 if size == 2 else size for size in full]

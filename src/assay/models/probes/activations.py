@@ -125,7 +125,7 @@ def _eval(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _tapped(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
+def _tap(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
     """Collect what a layer gives, each time it is called."""
     outputs: list[Tensor] = []
 
@@ -176,7 +176,7 @@ def activations(subject: Subject, layer: str, images: Tensor, most: int) -> Tens
             if layer == INPUT:
                 rows.append(rows_of([pictures], len(pictures), most))
                 continue
-            with _tapped(subject.module, layer) as outputs:
+            with _tap(subject.module, layer) as outputs:
                 subject.scores(pictures)
             rows.append(rows_of(outputs, len(pictures), most))
     return torch.cat(rows)
@@ -205,7 +205,7 @@ def sensitivity(
             if layer == INPUT:
                 scores, outputs = subject.scores(pictures), [pictures]
             else:
-                with _tapped(subject.module, layer) as outputs:
+                with _tap(subject.module, layer) as outputs:
                     scores = subject.scores(pictures)
             predicted = [_classes(score.detach()) for score in scores]
             by_label = _gradients(

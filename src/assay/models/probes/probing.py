@@ -79,12 +79,12 @@ class LayerDirections:
 
     layer: str
     most: int
-    found: Directions
+    directions: Directions
 
     def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
         """Return the value of each concept, without probabilities."""
-        gradients = sensitivity(subject, self.layer, images, self.most, self.found.span.directions)
-        return [Answer(column.cpu().numpy()) for column in concept_codes(self.found, gradients.gradients).T]
+        gradients = sensitivity(subject, self.layer, images, self.most, self.directions.span.directions)
+        return [Answer(column.cpu().numpy()) for column in concept_codes(self.directions, gradients.gradients).T]
 
 
 @dataclass(frozen=True)

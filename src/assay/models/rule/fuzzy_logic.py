@@ -155,7 +155,7 @@ class FuzzyRule:
                 first, second = truth(left), truth(right)
                 return s.both(s.follows(first, second), s.follows(second, first))
             case f.Compare(operator, f.Count(parts), f.Const(number)):
-                return _counted([truth(part) for part in parts], operator, int(number), s)
+                return _count_truths([truth(part) for part in parts], operator, int(number), s)
         return cases_hold(*self.cases[formula], concepts, s)
 
 
@@ -173,7 +173,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...] | None:
     return None
 
 
-def _counted(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
+def _count_truths(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
     """Return "so many of these are true", adding one after the other to the counts so far."""
     none = truths[0].new_zeros(truths[0].shape)
     exact = [1 - none]
