@@ -140,7 +140,7 @@ def test_more_than_one_label_is_told(tmp_path):
         row["nuisance_font"] = str(row["label_y"])
     data = open_imported(folder_of(tmp_path / "folder", table, "labels: {y: a ^ b, z: c}\n", draw=None))
     text = finding(data, "nuisances")[1]
-    assert "'y' is told" in text and "'z' is told" in text
+    assert "'y' is predicted" in text and "'z' is predicted" in text
 
 
 def test_without_a_test_split_of_some_size_nothing_is_learned(tmp_path):
