@@ -112,7 +112,7 @@ _HELP = {
 
 
 def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
-    """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
+    """Refuse a label or concept column that the rule does not have: most likely a typo."""
     known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
     known += [name + PROBABILITIES for name in known]
     for column in table.column_names:

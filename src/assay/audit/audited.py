@@ -1,4 +1,4 @@
-"""A dataset as the audit sees it: ours with its task at hand, or anyone's folder of pictures with a table."""
+"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
 
 import zlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What one check of the audit found."""
+"""The result of one check of the audit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

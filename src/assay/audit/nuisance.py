@@ -6,7 +6,7 @@ what is in the picture, so what each concept explains of them is taken away firs
 be due to what goes with what (beaches with surfboards), only a clear leak fails, a faint one is noted.
 
 What is drawn is judged by a small forest, what is measured by a line through it and its squares: the leftover of a fit
-to the concepts could spell them out to a forest. Both learn on one split and are asked about another.
+to the concepts could spell them out to a forest. Both learn on one split and predict another.
 """
 
 import importlib.util
@@ -70,7 +70,7 @@ def measured_nuisances(part: AuditedSplit, data: AuditedDataset) -> Columns:
 
 
 def residuals(facts: Array, concepts: Codes, sizes: tuple[int, ...]) -> Array:
-    """Return what is left of facts about pictures once each concept's value has had its say, by least squares."""
+    """Return the part of facts about pictures that the values of the concepts do not explain, by least squares."""
     columns = [np.ones((len(concepts), 1))]
     columns += [np.eye(size)[concepts[:, place]][:, 1:] for place, size in enumerate(sizes) if size > 1]
     known = np.concatenate(columns, axis=1)

@@ -1,4 +1,4 @@
-"""What `assay annotate` can be asked for, as settings. They are applied in the order in which they stand here."""
+"""The settings of `assay annotate`, applied in the order in which they stand here."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What an annotator makes of the truth: noise in labels and concepts, gaps, and what is shown at all. Arrays only.
+"""An annotator as a function of the truth: noise in labels and concepts, missing values, and what is annotated at all.
 
 Every draw is a uniform number for one entry, compared with a chance: with the same seed, what is flipped at 10 % is
 also flipped at 20 %, and neither depends on what else is asked for.
@@ -31,7 +31,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Annotator:
-    """Gives labels and concepts of one split as asked."""
+    """Annotates labels and concepts of one split, by the settings of an annotation."""
 
     knowledge: Knowledge
     annotation: Annotation
@@ -134,7 +134,7 @@ class Annotator:
         return np.asarray(np.arange(len(concept.values)) != concept.nothing_code)
 
     def shown_mask(self, true: Codes) -> Array:
-        """Return which concept of which row is shown."""
+        """Return which concept of which row is annotated at all."""
         annotation, mask = self.annotation, np.ones(true.shape, dtype=bool)
         if annotation.shown_examples is not None:
             order = Deck(max(1, len(true)), annotation.seed, "annotate", self.split, "shown").deal(np.arange(len(true)))
@@ -196,7 +196,7 @@ def sample_codes(codes: Codes, matrix: Array, draws: Array) -> Codes:
 
 
 def refuse_unknown(annotation: Annotation, knowledge: Knowledge) -> None:
-    """Refuse a name or a value that there is not: a slip of the pen would change nothing, silently."""
+    """Refuse unknown names and values: a typo would silently change nothing."""
     space = knowledge.space
     concepts = {*space.names, *(group.name for group in space.encoders)}
     for key in ("concept_noise", "noise_01", "noise_10", "missing"):

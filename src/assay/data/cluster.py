@@ -1,4 +1,4 @@
-"""A Ray cluster: calls go to its nodes, with no more than names their work; what they make goes straight to files."""
+"""A Ray cluster: nodes get the names of their work, and write what they make straight to files."""
 
 import logging
 import os

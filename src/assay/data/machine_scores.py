@@ -1,4 +1,4 @@
-"""Scores of a machine for concepts of its own choosing, from a CSV file: which concept it sees in which example."""
+"""Scores that a machine gives to concepts of its own for each example, from a CSV file."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def read_scores(path: Path) -> Scores:
 
 
 def threshold_scores(scores: Array, training: Array, threshold: Threshold) -> Codes:
-    """Return which concepts are said to be true: those at the threshold or above, that of training where it is a mean.
+    """Return which concepts are true: scores at the threshold or above; a mean or median is that of training.
 
     >>> said(np.array([[0.1], [0.9]]), np.array([[0.0], [1.0]]), "mean").tolist()
     [[0], [1]]

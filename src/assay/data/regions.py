@@ -1,4 +1,4 @@
-"""How many examples of each split lie where in the rule of each label: in which variant or type, or far."""
+"""How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Folders that lie elsewhere: any address that fsspec knows, such as `s3://bucket/folder`, with verbs of a path."""
+"""Remote folders: any address that fsspec knows, such as `s3://bucket/folder`, with the methods of a path."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which rows of a split are kept: those of some kind, so many of them, in asked shares of labels or of formulas."""
+"""Which rows of a split an annotation keeps: where a formula holds, how many, in which shares of labels or formulas."""
 
 from collections.abc import Mapping
 from typing import Any

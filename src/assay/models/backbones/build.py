@@ -1,7 +1,7 @@
-"""How a backbone is asked for and built: a network from a picture to features.
+"""Backbones, networks from a picture to features: how they are named and built.
 
-A backbone is asked for by name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and as it is,
-not to be trained, with a small network on top, `frozen:pretrained@folder`.
+A backbone is named by its registry name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and
+as it is, not to be trained, with a small network on top, `frozen:pretrained@folder`.
 """
 
 from collections.abc import Callable, Iterator

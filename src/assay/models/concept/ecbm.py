@@ -1,4 +1,4 @@
-"""The energy-based bottleneck (ECBM): picture, concepts and label fit together as well as their energy is low.
+"""The energy-based bottleneck (ECBM): the lower the energy, the better picture, concepts and label fit together.
 
 After Xu et al. (2024). Values and labels have embeddings, and three small networks say how badly things fit: a value of
 a concept to the picture, a label to the picture, and a label to all concepts together. Training lowers the energy of

@@ -1,4 +1,4 @@
-"""Trained networks as models that interventions can ask: through their way from concepts to labels, or run again."""
+"""Trained networks under intervention: labels from the label head alone, or from running the network again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ CLOSE = 1e-4
 
 
 def network_answerer(model: "NeuralModel", images: Tensor) -> Answerer:
-    """Return a network with pictures of bytes; these are read once where labels follow from concepts alone."""
+    """Return a network with the pictures of a split; they are encoded once where labels follow from concepts alone."""
     model.eval()
     outputs = _plain(model.probabilities(images, {}))
     again = labels_given(model, outputs.concepts)
@@ -40,9 +40,9 @@ def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | N
 
 @dataclass(frozen=True)
 class Rerun:
-    """A network whose labels follow from more than its concepts: it is run again for every question.
+    """A network whose labels follow from more than its concepts: it is run again for every intervention.
 
-    A concept that nothing is said of is handed its own probabilities, which the network takes as nothing said.
+    A concept that is not intervened on is set to its own probabilities, which changes nothing.
     """
 
     model: "NeuralModel"

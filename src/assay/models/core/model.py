@@ -89,7 +89,7 @@ class Model(ABC):
 
     @abstractmethod
     def answerer(self, data: SplitData) -> Answerer:
-        """Return the model with the pictures of a split, to be asked with concepts set."""
+        """Return the model with the pictures of a split, ready for interventions."""
 
     @abstractmethod
     def save(self, folder: Path) -> dict[str, Any]:

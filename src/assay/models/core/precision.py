@@ -1,4 +1,4 @@
-"""Whether this machine can compute in the numbers that a setting asks for, asked before training begins.
+"""Whether this machine can compute in the precision of a setting, tested before training begins.
 
 Some CPUs, those of virtual machines above all, advertise matrix instructions (AMX) that they may not use. The first
 product of bfloat16 matrices then ends the process, which no `except` can catch: so a process of its own tries it.

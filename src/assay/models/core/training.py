@@ -1,4 +1,4 @@
-"""The one training loop, for one seed or many: Adam, the best epoch on validation kept, early stop, progress."""
+"""The one training loop, for one seed or many: Adam, the best epoch on validation, early stopping, progress."""
 
 import math
 import os

@@ -56,7 +56,7 @@ def to_pyc(data: SplitData) -> Any:
 
 
 class PycModule(nn.Module):
-    """A high-level model of PyC, asked for all concepts and labels."""
+    """A high-level model of PyC, queried for all concepts and labels."""
 
     def __init__(self, model: nn.Module, knowledge: Knowledge, prepare: Prepare) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Any torch module that says concepts and labels, as a model: it predicts, is scored and intervened on as others are.
+"""Any torch module that predicts concepts and labels, as a model that is scored and intervened on like others.
 
 The module is called with pictures (numbers from 0 to 1, examples x channels x height x width) and returns a mapping
 with `labels` and perhaps `concepts`, or the pair (concepts, labels). Each of the two is a mapping from names to scores,
@@ -25,12 +25,12 @@ from assay.render.picture import Layout
 Scores = Literal["logits", "probabilities"]
 Named = Sequence[tuple[str, Sequence[Value]]]
 Tell = Callable[[Tensor, list[Tensor]], Any]
-"""From pictures and concept probabilities to what is said of labels."""
+"""From pictures and concept probabilities to the scores of labels."""
 CLOSE = 1e-3
 
 
 class Wrapped(NeuralModel):
-    """A module of another make, already trained."""
+    """A torch module that was trained elsewhere."""
 
     name = "wrapped"
     role = "concept"
@@ -64,7 +64,7 @@ class Wrapped(NeuralModel):
         raise ConfigError(f"{type(self.module).__name__} is wrapped: train it where it comes from")
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return what the module says; where a concept is set to something else, the labels are those of `tell`."""
+        """Return the module's predictions; where a concept is set to something else, the labels are those of `tell`."""
         outputs = _parts(self.module(pictures))
         labels = self._all_probabilities(outputs["labels"], "label")
         if not self.has_concepts:
@@ -88,7 +88,7 @@ class Wrapped(NeuralModel):
             )
 
     def _all_probabilities(self, scores: Any, kind: str) -> list[Tensor]:
-        """Return what is said of all labels or concepts as probabilities."""
+        """Return the scores of all labels or concepts as probabilities."""
         named: Named = [(x.name, x.values) for x in self.knowledge.labels]
         if kind == "concept":
             named = [(c.name, c.values) for c in self.space.concepts]
@@ -120,7 +120,7 @@ class Wrapped(NeuralModel):
 
 
 def _parts(outputs: Any) -> Mapping[str, Any]:
-    """Return what a module said as a mapping."""
+    """Return the outputs of a module as a mapping."""
     if isinstance(outputs, Outputs):
         return {"labels": outputs.labels, "concepts": outputs.concepts}
     if isinstance(outputs, tuple) and len(outputs) == 2:

@@ -1,4 +1,4 @@
-"""An ensemble that knows of shortcuts (after BEARS): members that explain the labels by concepts as unlike as can be.
+"""An ensemble that is aware of reasoning shortcuts (BEARS): members explain the labels by concepts as unlike as can be.
 
 A reading that the labels leave open is one that some members take and others do not; their average is then unsure of
 just those concepts, while the labels stay certain. Members are trained one after the other, each away from the average

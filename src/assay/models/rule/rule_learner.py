@@ -1,6 +1,6 @@
 """What models that learn concepts through the rule share: the encoder, and ways to keep them from shortcuts.
 
-Every way can be combined with every other: showing some concepts, keeping the average concepts diverse, drawing the
+Every way can be combined with every other: supervising some concepts, keeping the average concepts diverse, drawing the
 picture again from the concepts, and giving further labels that the same concepts must explain.
 """
 
@@ -28,7 +28,7 @@ HIDDEN = 256
 
 
 class RuleLearnerConfig(NeuralConfig, Supervision):
-    """Settings that all of them have; by default they are shown no concepts, only labels."""
+    """Settings that all of them have; by default only labels are supervised, no concepts."""
 
     concept_weight: float = Field(0.0, ge=0)
     """The weight of concept supervision."""
@@ -37,7 +37,7 @@ class RuleLearnerConfig(NeuralConfig, Supervision):
     reconstruction_weight: float = Field(0.0, ge=0)
     """The weight of drawing the picture again from the concepts and a small code of its style."""
     further_labels: dict[str, str] = {}
-    """Multi-task learning: further labels by name, as formulas over the concepts; only training is shown them."""
+    """Multi-task learning: further labels by name, as formulas over the concepts; only used in training."""
     share: bool = True
     """Read concepts of one encoder group with one network."""
 
