@@ -185,7 +185,7 @@ def _place(value: Value, values: Sequence[Value], name: str) -> int:
 def sample_codes(codes: Codes, matrix: Array, draws: Array) -> Codes:
     """Return the codes drawn by the chances of each row of the matrix; the value itself takes what is left.
 
-    >>> moved(np.array([0, 1, -1]), np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0.2, 0.9, 0.2])).tolist()
+    >>> sample_codes(np.array([0, 1, -1]), np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0.2, 0.9, 0.2])).tolist()
     [1, 1, -1]
     """
     leave = matrix.copy()

@@ -251,7 +251,7 @@ def _says(concept: Concept, code: int) -> Formula:
 def draw_luck(chances: Array, labels: Codes, draws: Array) -> Array:
     """Return for each row a number from 0 to 1 that is below the chance exactly where the label is true.
 
-    >>> lucky(np.array([0.5, 0.5]), np.array([1, 0]), np.array([0.5, 0.5])).tolist()
+    >>> draw_luck(np.array([0.5, 0.5]), np.array([1, 0]), np.array([0.5, 0.5])).tolist()
     [0.25, 0.75]
     """
     below = chances * draws

@@ -65,7 +65,7 @@ def read_scores(path: Path) -> Scores:
 def threshold_scores(scores: Array, training: Array, threshold: Threshold) -> Codes:
     """Return which concepts are true: scores at the threshold or above; a mean or median is that of training.
 
-    >>> said(np.array([[0.1], [0.9]]), np.array([[0.0], [1.0]]), "mean").tolist()
+    >>> threshold_scores(np.array([[0.1], [0.9]]), np.array([[0.0], [1.0]]), "mean").tolist()
     [[0], [1]]
     """
     if threshold == "mean":
