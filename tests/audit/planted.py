@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.audit.audit import Audit, audit
-from assay.audit.examined import Examined, examined
+from assay.audit.audited import AuditedDataset, audited_dataset
 from assay.audit.imported import open_imported
 from assay.concepts import bits
 from assay.data.dataset import Dataset
@@ -36,14 +36,14 @@ SIZES = {"train": 240, "valid": 60, "test": 200, "hard": 40}
 Row = dict[str, Any]
 
 
-def failed(data: Examined) -> set[str]:
+def failed(data: AuditedDataset) -> set[str]:
     """Return the names of the checks that fail."""
     return {finding.check for finding in audit(data).failed}
 
 
-def finding(data: Examined, check: str) -> tuple[str, str]:
+def finding(data: AuditedDataset, check: str) -> tuple[str, str]:
     """Return the outcome of one check, and its text."""
-    (found,) = audit(data, [check]).findings
+    (found,) = audit(data, [check]).results
     return found.status, found.text
 
 
@@ -104,9 +104,9 @@ def made(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int
     return write(folder, task.name, splits={**SIZES, **sizes})
 
 
-def examined_task(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int) -> Examined:
+def examined_task(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int) -> AuditedDataset:
     """Return the data of a task, ready for the audit."""
-    return examined(made(task, folder, patch, **sizes))
+    return audited_dataset(made(task, folder, patch, **sizes))
 
 
 def rewritten(

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from assay.audit.examined import examined
+from assay.audit.audited import audited_dataset
 from assay.audit.symbols import labels as labels_check
 from assay.concepts import bits
 from assay.config import Settings, validate
@@ -16,11 +16,11 @@ from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.concept_sets import machine_knowledge
 from assay.data.dataset import Dataset
+from assay.data.machine_scores import read_scores
 from assay.data.make import make
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
-from assay.data.scores import read_scores
 from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 
@@ -65,6 +65,7 @@ def test_annotating_twice_goes_on_from_what_was_given(mnlogic: Dataset, tmp_path
 def test_others_read_it_and_worlds_can_be_drawn_again(mnlogic: Dataset, tmp_path: Path) -> None:
     new = annotated(mnlogic, tmp_path / "new", splits=["test"], concept_noise=0.3)
     assert len(pairs_of(new, "test", task_of(new))) > 0
+    assert new["pairs"].pngs == mnlogic["pairs"].pngs
     table = pq.read_table(tmp_path / "new" / "test" / "part-00000.parquet")
     info = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert list(info) == table.column_names and "given_concept_a" in info
@@ -104,7 +105,7 @@ def test_dropped_concepts_leave_the_label_to_chance(mnlogic: Dataset, tmp_path: 
     for name in new.split_names:
         assert (new[name].labels == mnlogic[name].labels).all() and new[name].pngs == mnlogic[name].pngs
         assert (new[name].concepts == mnlogic[name].concepts[:, :2]).all()
-    assert labels_check(examined(new)).status == "pass"
+    assert labels_check(audited_dataset(new)).status == "pass"
     rows = np.concatenate([new[name].concepts for name in new.split_names])
     labels = np.concatenate([new[name].labels[:, 0] for name in new.split_names])
     for pattern in np.unique(rows, axis=0):

@@ -16,7 +16,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 
@@ -90,7 +90,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
-    writer = Writer(Recipe(name, Settings(dict(TASKS[name].trial))))
+    writer = ShardWriter(Recipe(name, Settings(dict(TASKS[name].trial))))
     worlds = writer.worlds(writer.recipe.splits[0], np.arange(20))
     codes = np.array([world.codes for world in worlds])
     pixels = b"".join(writer.task.render(world).image.tobytes() for world in worlds)
@@ -103,7 +103,9 @@ def test_files_of_a_dataset(undisturbed: Path) -> None:
     ood = [f"ood/part-{number:05d}.parquet" for number in range(6)]
     hard = [f"hard/part-{number:05d}.parquet" for number in range(2)]
     about = ["README.md", "croissant.json", "manifest.json"]
-    assert sorted(contents(undisturbed)) == sorted([*shards, *ood, *hard, "test/part-00000.parquet", *about])
+    assert sorted(contents(undisturbed)) == sorted(
+        [*shards, *ood, *hard, "test/part-00000.parquet", "pairs/part-00000.parquet", *about]
+    )
     assert len(Dataset.open(undisturbed)["train"]) == 9500
 
 
@@ -111,7 +113,7 @@ def test_four_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) ->
     seen: list[int] = []
     make(recipe(), tmp_path / "data", workers=4, progress=seen.append)
     assert contents(tmp_path / "data") == contents(undisturbed)
-    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001
+    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001 + 1
 
 
 def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:

@@ -1,15 +1,22 @@
-"""All checks of the audit, in the order in which they are told."""
+"""The audit: all checks in order, their outcome, and the section of the dataset card that reports it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from assay.audit import nuisance, pictures, symbols
-from assay.audit.examined import Examined
-from assay.audit.finding import Finding
+from assay.audit.audited import AuditedDataset
+from assay.audit.check_result import CheckResult
+from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
+from assay.files import write_atomically
+from assay.markdown import escape_cell
 
-CHECKS: dict[str, Callable[[Examined], Finding]] = {
+START, END = "<!-- audit -->", "<!-- end of audit -->"
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}
+
+CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
     "classes": symbols.classes,
     "splits": symbols.splits,
@@ -29,26 +36,43 @@ class Audit:
     """What the audit of a dataset found."""
 
     dataset: str
-    findings: tuple[Finding, ...]
+    results: tuple[CheckResult, ...]
 
     @property
-    def failed(self) -> tuple[Finding, ...]:
+    def failed(self) -> tuple[CheckResult, ...]:
         """The checks that failed."""
-        return tuple(finding for finding in self.findings if finding.status == "fail")
+        return tuple(result for result in self.results if result.status == "fail")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data."""
-        findings = [finding.to_dict() for finding in self.findings]
+        findings = [result.to_dict() for result in self.results]
         return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
 
 
-def audit(data: Examined, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
+def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
     """Try all checks, or those named."""
     for name in names:
         if name not in CHECKS:
             raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")
-    found = []
+    results = []
     for name in names or CHECKS:
         watch(name)
-        found.append(CHECKS[name](data))
-    return Audit(data.name, tuple(found))
+        results.append(CHECKS[name](data))
+    return Audit(data.name, tuple(results))
+
+
+def card_section(audit: Audit) -> str:
+    """Return the section of the dataset card."""
+    rows = [f"| {result.check} | {OUTCOMES[result.status]} | {escape_cell(result.text)} |" for result in audit.results]
+    head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
+    return "\n".join([START, *head, *rows, END])
+
+
+def write_audit(folder: Path, audit: Audit) -> None:
+    """Write `audit.json`, and the section into the card, in place of an earlier one."""
+    write_atomically(folder / "audit.json", to_json(audit.to_dict()))
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    write_atomically(card, f"{before.rstrip()}\n\n{card_section(audit)}\n{after.lstrip()}".encode())

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Codes
-from assay.audit.examined import Examined, Part, as_number, place_in_split
+from assay.audit.audited import AuditedDataset, AuditedSplit, as_number, place_in_split
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.config import Config, Settings, load_yaml, validate
 from assay.data.columns import CONCEPT, LABEL
@@ -47,7 +47,7 @@ class RuleConfig(Config):
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleFile:
     """What a folder claims: the knowledge if its labels have formulas, where splits lie, and which share no world."""
 
     knowledge: Knowledge | None
@@ -87,35 +87,35 @@ def is_imported(folder: Path) -> bool:
     return any((folder / name).is_file() for name in TABLES)
 
 
-def open_imported(folder: Path) -> Examined:
+def open_imported(folder: Path) -> AuditedDataset:
     """Return a folder of pictures with a table, ready for the audit."""
     table = _table(folder)
     names = [column.removeprefix(CONCEPT) for column in table if column.startswith(CONCEPT)]
-    said = [column.removeprefix(LABEL) for column in table if column.startswith(LABEL)]
+    label_names = [column.removeprefix(LABEL) for column in table if column.startswith(LABEL)]
     if "split" not in table:
         raise DataError(f"{str(folder)!r}: the table has no column 'split'")
-    if not names or not said:
+    if not names or not label_names:
         raise DataError(f"{str(folder)!r}: the table needs columns 'concept_NAME' and 'label_NAME'")
     _refuse_gaps(folder, table)
     splits = list(dict.fromkeys(map(str, table["split"])))
     space = ConceptSpace(tuple(Concept(name, _values(table[CONCEPT + name])) for name in names))
-    rule = _rule(folder, space, said, splits)
-    labels = {name: _values(table[LABEL + name]) for name in said}
+    rule = _rule(folder, space, label_names, splits)
+    labels = {name: _values(table[LABEL + name]) for name in label_names}
     if rule.knowledge is not None:
         labels = {label.name: label.values for label in rule.knowledge.labels}
     parts = {name: _part(name, folder, table, space, labels, rule) for name in splits}
-    return Examined(folder.resolve().name, space, labels, parts, rule.knowledge)
+    return AuditedDataset(folder.resolve().name, space, labels, parts, rule.knowledge)
 
 
 def _table(folder: Path) -> Table:
     path = next(folder / name for name in TABLES if (folder / name).is_file())
     try:
-        found = pq.read_table(path).to_pydict() if path.suffix == ".parquet" else _csv(path)
+        columns = pq.read_table(path).to_pydict() if path.suffix == ".parquet" else _csv(path)
     except (pa.ArrowException, csv.Error, UnicodeError) as error:
         raise DataError(f"{str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
-    if not any(found.values()):
+    if not any(columns.values()):
         raise DataError(f"{str(path)!r} holds no example")
-    return found
+    return columns
 
 
 def _csv(path: Path) -> Table:
@@ -151,25 +151,25 @@ def _values(column: list[Any]) -> tuple[Value, ...]:
     return tuple(sorted(distinct, key=lambda value: (isinstance(value, str), value)))
 
 
-def _rule(folder: Path, space: ConceptSpace, said: list[str], splits: list[str]) -> Rule:
+def _rule(folder: Path, space: ConceptSpace, label_names: list[str], splits: list[str]) -> RuleFile:
     settings = load_yaml(folder / RULE) if (folder / RULE).is_file() else Settings()
-    given = validate(RuleConfig, settings)
-    if given.labels and set(given.labels) != set(said):
-        raise ConfigError(f"{settings.place('labels')}labels: expected a formula for each of {', '.join(said)}")
+    config = validate(RuleConfig, settings)
+    if config.labels and set(config.labels) != set(label_names):
+        raise ConfigError(f"{settings.place('labels')}labels: expected a formula for each of {', '.join(label_names)}")
     for key, named in (
-        ("splits", list(given.splits)),
-        ("disjoint", [one for group in given.disjoint for one in group]),
+        ("splits", list(config.splits)),
+        ("disjoint", [split for group in config.disjoint for split in group]),
     ):
         for name in named:
             if name not in splits:
                 raise ConfigError(f"{settings.place(key)}{key}: no split named {name!r}{suggestion(name, splits)}")
-    where = {name: parse(text, space.names) for name, text in given.splits.items()}
+    where = {name: parse(text, space.names) for name, text in config.splits.items()}
     for name, formula in where.items():
         if shape_of(formula, space).kind != "bool":
             raise ConfigError(f"{settings.place('splits')}splits: {formula} of {name!r} must be true or false")
-    formulas = {name: parse(given.labels[name], space.names) for name in said if given.labels}
+    formulas = {name: parse(config.labels[name], space.names) for name in label_names if config.labels}
     knowledge = Knowledge.of(space, formulas) if formulas else None
-    return Rule(knowledge, where, tuple(frozenset(group) for group in given.disjoint))
+    return RuleFile(knowledge, where, tuple(frozenset(group) for group in config.disjoint))
 
 
 def _codes(column: list[Any], values: tuple[Value, ...], what: str) -> Codes:
@@ -181,34 +181,34 @@ def _codes(column: list[Any], values: tuple[Value, ...], what: str) -> Codes:
 
 
 def _part(
-    name: str, folder: Path, table: Table, space: ConceptSpace, labels: Mapping[str, tuple[Value, ...]], rule: Rule
-) -> Part:
+    name: str, folder: Path, table: Table, space: ConceptSpace, labels: Mapping[str, tuple[Value, ...]], rule: RuleFile
+) -> AuditedSplit:
     rows = [row for row, split in enumerate(table["split"]) if str(split) == name]
 
     def column(key: str) -> list[Any]:
         return [table[key][row] for row in rows]
 
     concepts = [_codes(column(CONCEPT + c.name), c.values, f"concept {c.name!r}") for c in space.concepts]
-    told = [_codes(column(LABEL + key), values, f"label {key!r}") for key, values in labels.items()]
-    nuisances = {key: np.array([as_number(one) for one in column(key)]) for key in table if key.startswith(NUISANCE)}
-    return Part(
+    label_codes = [_codes(column(LABEL + key), values, f"label {key!r}") for key, values in labels.items()]
+    nuisances = {key: np.array(list(map(as_number, column(key)))) for key in table if key.startswith(NUISANCE)}
+    return AuditedSplit(
         name,
         np.stack(concepts, axis=1),
-        np.stack(told, axis=1),
+        np.stack(label_codes, axis=1),
         pictures=_pictures(folder, column("file")) if "file" in table else (),
         texts=["" if text is None else str(text) for text in column("text")] if "text" in table else (),
         nuisances={
             "index": place_in_split(len(rows), len(rows)),
             **{key.removeprefix(NUISANCE): values for key, values in nuisances.items()},
         },
-        ingredients=[_sources(one) for one in column("source")] if "source" in table else (),
+        ingredients=[_sources(text) for text in column("source")] if "source" in table else (),
         where=rule.where.get(name, TRUE),
         disjoint_from=rule.apart_from(name),
     )
 
 
 def _sources(text: Any) -> tuple[str, ...]:
-    return tuple(one.strip() for one in str(text).split(";") if one.strip()) if text is not None else ()
+    return tuple(name.strip() for name in str(text).split(";") if name.strip()) if text is not None else ()
 
 
 def _pictures(folder: Path, names: list[Any]) -> Files:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.audit.examined import Examined, Part
-from assay.audit.finding import Finding, first_few
-from assay.audit.look import Look
+from assay.audit.audited import AuditedDataset, AuditedSplit, PictureStats
+from assay.audit.check_result import CheckResult, fail_if, first_few
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
@@ -23,83 +22,82 @@ COMPARED = 2000
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|\[[A-Z_]{3,}\]|<[A-Z_]{3,}>|\bTODO\b")
 
 
-def sources(data: Examined) -> Finding:
+def sources(data: AuditedDataset) -> CheckResult:
     """No source image (digit, photograph) occurs both where models learn and where they are tested."""
     if not any(any(part.ingredients) for part in data.parts.values()):
         why = "no source images are used" if data.task is not None else f"not known: {data.no_task}"
-        return Finding("sources", "pass" if data.task is not None else "skip", why)
+        return CheckResult("sources", "pass" if data.task is not None else "skip", why)
     if not data.training:
-        return Finding("sources", "skip", "no training split")
+        return CheckResult("sources", "skip", "no training split")
     learned = {name for part in data.training for names in part.ingredients for name in names}
     shared = []
     for part in data.held_out:
         both = learned & {name for names in part.ingredients for name in names}
         if both:
             shared.append(f"{part.name} shows {len(both):,} of them, such as {min(both)}")
-    if shared:
-        return Finding("sources", "fail", f"source images of training occur elsewhere: {first_few(shared)}")
-    return Finding("sources", "pass", f"{len(learned):,} source images of training occur nowhere else")
+    text = f"{len(learned):,} source images of training occur nowhere else"
+    return fail_if(shared, "sources", "source images of training occur elsewhere", text)
 
 
-def duplicates(data: Examined) -> Finding:
+def duplicates(data: AuditedDataset) -> CheckResult:
     """Hardly any picture of a held-out split is one of training, or nearly."""
-    training = [Shown(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
-    asked = {part.name: [Shown(part, row) for row in range(len(part.pictures))] for part in data.held_out}
-    if not training or not any(asked.values()):
-        return Finding("duplicates", "skip", "no pictures to compare")
-    found, worst = [], 0.0
-    for name, pictures in asked.items():
-        rows = _seen_before(training, pictures[:COMPARED]) if pictures else []
+    training = [PictureRow(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
+    held_out = {part.name: [PictureRow(part, row) for row in range(len(part.pictures))] for part in data.held_out}
+    if not training or not any(held_out.values()):
+        return CheckResult("duplicates", "skip", "no pictures to compare")
+    copies, worst = [], 0.0
+    for name, pictures in held_out.items():
+        rows = _near_copies(training, pictures[:COMPARED]) if pictures else []
         share = len(rows) / max(1, min(COMPARED, len(pictures)))
         worst = max(worst, share)
         if share > TOO_MANY:
-            found.append(f"{name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
-    if found:
-        return Finding("duplicates", "fail", f"pictures that training shows: {first_few(found)}", {"share": worst})
+            copies.append(f"{name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
+    if copies:
+        return CheckResult("duplicates", "fail", f"pictures that training shows: {first_few(copies)}", {"share": worst})
     text = f"at most {100 * worst:.1f} % of a held-out split is nearly in training"
-    return Finding("duplicates", "pass", text, {"share": worst})
+    return CheckResult("duplicates", "pass", text, {"share": worst})
 
 
 @dataclass(frozen=True)
-class Shown:
+class PictureRow:
     """A picture of a split, by its row."""
 
-    part: Part
+    part: AuditedSplit
     row: int
 
     @property
-    def look(self) -> Look:
+    def stats(self) -> PictureStats:
         """The picture in a few numbers."""
-        return self.part.looks[self.row]
+        return self.part.stats[self.row]
 
-    def like(self, other: "Shown") -> bool:
+    def like(self, other: "PictureRow") -> bool:
         """Return whether two pictures are the same but for noise."""
-        if self.look.shape != other.look.shape or np.abs(self.look.small - other.look.small).mean() > MEAN_GAP:
+        if self.stats.shape != other.stats.shape or np.abs(self.stats.small - other.stats.small).mean() > MEAN_GAP:
             return False
-        one, two = (shown.part.image(shown.row).astype(np.int16) for shown in (self, other))
-        apart = np.abs(one - two)
+        first, second = (picture.part.image(picture.row).astype(np.int16) for picture in (self, other))
+        apart = np.abs(first - second)
         return bool(apart.mean() <= MEAN_GAP and apart.max() <= LARGEST_GAP)
 
 
-def _seen_before(training: list[Shown], held_out: list[Shown]) -> list[int]:
+def _near_copies(training: list[PictureRow], held_out: list[PictureRow]) -> list[int]:
     """Return the pictures that are like the training picture nearest by small copies."""
-    small, asked = (np.stack([shown.look.small for shown in group]) for group in (training, held_out))
-    gaps = (small**2).sum(axis=1)[None, :] - 2 * asked @ small.T
+    small, queries = (np.stack([picture.stats.small for picture in group]) for group in (training, held_out))
+    gaps = (small**2).sum(axis=1)[None, :] - 2 * queries @ small.T
     pairs = zip(held_out, gaps.argmin(axis=1).tolist(), strict=True)
-    return [shown.row for shown, nearest in pairs if shown.like(training[nearest])]
+    return [picture.row for picture, nearest in pairs if picture.like(training[nearest])]
 
 
-def invisible_concepts(data: Examined) -> list[str] | None:
+def invisible_concepts(data: AuditedDataset) -> list[str] | None:
     """Return the concepts whose change alters no pixel and no word in any world tried; None if it cannot be tried."""
     if data.task is None or not data.splits:
         return None
     if "hidden" not in data.memo:
         data.memo["hidden"] = _hidden(data, data.task)
-    found: list[str] = data.memo["hidden"]
-    return found
+    hidden: list[str] = data.memo["hidden"]
+    return hidden
 
 
-def _hidden(data: Examined, task: Task) -> list[str]:
+def _hidden(data: AuditedDataset, task: Task) -> list[str]:
     name = next((part.name for part in data.held_out), next(iter(data.parts)))
     split = data.splits[name]
     rng = rng_for(0, "audit", "visible")
@@ -131,39 +129,37 @@ def _shows(task: Task, worlds: list[World], name: str) -> bool | None:
 
 def _differ(before: Picture, after: Picture, task: Task) -> bool:
     """Return whether two pictures differ in what is written to disk and a model may see."""
-    shown = [name for name in task.columns if name in ("image", "depth", "text")]
-    return any(not np.array_equal(getattr(before, name), getattr(after, name)) for name in shown)
+    columns = [name for name in task.columns if name in ("image", "depth", "text")]
+    return any(not np.array_equal(getattr(before, name), getattr(after, name)) for name in columns)
 
 
-def visible(data: Examined) -> Finding:
+def visible(data: AuditedDataset) -> CheckResult:
     """Every concept shows: changing it changes the picture or the text."""
     hidden = invisible_concepts(data)
     if hidden is None:
-        return Finding("visible", "skip", f"cannot be tried: {data.no_task}")
+        return CheckResult("visible", "skip", f"cannot be tried: {data.no_task}")
     if hidden:
         text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
-        return Finding("visible", "fail", text, {"hidden": hidden})
+        return CheckResult("visible", "fail", text, {"hidden": hidden})
     untried: list[str] = data.memo["untried"]
     if len(untried) == sum(size > 1 for size in data.space.sizes):
-        return Finding("visible", "skip", "no world can be drawn again with a concept changed")
+        return CheckResult("visible", "skip", "no world can be drawn again with a concept changed")
     text = "changing any concept changes what is shown"
     left = f", but for {listing(untried, 5)}, which no world could be drawn again with" if untried else ""
-    return Finding("visible", "note" if untried else "pass", text + left)
+    return CheckResult("visible", "note" if untried else "pass", text + left)
 
 
-def texts(data: Examined) -> Finding:
+def texts(data: AuditedDataset) -> CheckResult:
     """No text has an unfilled place, none is empty."""
     parts = [part for part in data.parts.values() if len(part.texts)]
     if not parts:
-        return Finding("texts", "skip", "there are no texts")
+        return CheckResult("texts", "skip", "there are no texts")
     faults = [fault for part in parts for fault in _text_faults(part)]
-    if faults:
-        return Finding("texts", "fail", f"unfinished texts: {first_few(faults)}")
     total = sum(len(part.texts) for part in parts)
-    return Finding("texts", "pass", f"{total:,} texts without an unfilled place")
+    return fail_if(faults, "texts", "unfinished texts", f"{total:,} texts without an unfilled place")
 
 
-def _text_faults(part: Part) -> list[str]:
+def _text_faults(part: AuditedSplit) -> list[str]:
     unfilled = [row for row, text in enumerate(part.texts) if PLACEHOLDER.search(text)]
     empty = [row for row, text in enumerate(part.texts) if not text.strip()]
     faults = []

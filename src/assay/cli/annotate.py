@@ -67,7 +67,7 @@ def machine_of(asked: "Annotation", dataset: "Dataset") -> "Machine | None":
     """Return what a machine said: scores of a CSV file, or the concepts of a predictions file or of a run."""
     import numpy as np
 
-    from assay.data.scores import read_scores
+    from assay.data.machine_scores import read_scores
     from assay.runs.folder import RunFolder
 
     if asked.machine is None:

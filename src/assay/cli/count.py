@@ -71,7 +71,7 @@ def _other_forms(found: "ReadingCount", check: str | None, write: Path | None) -
 def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
     """Return the knowledge and the worlds of the support, None for all."""
     from assay.config import Settings
-    from assay.data.support import listed_worlds, random_worlds, training_support
+    from assay.data.support import parse_worlds, random_worlds, training_support
 
     assert isinstance(settings, Settings)
     if source.endswith(".cnf"):
@@ -91,7 +91,7 @@ def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Kn
         return knowledge, train
     if support.isdigit() and not support.startswith("0"):
         return knowledge, random_worlds(knowledge, int(support), seed)
-    return knowledge, listed_worlds(knowledge, support)
+    return knowledge, parse_worlds(knowledge, support)
 
 
 def _shown(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":

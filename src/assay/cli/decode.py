@@ -23,13 +23,13 @@ def decode(
     """
     from assay.data.dataset import Dataset
     from assay.errors import DataError
-    from assay.predictions import constrained, read_predictions
+    from assay.predictions import apply_constraints, read_predictions
 
     dataset = Dataset.open(data)
     given = read_predictions(predictions, dataset.knowledge)
     if given.fingerprint != dataset.fingerprint:
         raise DataError(f"the predictions are for a dataset with fingerprint {given.fingerprint}, not this one")
-    made = constrained(given, dataset.knowledge, labels_by_rule)
+    made = apply_constraints(given, dataset.knowledge, labels_by_rule)
     made.write(output, dataset.knowledge)
     told = made.about["decoded"]
     if as_json:

@@ -52,7 +52,7 @@ def _here(folder: Path) -> Path:
     from assay.data.dataset import Dataset
     from assay.data.remote import is_remote
 
-    return Dataset.open(folder).fetched().folder if is_remote(folder) else folder
+    return Dataset.open(folder).fetch_all().folder if is_remote(folder) else folder
 
 
 def ask(run: Path, data: "SplitData", do: "Mapping[str, Codes] | None") -> "Predictions":

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from assay.data.manifest import NAME, read_manifest, to_json
+from assay.data.manifest import NAME, all_shards, read_manifest, to_json
 from assay.data.remote import RemotePath
 from assay.errors import DataError
 from assay.files import write_atomically
@@ -20,17 +20,16 @@ SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 def cache_folder() -> Path:
     """Return where copies are kept: `$ASSAY_CACHE`, or `assay` in the user's cache folder."""
-    given = os.environ.get("ASSAY_CACHE")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+    folder = os.environ.get("ASSAY_CACHE")
+    return Path(folder) if folder else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
 
 
-def opened(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
+def open_copy(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
     """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
     manifest = read_manifest(origin)
-    files = [shard["file"] for split in manifest["splits"] for shard in split["shards"]]
-    for file in files:
-        if not SHARD.fullmatch(file):
-            raise DataError(f"{str(origin / NAME)!r} names the file {file!r}, which is not one of a dataset")
+    for shard in all_shards(manifest):
+        if not SHARD.fullmatch(shard["file"]):
+            raise DataError(f"{str(origin / NAME)!r} names the file {shard['file']!r}, which is not one of a dataset")
     folder = cache_folder() / "datasets" / str(manifest["fingerprint"])
     write_atomically(folder / NAME, to_json(manifest))
     return folder, manifest

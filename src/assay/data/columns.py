@@ -13,6 +13,8 @@ from assay.errors import DataError
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
 GIVEN = "given_"
 """Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
+PAIR_ROW, PAIR_CONCEPT = "pair_row", "pair_concept"
+"""Of a counterfactual world: the number of the example that it was changed from, and the concept that was changed."""
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 
@@ -23,7 +25,10 @@ def kind_of_values(values: Sequence[Value]) -> str:
 
 
 def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
-    """Return codes as a column of values."""
+    """Return codes as a column of values, empty where a code is -1."""
+    if (codes < 0).any():
+        column = to_column(np.maximum(codes, 0), values)
+        return pa.array(column.to_pylist(), column.type, mask=codes < 0)
     kind = kind_of_values(values)
     if kind == "symbol":
         words = [str(value) for value in values]
@@ -57,8 +62,8 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
         raise DataError(f"{what}: expected one value in each row, such as {listing(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
-    found, which = _distinct(column)
-    table = [_place(value, places, what, values) for value in found]
+    distinct, which = _distinct(column)
+    table = [_place(value, places, what, values) for value in distinct]
     codes: Codes = np.array([*table, -1], dtype=np.int64)[which]
     return codes
 

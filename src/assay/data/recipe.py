@@ -1,6 +1,6 @@
 """A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
+from assay.data.manifest import PAIRS
 from assay.data.userfile import load_tasks
 from assay.errors import ConfigError
 from assay.tasks import TASKS
 from assay.tasks.base import Task, resize_splits
 from assay.worlds.split import Split
 
+MOST_PAIRS = 400
 SHARD_ROWS = 1000
 SHARD_SECONDS = 20
 """A shard takes no longer than that, about: it is what a killed run loses."""
@@ -38,7 +40,20 @@ class Recipe:
     def splits(self) -> tuple[Split, ...]:
         """The splits in the sizes asked for."""
         scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
-        return resize_splits(self.task.splits(), dict(self.sizes), Fraction(scale))
+        sizes = {name: size for name, size in self.sizes if name != PAIRS}
+        return resize_splits(self.task.splits(), sizes, Fraction(scale))
+
+    @property
+    def most_pairs(self) -> int:
+        """How many counterfactual worlds are asked for."""
+        return dict(self.sizes).get(PAIRS, MOST_PAIRS)
+
+    @property
+    def pairs(self) -> int:
+        """How many counterfactual worlds there will be, where each world of the test split can be changed."""
+        sizes = {split.name: split.size for split in self.splits}
+        split = pairs_split(list(sizes))
+        return 0 if split is None else min(self.most_pairs, sizes[split])
 
     def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
@@ -54,8 +69,8 @@ class Recipe:
         """The settings that say where data lies on this machine, and are no part of what the dataset is."""
         config = self.task.config
         names = [name for name, field in type(config).model_fields.items() if field.exclude]
-        given = {name: getattr(config, name) for name in names if getattr(config, name) is not None}
-        return {name: str(Path(value).resolve()) if isinstance(value, str) else value for name, value in given.items()}
+        paths = {name: getattr(config, name) for name in names if getattr(config, name) is not None}
+        return {name: str(Path(value).resolve()) if isinstance(value, str) else value for name, value in paths.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
@@ -67,6 +82,11 @@ class Recipe:
             "sources": task.sources(),
             "splits": [split_to_dict(split) for split in self.splits],
         }
+
+
+def pairs_split(names: Sequence[str]) -> str | None:
+    """Return the split whose worlds are changed: `test`, or its first stage."""
+    return next((name for name in ("test", "test_1") if name in names), None)
 
 
 def usual_size(task: Task) -> int:
@@ -91,11 +111,11 @@ def split_to_dict(split: Split) -> dict[str, Any]:
 def find_task(name: str) -> type[Task]:
     """Return the task class of a registered name, or the one task in a file `my_task.py`."""
     if name.endswith(".py"):
-        found = load_tasks(Path(name))
-        if len(found) != 1:
-            names = ", ".join(task.name for task in found) or "none"
+        tasks = load_tasks(Path(name))
+        if len(tasks) != 1:
+            names = ", ".join(task.name for task in tasks) or "none"
             raise ConfigError(f"{name}: expected one task in the file, found {names}")
-        return found[0]
+        return tasks[0]
     task: type[Task] = TASKS[name]
     return task
 
@@ -107,14 +127,14 @@ RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", *SIZES_FROM_SHARES}
 def recipe_from(task_name: str, settings: Settings) -> Recipe:
     """Return the recipe that settings describe: our keys, or rsbench's shares of the number of training samples."""
     settings = settings.rename_keys({"n_samples": "n"})
-    given = settings.values
-    if given.get("task", task_name) != task_name:
-        raise ConfigError(f"{settings.place('task')}the file is for task {given['task']!r}, not {task_name!r}")
+    values = settings.values
+    if values.get("task", task_name) != task_name:
+        raise ConfigError(f"{settings.place('task')}the file is for task {values['task']!r}, not {task_name!r}")
     own = settings.without(RECIPE_KEYS)
-    train = _whole(settings, "n") if "n" in given else None
-    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in given else 0, train)
+    train = _whole(settings, "n") if "n" in values else None
+    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in values else 0, train)
     sizes = _sizes(settings)
-    shares = {split: float(given[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
+    shares = {split: float(values[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
     names = [split.name for split in recipe.task.splits()] if shares else []
     for split, share in shares.items():
         parts = [name for name in names if name == split or name.startswith(f"{split}_")]  # one for each stage
@@ -140,8 +160,8 @@ def _is_share(settings: Settings, key: str) -> bool:
 
 
 def _sizes(settings: Settings) -> dict[str, int]:
-    given = settings.values.get("splits", {})
-    whole = isinstance(given, Mapping) and all(type(size) is int and size >= 0 for size in given.values())
-    if not whole or not all(isinstance(name, str) for name in given):
+    sizes = settings.values.get("splits", {})
+    whole = isinstance(sizes, Mapping) and all(type(size) is int and size >= 0 for size in sizes.values())
+    if not whole or not all(isinstance(name, str) for name in sizes):
         raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
-    return dict(given)
+    return dict(sizes)

@@ -203,14 +203,14 @@ def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: S
     for task in model.on:
         if task not in tasks:
             raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
-    MODELS[model.name].settled(_trained(model, config, settings), {})
+    MODELS[model.name].configure(_trained(model, config, settings), {})
 
 
 def _is_ready(model: Entry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
     """Return whether what a model needs is installed; if not, it is among what is absent."""
     kind = MODELS[model.name]
     try:
-        kind.ready(kind.settled(_trained(model, config, settings), {}))
+        kind.ready(kind.configure(_trained(model, config, settings), {}))
     except MissingExtra as error:
         absent.append(f"{model.label}: {error}")
         return False

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.data.dataset import Dataset
-from assay.data.manifest import NAME, read_manifest
+from assay.data.manifest import NAME, PAIRS, read_manifest
 from assay.errors import AssayError, DataError, UnknownName, suggestion
 from assay.runs.folder import RUN, RunFolder
 
@@ -146,11 +146,12 @@ class _Search:
         else:
             about = run.about()
             fingerprint, model = str(about["data"]["fingerprint"]), str(about["model"])
-            answers = {path.stem: inside(folder, path) for path in sorted((folder / "predictions").glob("*.parquet"))}
+            paths = sorted(path for path in (folder / "predictions").glob("*.parquet") if path.stem != PAIRS)
+            answers = {path.stem: inside(folder, path) for path in paths}
         held = self.of(fingerprint)
         if held is None and folder.is_file():
             raise DataError(f"{str(folder)!r} is about the dataset with fingerprint {fingerprint}; give its folder too")
-        held = held or self.add_dataset(run.dataset().fetched().folder.resolve())
+        held = held or self.add_dataset(run.dataset().fetch_all().folder.resolve())
         known = {split: path for split, path in answers.items() if split in held.dataset}
         key = _key(folder.stem if folder.is_file() else folder.name, held.runs)
         held.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())

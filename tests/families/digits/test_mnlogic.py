@@ -7,7 +7,7 @@ import pytest
 
 from assay.config import Settings
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.digits.mnlogic import MNLogic
 from tests.boundaries import in_turn
@@ -31,7 +31,7 @@ def recipe(**settings: object) -> Recipe:
 
 
 def codes(held: Recipe) -> dict[str, np.ndarray]:
-    writer = Writer(held)
+    writer = ShardWriter(held)
     made = {split.name: writer.worlds(split, np.arange(split.size)) for split in held.splits}
     return {name: np.array([world.codes for world in worlds]) for name, worlds in made.items()}
 
@@ -119,7 +119,7 @@ def test_a_single_formula_in_a_list_is_a_formula() -> None:
 def test_bits_as_pixels() -> None:
     held = recipe(**{**RSBENCH, "use_mnist": False, "n": 20})
     assert (held.task.layout.width, held.task.layout.height) == (3, 1) and held.task.sources() == {}
-    writer = Writer(held)
+    writer = ShardWriter(held)
     made = writer.worlds(held.splits[0], np.arange(20))
     found = np.array([world.codes for world in made])
     images = np.stack([held.task.render(world).image for world in made])
@@ -165,5 +165,5 @@ def test_a_random_rule_is_a_function_of_its_seed() -> None:
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(AssayError, match=message) as caught:
-        Writer(recipe(**settings)).sources
+        ShardWriter(recipe(**settings)).sources
     assert "\n" not in str(caught.value)

@@ -15,7 +15,7 @@ from assay.counting.count import count_readings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.kandinsky.shapes import COLOURS
 from assay.families.kandinsky.task import KandLogic, KandLogicAnd
@@ -62,7 +62,7 @@ def recipe(task: str = "kand-logic", **settings: object) -> Recipe:
 
 
 def drawn(held: Recipe) -> dict[str, tuple[np.ndarray, list[Any]]]:
-    worlds = {split.name: Writer(held).worlds(split, np.arange(split.size)) for split in held.splits}
+    worlds = {split.name: ShardWriter(held).worlds(split, np.arange(split.size)) for split in held.splits}
     return {name: (np.array([world.codes for world in found]), found) for name, found in worlds.items()}
 
 

@@ -13,7 +13,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, TooLarge
 from assay.families.sudoku.boards import read_board, write_boards
 from assay.families.sudoku.source import BoardSource
@@ -318,7 +318,7 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
     with pytest.raises(AssayError, match=message) as caught:
         recipe = recipe_from("sudoku", Settings(settings))
         recipe.task.sources()
-        Writer(recipe).sources
+        ShardWriter(recipe).sources
     assert "\n" not in str(caught.value)
 
 

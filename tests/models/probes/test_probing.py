@@ -175,8 +175,8 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
     cases = [
         (box, mnlogic, tmp_path / "new", Ask(), DataError, "was trained on a dataset with fingerprint"),
         (tmp_path, data, tmp_path / "new", Ask(), DataError, "holds no finished run"),
-        (box, data, tmp_path / "full", Ask(), DataError, "is not empty; choose another folder"),
-        (box, data, tmp_path / "full" / "notes.txt", Ask(), DataError, "is not empty"),
+        (box, data, tmp_path / "full", Ask(), DataError, "is not an empty folder; choose another"),
+        (box, data, tmp_path / "full" / "notes.txt", Ask(), DataError, "is not an empty folder"),
         (box, data, tmp_path / "new", Ask(layers=("haed",)), UnknownName, "no layer named 'haed'; did you mean 'head'"),
     ]
     for run, dataset, output, ask, kind, message in cases:

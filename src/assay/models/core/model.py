@@ -57,7 +57,7 @@ class Model(ABC):
         seed: int = 0,
     ) -> None:
         super().__init__()
-        self.config = self.settled(settings or Settings(), backbones or {})
+        self.config = self.configure(settings or Settings(), backbones or {})
         self.knowledge = knowledge
         self.layout = layout
         self.seed = seed
@@ -71,7 +71,7 @@ class Model(ABC):
         """Refuse if what these settings need is not installed; a study checks this before anything is run."""
 
     @classmethod
-    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
+    def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
         """Return all settings; `backbones` are those that the task suggests, by role."""
         return validate(cls.Config, settings)
 
@@ -89,7 +89,7 @@ class Model(ABC):
 
     @abstractmethod
     def answerer(self, data: SplitData) -> Answerer:
-        """Return the model with the pictures of a split, to be asked with concepts set."""
+        """Return the model with the pictures of a split, ready for interventions."""
 
     @abstractmethod
     def save(self, folder: Path) -> dict[str, Any]:
@@ -122,15 +122,15 @@ class Model(ABC):
         """
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
-        given = {self.space.place(name): self._given(name, column, len(data)) for name, column in (do or {}).items()}
-        said = self.answers(data, given)
-        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, said.labels, strict=True)}
-        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, said.concepts, strict=False)}
+        settings = {name: self._check_setting(name, column, len(data)) for name, column in (do or {}).items()}
+        answers = self.answers(data, {self.space.place(name): column for name, column in settings.items()})
+        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, answers.labels, strict=True)}
+        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, answers.concepts, strict=False)}
         return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
 
-    def _given(self, name: str, given: Array, rows: int) -> Array:
+    def _check_setting(self, name: str, setting: Array, rows: int) -> Array:
         """Return what a concept is set to: a code for each example, or a probability for each example and value."""
-        column, size = np.asarray(given), len(self.space.concept(name).values)
+        column, size = np.asarray(setting), len(self.space.concept(name).values)
         if column.shape == (rows,) and np.isin(column, np.arange(size)).all():
             return column.astype(np.int64)
         if column.shape == (rows, size) and _are_probabilities(column):
@@ -164,11 +164,11 @@ class Model(ABC):
         return model
 
 
-def _are_probabilities(given: Array) -> bool:
+def _are_probabilities(rows: Array) -> bool:
     """Return whether every row holds probabilities that add up to 1."""
-    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
+    if not np.issubdtype(rows.dtype, np.number) or not np.isfinite(rows).all():
         return False
-    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())
+    return bool((rows >= 0).all() and (np.abs(rows.sum(axis=1) - 1) <= 1e-3).all())
 
 
 def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> float:
@@ -177,9 +177,9 @@ def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> f
     >>> mean_f1(np.array([[0, -1], [1, -1]]), [np.array([0, 1]), np.array([0, 0])], [2, 2])
     1.0
     """
-    found = []
+    scores = []
     for column, codes, size in zip(truth.T, predicted, sizes, strict=True):
         known = column >= 0
         if known.any():
-            found.append(macro_f1(column[known], codes[known], size))
-    return float(np.mean(found)) if found else 0.0
+            scores.append(macro_f1(column[known], codes[known], size))
+    return float(np.mean(scores)) if scores else 0.0

@@ -1,4 +1,4 @@
-"""Whether this machine can compute in the numbers that a setting asks for, asked before training begins.
+"""Whether this machine can compute in the precision of a setting, tested before training begins.
 
 Some CPUs, those of virtual machines above all, advertise matrix instructions (AMX) that they may not use. The first
 product of bfloat16 matrices then ends the process, which no `except` can catch: so a process of its own tries it.
@@ -68,10 +68,10 @@ def compute_in_bfloat16() -> None:
     stacked = torch.randn(32, 16, 3, 3, requires_grad=True)
     weights = torch.randn(16, 64, requires_grad=True)
     with torch.autocast("cpu", torch.bfloat16):
-        seen = conv2d(pictures, kernels, padding=1).relu()
-        seen = conv2d(seen, stacked, padding=1, groups=2)  # as seeds that are trained side by side
-        rows = seen.flatten(2) @ (seen.flatten(2).mT @ torch.ones(32, 16))
-        found = rows.flatten(0, 1) @ weights
-        heads = found.view(2, 2, 64, 64)
-        total = scaled_dot_product_attention(heads, heads, heads).sum() + (found[0] @ weights.mT).sum()
+        maps = conv2d(pictures, kernels, padding=1).relu()
+        maps = conv2d(maps, stacked, padding=1, groups=2)  # as seeds that are trained side by side
+        rows = maps.flatten(2) @ (maps.flatten(2).mT @ torch.ones(32, 16))
+        features = rows.flatten(0, 1) @ weights
+        heads = features.view(2, 2, 64, 64)
+        total = scaled_dot_product_attention(heads, heads, heads).sum() + (features[0] @ weights.mT).sum()
     total.backward()  # type: ignore[no-untyped-call]

@@ -46,7 +46,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
         if order.fold is None:
             model.fit(training, valid, report)
         else:
-            inside, held_out = order.fold.parted(training)
+            inside, held_out = order.fold.divide(training)
             model.fit(inside, valid, report)
             model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
         finish_run(model, dataset, run)

@@ -65,7 +65,7 @@ class SymbolicModel(Model):
         self.begin()
 
     @classmethod
-    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
+    def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
         """Return all settings, the path of perception made whole."""
         config = validate(cls.Config, settings)
         if config.perception is None:

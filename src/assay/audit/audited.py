@@ -1,4 +1,4 @@
-"""A dataset as the audit sees it: ours with its task at hand, or anyone's folder of pictures with a table."""
+"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.audit.look import Look, look_of
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData, decode
@@ -23,10 +22,20 @@ from assay.worlds.world import CONTENT, LUCK
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
+THUMB = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class PictureStats:
+    """A picture in a few numbers, so that thousands can be compared: its shape, a small grey copy, its mean colours."""
+
+    shape: tuple[int, ...]
+    small: Array
+    means: Array
+
+
+@dataclass(frozen=True)
+class AuditedSplit:
     """One split: concepts and labels as codes, the pictures as files, nuisances as numbers, and what it claims."""
 
     name: str
@@ -51,9 +60,9 @@ class Part:
         return self.name.lower().startswith("train")
 
     @cached_property
-    def looks(self) -> list[Look]:
+    def stats(self) -> list[PictureStats]:
         """The pictures in a few numbers each."""
-        return [look_of(self.image(row)) for row in range(len(self.pictures))]
+        return [picture_stats(self.image(row)) for row in range(len(self.pictures))]
 
     def image(self, row: int) -> Array:
         """Return a picture: height x width x channels."""
@@ -64,13 +73,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Examined:
+class AuditedDataset:
     """A dataset under audit. Without a rule or a task, what needs them is left out, and said to be."""
 
     name: str
     space: ConceptSpace
     labels: Mapping[str, tuple[Value, ...]]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, AuditedSplit]
     knowledge: Knowledge | None = None
     task: Task | None = None
     no_task: str = "there is no task that could draw its worlds again"
@@ -79,17 +88,17 @@ class Examined:
     """What one check found and another needs."""
 
     @property
-    def training(self) -> list[Part]:
+    def training(self) -> list[AuditedSplit]:
         """The splits that models learn from."""
         return [part for part in self.parts.values() if part.trains]
 
     @property
-    def held_out(self) -> list[Part]:
+    def held_out(self) -> list[AuditedSplit]:
         """The other splits."""
         return [part for part in self.parts.values() if not part.trains]
 
 
-def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
+def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> AuditedDataset:
     """Return a dataset that `assay make` wrote, ready for the audit."""
     try:
         task, why = task_of(dataset, settings), ""
@@ -100,14 +109,14 @@ def examined(dataset: Dataset, settings: Settings | None = None) -> Examined:
     parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
     knowledge = dataset.knowledge
     values = {label.name: label.values for label in knowledge.labels}
-    return Examined(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
+    return AuditedDataset(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
 
 
-def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Part:
+def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
     columns = data.table.column_names
     some = range(min(len(data), MOST_PICTURES))
     worlds = [data.world(row) for row in some]
-    return Part(
+    return AuditedSplit(
         data.name,
         data.concepts,
         data.labels,
@@ -137,9 +146,9 @@ def place_in_split(rows: int, total: int) -> Array:
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:
     if isinstance(value, Mapping):
-        return {key: one for part in value for key, one in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
+        return {key: leaf for part in value for key, leaf in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
     if isinstance(value, (list, tuple)):
-        inside = {key: one for place, part in enumerate(value) for key, one in _flat(part, f"{name}.{place}").items()}
+        inside = {key: leaf for place, part in enumerate(value) for key, leaf in _flat(part, f"{name}.{place}").items()}
         return {f"{name}.length": len(value), **inside}
     return {name: value}
 
@@ -152,3 +161,19 @@ def as_number(value: Any) -> float:
         return float(value)
     except ValueError:
         return float(zlib.crc32(str(value).encode()))
+
+
+def picture_stats(image: Array) -> PictureStats:
+    """Return the numbers of a picture: height x width x channels."""
+    return PictureStats(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
+
+
+def _thumbnail(image: Array) -> Array:
+    """Return the means of 16 x 16 parts; a picture with fewer pixels has some twice."""
+    grey = image.mean(axis=2)
+    rows, columns = (np.arange(THUMB) * length // THUMB for length in grey.shape)
+    added = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
+    tall, wide = (
+        np.maximum(1, np.diff([*starts, length])) for starts, length in zip((rows, columns), grey.shape, strict=True)
+    )
+    return np.asarray((added / np.outer(tall, wide)).ravel(), dtype=np.float32)

@@ -74,14 +74,16 @@ def interval_of(averages: Sequence[Average]) -> tuple[float, float]:
 def f1_of(truth: Codes, predicted: Codes, values: Array, size: int) -> Average:
     """Return the mean F1 of these values, pooled over the columns of codes; -1 is silence."""
     hit = truth == predicted
-    true, said = (np.bincount(codes[codes >= 0], minlength=size).astype(float) for codes in (truth, predicted))
-    hits = np.bincount(truth[hit], minlength=size).astype(float)
+    true, guessed, hits = (
+        np.bincount(codes[codes >= 0], minlength=size).astype(float) for codes in (truth, predicted, truth[hit])
+    )
+    total = true + guessed
     weight = np.zeros(size + 1)  # the last place is for silence
-    weight[values] = 1 / (len(values) * np.maximum(true + said, 1)[values])
-    lost = weight * np.append(2 * hits / np.maximum(true + said, 1), 0.0)
+    weight[values] = 1 / (len(values) * np.maximum(total, 1)[values])
+    lost = weight * np.append(2 * hits / np.maximum(total, 1), 0.0)
     influence = (2 * hit * weight[truth] - lost[truth] - lost[predicted]).sum(axis=1)
     weights = np.full(len(values), 1 / len(values))
-    return Average(hits[values], (true + said - hits)[values], weights, influence, f1=True)
+    return Average(hits[values], (total - hits)[values], weights, influence, f1=True)
 
 
 def accuracy_of(right: Array, inside: Array) -> Average:

@@ -9,8 +9,8 @@ from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, validate
 from assay.data.annotation import Annotation
-from assay.data.row_choice import chosen_rows
-from assay.data.supervision import Annotator, Given, refuse_strangers
+from assay.data.annotator import Annotator, Given, refuse_unknown
+from assay.data.row_choice import choose_rows
 from assay.errors import AssayError
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
@@ -126,7 +126,7 @@ def test_draws_depend_on_seed_and_split_only() -> None:
 
 
 def rows(**settings: Any) -> Any:
-    return chosen_rows(asked(**settings), KNOWLEDGE, "train", TRUE, LABELS)
+    return choose_rows(asked(**settings), KNOWLEDGE, "train", TRUE, LABELS)
 
 
 def test_rows_in_asked_shares() -> None:
@@ -156,7 +156,7 @@ def test_rows_in_asked_shares() -> None:
 )
 def test_what_does_not_fit_is_told(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(AssayError, match=told):
-        refuse_strangers(asked(**settings), KNOWLEDGE)
+        refuse_unknown(asked(**settings), KNOWLEDGE)
         given(**settings)
 
 

@@ -1,4 +1,4 @@
-"""Scores of a machine for concepts of its own choosing, from a CSV file: which concept it sees in which example."""
+"""Scores that a machine gives to concepts of its own for each example, from a CSV file."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ class Scores:
 
     def of(self, split: str, index: Array) -> Array:
         """Return the scores of these examples."""
-        held = self.rows.get(split, {})
-        missing = [number for number in index.tolist() if number not in held]
+        rows = self.rows.get(split, {})
+        missing = [number for number in index.tolist() if number not in rows]
         if missing:
             raise DataError(f"the scores say nothing of example {missing[0]} of split {split!r}")
-        return np.asarray(self.values[[held[number] for number in index.tolist()]])
+        return np.asarray(self.values[[rows[number] for number in index.tolist()]])
 
 
 def read_scores(path: Path) -> Scores:
@@ -56,16 +56,16 @@ def read_scores(path: Path) -> Scores:
             ) from None
         if rows.setdefault(split, {}).setdefault(index, len(values) - 1) != len(values) - 1:
             raise DataError(f"{path.name} line {number}: example {index} of split {split!r} occurs twice")
-    found = np.array(values, dtype=np.float64).reshape(len(values), len(names))
-    if not np.isfinite(found).all():
+    scores = np.array(values, dtype=np.float64).reshape(len(values), len(names))
+    if not np.isfinite(scores).all():
         raise DataError(f"{path.name}: every score must be a number")
-    return Scores(tuple(names), rows, found)
+    return Scores(tuple(names), rows, scores)
 
 
-def said(scores: Array, training: Array, threshold: Threshold) -> Codes:
-    """Return which concepts are said to be true: those at the threshold or above, that of training where it is a mean.
+def threshold_scores(scores: Array, training: Array, threshold: Threshold) -> Codes:
+    """Return which concepts are true: scores at the threshold or above; a mean or median is that of training.
 
-    >>> said(np.array([[0.1], [0.9]]), np.array([[0.0], [1.0]]), "mean").tolist()
+    >>> threshold_scores(np.array([[0.1], [0.9]]), np.array([[0.0], [1.0]]), "mean").tolist()
     [[0], [1]]
     """
     if threshold == "mean":
@@ -75,7 +75,7 @@ def said(scores: Array, training: Array, threshold: Threshold) -> Codes:
     return np.asarray(scores >= threshold).astype(np.int64)
 
 
-def varied(names: Sequence[str], codes: Codes) -> None:
+def refuse_constant(names: Sequence[str], codes: Codes) -> None:
     """Refuse concepts that a machine gives to every example alike."""
     for place, name in enumerate(names):
         if len(np.unique(codes[:, place])) < 2:

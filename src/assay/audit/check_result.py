@@ -1,4 +1,4 @@
-"""What one check of the audit found."""
+"""The result of one check of the audit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ Status = Literal["pass", "note", "fail", "skip"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The outcome of a check: passed, passed with a note, failed, or left out because it cannot be done here."""
 
     check: str
@@ -19,6 +19,13 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data."""
         return {"check": self.check, "status": self.status, "text": self.text, "numbers": dict(self.numbers)}
+
+
+def fail_if(faults: list[str], check: str, fault: str, passed: str) -> CheckResult:
+    """Return a check that failed with the first few faults, or passed where there are none."""
+    if faults:
+        return CheckResult(check, "fail", f"{fault}: {first_few(faults)}")
+    return CheckResult(check, "pass", passed)
 
 
 def first_few(texts: list[str], most: int = 3) -> str:

@@ -52,7 +52,7 @@ class Guesser:
         """How often each constraint is broken; NaN for one whose diagram is too large."""
         names = [constraint.name for constraint in self.knowledge.constraints]
         diagrams = [self.limits.diagram([name]) for name in names]
-        return np.array([np.nan if one is None else 1 - chance_of(one, self.distributions)[0] for one in diagrams])
+        return np.array([np.nan if x is None else 1 - chance_of(x, self.distributions)[0] for x in diagrams])
 
     @property
     def mean_violations(self) -> float:
@@ -75,13 +75,13 @@ class Guesser:
 
     def exact_match(self, truth: Codes) -> float:
         """Return how often a guess is right in every concept."""
-        chances = [one[0][column] for one, column in zip(self.distributions, truth.T, strict=True)]
+        chances = [chance[0][column] for chance, column in zip(self.distributions, truth.T, strict=True)]
         return float(np.prod(chances, axis=0).mean())
 
     def set_f1(self, truth: Codes) -> float:
         """Return the set F1 of the guesses."""
         both = zip(self.distributions, self._nothing, strict=True)
-        empty = float(np.prod([one[0, n] if n >= 0 else 0.0 for one, n in both]))
+        empty = float(np.prod([chance[0, n] if n >= 0 else 0.0 for chance, n in both]))
         return self._f1(truth, self._table(None), empty)
 
     def sane_f1(self, truth: Codes) -> Between:
@@ -90,10 +90,10 @@ class Guesser:
         if joint is None:
             return Between(0.0, min(self.set_f1(truth), 1 - self.contradiction_rate().low))
         nowhere = np.maximum(self._nothing, 0)[None]
-        kept = holding(joint)[joint.outcome_of(nowhere)[0]] and (self._nothing >= 0).all()
-        chances = [one[0, n] for one, n in zip(self.distributions, nowhere[0], strict=True)]
-        found = self._f1(truth, self._table(joint), float(np.prod(chances)) if kept else 0.0)
-        return Between(found, found)
+        allowed = holding(joint)[joint.outcome_of(nowhere)[0]] and (self._nothing >= 0).all()
+        chances = [chance[0, n] for chance, n in zip(self.distributions, nowhere[0], strict=True)]
+        f1 = self._f1(truth, self._table(joint), float(np.prod(chances)) if allowed else 0.0)
+        return Between(f1, f1)
 
     @cached_property
     def _nothing(self) -> Array:
@@ -111,8 +111,8 @@ class Guesser:
         points, weights = np.polynomial.legendre.leggauss(count + 1)
         points, weights = (points + 1) / 2, weights / 2
         scaled = [
-            one * np.where(np.arange(one.shape[1])[None] == n, 1.0, points[:, None])
-            for one, n in zip(self.distributions, self._nothing, strict=True)
+            chance * np.where(np.arange(chance.shape[1])[None] == n, 1.0, points[:, None])
+            for chance, n in zip(self.distributions, self._nothing, strict=True)
         ]
         powers = points[:, None] ** np.maximum(np.arange(count + 1) - 1, 0) * weights[:, None]
         table = np.zeros((count, max(self.knowledge.space.sizes), count + 1))
@@ -122,30 +122,30 @@ class Guesser:
         return table
 
 
-def _shares(spread: Sequence[Array]) -> list[Array]:
+def _shares(weights: Sequence[Array]) -> list[Array]:
     """Return for each concept and code the total weight of all worlds that have it."""
-    sums = np.stack([one.sum(axis=1) for one in spread])
+    sums = np.stack([weight.sum(axis=1) for weight in weights])
     ones = np.ones_like(sums[:1])
     before = np.concatenate([ones, np.cumprod(sums, axis=0)[:-1]])
     after = np.concatenate([np.cumprod(sums[::-1], axis=0)[::-1][1:], ones])
-    return [one * (before[i] * after[i])[:, None] for i, one in enumerate(spread)]
+    return [weight * (before[i] * after[i])[:, None] for i, weight in enumerate(weights)]
 
 
-def _shares_within(diagram: Diagram, spread: Sequence[Array]) -> list[Array]:
+def _shares_within(diagram: Diagram, weights: Sequence[Array]) -> list[Array]:
     """Return the same of the worlds for which a diagram's formula holds."""
-    later = [np.broadcast_to(holding(diagram).astype(float), (len(spread[0]), len(diagram.outcomes)))]
+    later = [np.broadcast_to(holding(diagram).astype(float), (len(weights[0]), len(diagram.outcomes)))]
     for place, layer in zip(reversed(diagram.order), reversed(diagram.layers), strict=True):
-        later.append((later[-1][:, layer] * spread[place][:, None, :]).sum(axis=2))
+        later.append((later[-1][:, layer] * weights[place][:, None, :]).sum(axis=2))
     later.reverse()
-    found: dict[int, Array] = {}
-    mass = np.ones((len(spread[0]), 1))
+    by_place: dict[int, Array] = {}
+    mass = np.ones((len(weights[0]), 1))
     for depth, (place, layer) in enumerate(zip(diagram.order, diagram.layers, strict=True)):
-        shares = mass[:, :, None] * spread[place][:, None, :]
-        found[place] = (shares * later[depth + 1][:, layer]).sum(axis=1)
+        shares = mass[:, :, None] * weights[place][:, None, :]
+        by_place[place] = (shares * later[depth + 1][:, layer]).sum(axis=1)
         following = np.zeros((later[depth + 1].shape[1], len(mass)))
         np.add.at(following, layer.ravel(), shares.reshape(len(mass), -1).T)
         mass = following.T
-    return [found[place] for place in range(len(spread))]
+    return [by_place[place] for place in range(len(weights))]
 
 
 @lru_cache(maxsize=8)

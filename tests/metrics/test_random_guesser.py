@@ -10,7 +10,7 @@ from assay.logic.limits import Limits
 from assay.logic.parse import parse
 from assay.logic.tally import uniform
 from assay.metrics.consistency import set_f1_of
-from assay.metrics.guess import Guesser, frequencies, uniform_guesser
+from assay.metrics.random_guesser import Guesser, frequencies, uniform_guesser
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace(
