@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay import Dataset, Recipe, make
 from assay.config import Settings
-from assay.diagnosis.interventions.intervene import Plan, intervene
+from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
 from assay.models.core.runs import Order, train_run
 
 with tempfile.TemporaryDirectory() as name:
@@ -17,7 +17,7 @@ with tempfile.TemporaryDirectory() as name:
     asked = Settings({"epochs": 2, "learning_rate": 0.003, "device": "cpu", "head": "rule"})
     model = train_run(Order("cbm", asked, seed=0), dataset, folder / "run")
 
-    study = intervene(Plan(policy="uncertainty", budget="0-4"), dataset, model.intervene)
+    study = intervene(InterventionPlan(policy="uncertainty", budget="0-4"), dataset, model.intervene)
     for point in study.curve.points:
         print(f"{point.budget:g} concepts told: label accuracy {point.accuracy:.2f}")
     accuracies = [point.accuracy for point in study.curve.points]

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from assay.config import Settings
-from assay.studies.local import LocalWorkers
+from assay.studies.local_workers import LocalWorkers
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import study_from
@@ -22,7 +22,7 @@ STUDY = {
 if __name__ == "__main__":  # workers are processes of their own, which read this file again
     address = os.environ.get("ASSAY_CLUSTER")  # "auto", or the address of a Ray cluster that shares the folder
     if address:
-        from assay.studies.cluster import RayWorkers
+        from assay.studies.ray_workers import RayWorkers
 
         workers = RayWorkers(address)
     else:

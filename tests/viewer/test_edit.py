@@ -14,7 +14,7 @@ from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
 from assay.viewer.edit import asked, edited
-from assay.viewer.folders import Held, Shelf
+from assay.viewer.folders import ServedDataset, Shelf
 from assay.viewer.pictures import film
 from assay.viewer.state import State
 from tests.toys import Coin, written
@@ -103,7 +103,7 @@ def test_what_must_follow_is_told(tmp_path):
 def served(task, folder):
     """Return a state that serves the dataset of a task that no registry knows."""
     dataset = written(task, folder, train=4, valid=2, test=6, **({} if isinstance(task, Coin) else {"hard": 0}))
-    state = State(Shelf({"own": Held("own", dataset)}))
+    state = State(Shelf({"own": ServedDataset("own", dataset)}))
     return state, dataset
 
 

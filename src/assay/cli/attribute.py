@@ -18,7 +18,7 @@ def attribute(
     """Attribute errors to perception, to the rule, or to both, by swapping in true concepts and the true rule."""
     from assay.diagnosis.attribution import HEAD
     from assay.diagnosis.attribution import attribute as attributed
-    from assay.studies.intervening import answering_for
+    from assay.studies.run_models import answering_for
 
     dataset = dataset_for(run, data)
     answering, _ = answering_for(run, dataset, split)

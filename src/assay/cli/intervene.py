@@ -9,7 +9,7 @@ from assay.cli.console import JsonFlag, RunDataArgument, SeedOption, dataset_for
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.diagnosis.interventions.intervene import Study
+    from assay.diagnosis.interventions.intervene import InterventionResult
 
 LIST: list[str] = []
 COLUMNS = {
@@ -65,19 +65,19 @@ def intervene(
 
     The model's own answers are always tried as well, as a control: they must change nothing.
     """
-    from assay.diagnosis.interventions.intervene import Plan
+    from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.report.interventions import record, write_interventions
-    from assay.studies.intervening import accuracy_of, answering_for, runs_in
+    from assay.studies.run_models import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)
     dataset = dataset_for(runs[0], data)
     groups = {name: tuple(_listed(names)) for name, names in map(_pair, group)}
-    plan = Plan(
+    plan = InterventionPlan(
         policy, budget, source, kind, split, threshold, tuple(_listed(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
-    studies: dict[str, Study] = {}
+    studies: dict[str, InterventionResult] = {}
     about: dict[str, dict[str, Any]] = {}
     for folder in runs:
         answering, about[folder.name] = answering_for(folder, dataset, split)

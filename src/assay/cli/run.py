@@ -23,9 +23,9 @@ def run(
 ) -> None:
     """Run a study: make the data, train the models, diagnose, report. What is finished is kept."""
     from assay.data.remote import refuse_remote
-    from assay.studies.cluster import RayWorkers
-    from assay.studies.local import LocalWorkers
+    from assay.studies.local_workers import LocalWorkers
     from assay.studies.plan import plan_of
+    from assay.studies.ray_workers import RayWorkers
     from assay.studies.ready import find_study
     from assay.studies.run import run_study
 

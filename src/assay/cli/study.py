@@ -35,4 +35,4 @@ def show_study(
     known = ready_studies()
     if name not in known:
         raise UnknownName(f"no ready study named {name!r}{suggestion(name, known)}")
-    print_text(yaml.safe_dump(dict(known[name].sized(size).values), sort_keys=False, allow_unicode=True, width=120))
+    print_text(yaml.safe_dump(dict(known[name].at_size(size).values), sort_keys=False, allow_unicode=True, width=120))

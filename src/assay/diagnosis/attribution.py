@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.answering import EVERY, Answerer, one_hot
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, one_hot
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 
@@ -105,7 +105,9 @@ def _row(share: Share) -> list[str]:
     ]  # fmt: skip
 
 
-def attribute(held: Answerer, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test") -> Attribution:
+def attribute(
+    held: IntervenableModel, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test"
+) -> Attribution:
     """Attribute the errors of a model with its pictures at hand, given the true concepts and labels."""
     sizes = knowledge.space.sizes
     if len(held.concepts) != len(sizes):
@@ -141,7 +143,7 @@ def _share(name: str, answered: Array, told: Array, ruled: Array) -> Share:
 
 
 def _blames(
-    held: Answerer, knowledge: Knowledge, true: dict[int, Array], misread: Array, labels: Codes
+    held: IntervenableModel, knowledge: Knowledge, true: dict[int, Array], misread: Array, labels: Codes
 ) -> Sequence[Blame]:
     """Return the concepts that are misread somewhere, those first that would mend most."""
     wrong = held.answer(EVERY, {}).label_codes != labels

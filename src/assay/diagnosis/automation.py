@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.scaling import Scaling, fit_scalings
+from assay.diagnosis.calibration import Scaling, fit_scalings
 from assay.errors import ConfigError
 
 

@@ -49,7 +49,7 @@ class TagViolations:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ConsistencySummary:
     """The consistency of one who answers: a model, or a random guesser on the same examples."""
 
     exact_match: float
@@ -70,8 +70,8 @@ class Violations:
 
     split: str
     examples: int
-    model: Summary
-    guesser: Summary
+    model: ConsistencySummary
+    guesser: ConsistencySummary
     rules: tuple[RuleViolations, ...]
     tags: tuple[TagViolations, ...]
 
@@ -136,10 +136,10 @@ def _tag(tag: str, rules: Sequence[RuleViolations], flags: Array, evidence: Evid
     )
 
 
-def _model(evidence: Evidence, flags: Array) -> Summary:
+def _model(evidence: Evidence, flags: Array) -> ConsistencySummary:
     exact = (evidence.concepts == evidence.predicted_concepts).all(axis=1).mean()
     sane, rate = (mean(sane_things_f1(evidence)), float(flags.any(axis=1).mean()))
-    return Summary(
+    return ConsistencySummary(
         float(exact),
         mean(things_f1(evidence)),
         Between(sane, sane),
@@ -148,9 +148,9 @@ def _model(evidence: Evidence, flags: Array) -> Summary:
     )
 
 
-def _guesser(evidence: Evidence) -> Summary:
+def _guesser(evidence: Evidence) -> ConsistencySummary:
     guesser, truth = uniform_guesser(evidence.knowledge), evidence.concepts
-    return Summary(
+    return ConsistencySummary(
         guesser.exact_match(truth),
         guesser.set_f1(truth),
         guesser.sane_f1(truth),

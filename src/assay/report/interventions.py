@@ -16,7 +16,7 @@ from assay.data.columns import LABEL, numbers, to_column
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
 from assay.diagnosis.automation import coverage_curve
-from assay.diagnosis.interventions.intervene import Study
+from assay.diagnosis.interventions.intervene import InterventionResult
 from assay.diagnosis.runs import provenance
 from assay.files import write_atomically
 from assay.metrics.calibration import BINS, expected_calibration_error
@@ -38,7 +38,9 @@ AVERAGED = (
 )
 
 
-def record(studies: Mapping[str, Study], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def record(
+    studies: Mapping[str, InterventionResult], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     """Return what was done and found, as plain data; studies and what is known of each model go by the run's name."""
     first = next(iter(studies.values()))
     runs = [
@@ -65,7 +67,7 @@ def record(studies: Mapping[str, Study], dataset: Dataset, about: Mapping[str, M
     }
 
 
-def summary(studies: Sequence[Study]) -> list[dict[str, Any]]:
+def summary(studies: Sequence[InterventionResult]) -> list[dict[str, Any]]:
     """Return for each budget the mean over runs, and the lowest and highest."""
     found = []
     for points in zip(*(study.curve.points for study in studies), strict=True):
@@ -79,18 +81,18 @@ def summary(studies: Sequence[Study]) -> list[dict[str, Any]]:
     return found
 
 
-def calibration_errors(study: Study, dataset: Dataset) -> dict[str, float]:
+def calibration_errors(study: InterventionResult, dataset: Dataset) -> dict[str, float]:
     """Return the expected calibration error of each concept before any question."""
     names = dataset.knowledge.space.names
     pairs = zip(names, study.concepts, strict=True)
     return {name: expected_calibration_error(study.truth.concepts[:, i], p) for i, (name, p) in enumerate(pairs)}
 
 
-def rows_table(studies: Mapping[str, Study], dataset: Dataset) -> pa.Table:
+def rows_table(studies: Mapping[str, InterventionResult], dataset: Dataset) -> pa.Table:
     """Return a row for each run, budget and example: what was asked, and what was said then."""
     parts = []
     for name, study in studies.items():
-        for point, asked, told in zip(study.curve.points, study.curve.asked, study.curve.told, strict=True):
+        for point, asked, told in zip(study.curve.points, study.curve.asked, study.curve.outputs, strict=True):
             codes = told.label_codes
             columns: dict[str, Any] = {
                 "run": pa.array([name] * len(codes)),
@@ -105,7 +107,7 @@ def rows_table(studies: Mapping[str, Study], dataset: Dataset) -> pa.Table:
     return pa.concat_tables(parts, promote_options="permissive")
 
 
-def charts(studies: Mapping[str, Study], dataset: Dataset) -> dict[str, Chart]:
+def charts(studies: Mapping[str, InterventionResult], dataset: Dataset) -> dict[str, Chart]:
     """Return the intervention curve, coverage against accuracy, and the calibration of the concepts."""
     return {
         "curve": curve_chart({"": list(studies.values())}),
@@ -114,7 +116,7 @@ def charts(studies: Mapping[str, Study], dataset: Dataset) -> dict[str, Chart]:
     }
 
 
-def curve_chart(groups: Mapping[str, Sequence[Study]]) -> Chart:
+def curve_chart(groups: Mapping[str, Sequence[InterventionResult]]) -> Chart:
     """Return accuracy against budget, one line for each group of runs, with a band from the lowest to the highest."""
     lines = []
     for name, studies in groups.items():
@@ -139,7 +141,7 @@ def curve_chart(groups: Mapping[str, Sequence[Study]]) -> Chart:
     )
 
 
-def coverage_chart(studies: Sequence[Study]) -> Chart:
+def coverage_chart(studies: Sequence[InterventionResult]) -> Chart:
     """Return how right the surest part of the answers is, for each budget, all runs together."""
     lines = []
     for place, point in enumerate(studies[0].curve.points[:SHOWN]):
@@ -152,8 +154,8 @@ def coverage_chart(studies: Sequence[Study]) -> Chart:
     )
 
 
-def _sure_and_right(study: Study, place: int) -> tuple[Array, Array]:
-    told = study.curve.told[place]
+def _sure_and_right(study: InterventionResult, place: int) -> tuple[Array, Array]:
+    told = study.curve.outputs[place]
     if study.abstention is not None:
         sure = study.abstention.confidence(told.labels)
     else:
@@ -161,7 +163,7 @@ def _sure_and_right(study: Study, place: int) -> tuple[Array, Array]:
     return sure, (told.label_codes == study.truth.labels).all(axis=1)
 
 
-def calibration_chart(studies: Sequence[Study], dataset: Dataset) -> Chart:
+def calibration_chart(studies: Sequence[InterventionResult], dataset: Dataset) -> Chart:
     """Return how often each concept is right at each confidence; of many concepts the worst calibrated."""
     truth = np.concatenate([study.truth.concepts for study in studies])
     spreads = [np.concatenate(same) for same in zip(*(study.concepts for study in studies), strict=True)]
@@ -185,7 +187,7 @@ def _reliability(name: str, truth: Array, spread: Array) -> Line:
 
 
 def write_interventions(
-    out: Path, studies: Mapping[str, Study], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]
+    out: Path, studies: Mapping[str, InterventionResult], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]
 ) -> Path:
     """Write record, rows, curves and page into a folder, and return the page."""
     told = record(studies, dataset, about)

@@ -42,11 +42,11 @@ class Intervening(Config):
 
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
-    from assay.diagnosis.interventions.intervene import Plan, intervene
-    from assay.studies.intervening import answering_for
+    from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+    from assay.studies.run_models import answering_for
 
     asked = checked(Intervening, settings)
-    plan = Plan(
+    plan = InterventionPlan(
         *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
     )
     answering, _ = answering_for(folder, dataset, asked.split)

@@ -15,7 +15,7 @@ EACH = "each"
 
 
 @dataclass(frozen=True)
-class Entry:
+class StudyEntry:
     """One configuration of a task, a model or a challenge: its registered name, what it is called, its settings."""
 
     name: str
@@ -32,9 +32,9 @@ def entries(
     settings: Settings,
     known: Iterable[str] | None,
     absent: list[str] | None,
-) -> list[Entry]:
+) -> list[StudyEntry]:
     """Return the entries of a list, one for each combination of `each`; names that are not known go to `absent`."""
-    made: list[Entry] = []
+    made: list[StudyEntry] = []
     for place, entry in enumerate(given):
         one = _entry(kind, place, entry, settings)
         name = str(one.values[kind])
@@ -47,9 +47,9 @@ def entries(
     return _called(kind, made, settings)
 
 
-def _called(kind: str, made: list[Entry], settings: Settings) -> list[Entry]:
+def _called(kind: str, made: list[StudyEntry], settings: Settings) -> list[StudyEntry]:
     """Return the entries, each called by a name of its own: a second `mnlogic` with other settings is `mnlogic-2`."""
-    called: dict[str, Entry] = {}
+    called: dict[str, StudyEntry] = {}
     for entry in made:
         if any((entry.name, entry.settings.values) == (old.name, old.settings.values) for old in called.values()):
             raise ConfigError(
@@ -73,7 +73,7 @@ def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Setting
     return Settings(values, {key: settings.places.get(f"{here}.{key}", start) for key in values})
 
 
-def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
+def _combinations(kind: str, name: str, entry: Settings) -> list[StudyEntry]:
     each = entry.values.get(EACH, {})
     if not isinstance(each, dict) or not all(isinstance(values, list) and values for values in each.values()):
         raise ConfigError(f"{entry.place(EACH)}each: expected 'key: [value, ...]'")
@@ -87,7 +87,9 @@ def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
         chosen = dict(zip(each, values, strict=True))
         called = "-".join([label, *(_word(key, value) for key, value in chosen.items())])
         place = dict.fromkeys(chosen, entry.places.get(EACH, EACH))
-        made.append(Entry(name, called, own.merged(Settings(chosen, place)), entry.places[kind], tuple(map(str, on))))
+        made.append(
+            StudyEntry(name, called, own.merged(Settings(chosen, place)), entry.places[kind], tuple(map(str, on)))
+        )
     return made
 
 

@@ -13,7 +13,7 @@ from assay.data.recipe import Recipe
 from assay.errors import AssayError
 from assay.models import MODELS
 from assay.studies.study import DataStep, RunStep, Study
-from assay.studies.work import finished
+from assay.studies.work import is_finished
 
 TRIAL = 32
 """How many examples are made and learned to know what one costs."""
@@ -31,7 +31,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """The steps that are left of a study, and what they will take, as far as a trial could tell."""
 
     datasets: int
@@ -55,10 +55,10 @@ class Plan:
 
 def plan_of(
     study: Study, watch: Callable[[str, int, int], None] = lambda what, done, all_: None, trial: bool = True
-) -> Plan:
+) -> StudyPlan:
     """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it."""
-    left = [step for step in study.runs if not finished(step, study.output)]
-    data = [step for step in study.datasets if not finished(step, study.output)]
+    left = [step for step in study.runs if not is_finished(step, study.output)]
+    data = [step for step in study.datasets if not is_finished(step, study.output)]
     parents = {copy.name: copy.parent for copy in study.copies}
     made = {step.name: step for step in study.datasets}
     cost: Cost | None = Cost() if trial else None
@@ -70,7 +70,7 @@ def plan_of(
         found, lost = _tried(made[name], [run for (of, _), run in pairs.items() if of == name], left, parents)
         unknown.update(lost)
         cost = (cost or Cost()) + (found if name in {step.name for step in data} else replace(found, bytes=0))
-    return Plan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
+    return StudyPlan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
 
 
 def _tried(

@@ -7,12 +7,11 @@ from typing import Protocol
 
 from assay.errors import RunFailed
 from assay.report.write import write_report
-from assay.studies.curves import intervention_charts
-from assay.studies.local import LocalWorkers, Look
+from assay.studies.local_workers import LocalWorkers, Look
 from assay.studies.records import records_of, write_records
+from assay.studies.results import intervention_charts, tables_of
 from assay.studies.study import DataStep, RunStep, Study
-from assay.studies.tables import tables_of
-from assay.studies.work import Outcome, Step, finished, folder_of, progress_of
+from assay.studies.work import Outcome, Step, folder_of, is_finished, progress_of
 
 Say = Callable[[str], None]
 Watch = Callable[[str, int, int], None]
@@ -67,10 +66,10 @@ def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch:
     named = {step.name: step for step in steps}
     outcomes = []
     for step in steps:
-        if finished(step, study.output):
+        if is_finished(step, study.output):
             outcomes.append(Outcome(step.name, False, 0.0))
             _tell(study, step, outcomes[-1], say)
-    left = [step for step in steps if not finished(step, study.output)]
+    left = [step for step in steps if not is_finished(step, study.output)]
     done = len(steps) - len(left)
 
     def look() -> None:
@@ -99,7 +98,7 @@ def _shown(study: Study) -> list[Path]:
     """Return the runs that the report tells of one by one: the first seed and fold of each model on each task."""
     firsts: dict[tuple[str, str, str], Path] = {}
     for step in study.runs:
-        if finished(step, study.output):
+        if is_finished(step, study.output):
             firsts.setdefault((step.task, step.challenge, step.label), folder_of(step, study.output))
     return list(firsts.values())
 
@@ -108,7 +107,7 @@ def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
     """Write the records and the report of what is finished; tell what failed."""
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)
-    done = [folder_of(step, study.output) for step in study.runs if finished(step, study.output)]
+    done = [folder_of(step, study.output) for step in study.runs if is_finished(step, study.output)]
     if not done:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")

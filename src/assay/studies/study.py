@@ -18,7 +18,7 @@ from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
 from assay.models import MODELS
 from assay.studies.analyses import analyses_from
-from assay.studies.entries import Entry, entries, short_hash
+from assay.studies.entries import StudyEntry, entries, short_hash
 from assay.tasks import TASKS
 
 PLAIN = "plain"
@@ -168,7 +168,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     )
 
 
-def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
+def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
     """Add the dataset of a task under a challenge, and return its name."""
     given = task.settings
     if config.n is not None:
@@ -199,14 +199,14 @@ def _placed(place: str, error: AssayError) -> str:
     return str(error) if not file or str(error).startswith(file) else f"{place}: {error}"
 
 
-def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: Settings) -> None:
+def _check_model(model: StudyEntry, config: StudyConfig, tasks: set[str], settings: Settings) -> None:
     for task in model.on:
         if task not in tasks:
             raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
     MODELS[model.name].settled(_trained(model, config, settings), {})
 
 
-def _is_ready(model: Entry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
+def _is_ready(model: StudyEntry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
     """Return whether what a model needs is installed; if not, it is among what is absent."""
     kind = MODELS[model.name]
     try:
@@ -217,7 +217,7 @@ def _is_ready(model: Entry, config: StudyConfig, settings: Settings, absent: lis
     return True
 
 
-def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
+def _trained(model: StudyEntry, config: StudyConfig, settings: Settings) -> Settings:
     """Return the settings of a model, with what the study says about training where it does not."""
     known, said = MODELS[model.name].Config.model_fields, {"epochs": config.epochs, "patience": config.patience}
     given = {key: value for key, value in said.items() if value is not None and key in known}
@@ -225,7 +225,13 @@ def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
 
 
 def _add_runs(
-    steps: Steps, data: str, task: Entry, challenge: Entry, model: Entry, config: StudyConfig, settings: Settings
+    steps: Steps,
+    data: str,
+    task: StudyEntry,
+    challenge: StudyEntry,
+    model: StudyEntry,
+    config: StudyConfig,
+    settings: Settings,
 ) -> None:
     """Add the runs of a model on a dataset; a run that is there already may tell them the concepts."""
     own = _trained(model, config, settings)
@@ -244,7 +250,7 @@ def _add_runs(
         )
 
 
-def _check_baseline(config: StudyConfig, models: list[Entry], settings: Settings) -> None:
+def _check_baseline(config: StudyConfig, models: list[StudyEntry], settings: Settings) -> None:
     labels = [model.label for model in models]
     if config.baseline is not None and labels and config.baseline not in labels:
         raise ConfigError(

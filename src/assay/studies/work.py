@@ -48,7 +48,7 @@ def folder_of(step: Step, output: Path) -> Path:
     return output / ("runs" if isinstance(step, RunStep) else "data") / step.name
 
 
-def finished(step: Step, output: Path) -> bool:
+def is_finished(step: Step, output: Path) -> bool:
     """Return whether a step's folder is filled."""
     return (folder_of(step, output) / (RECORDS if isinstance(step, RunStep) else NAME)).exists()
 
@@ -56,7 +56,7 @@ def finished(step: Step, output: Path) -> bool:
 def perform(step: Step, output: Path, workers: int = 1, pool: Pool | None = None) -> Outcome:
     """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks."""
     began = time.perf_counter()
-    if finished(step, output):
+    if is_finished(step, output):
         return Outcome(step.name, False, 0.0)
     note = _note(step, output, FAULT)
     try:

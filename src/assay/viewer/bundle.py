@@ -16,7 +16,7 @@ from assay.files import write_atomically
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
 from assay.viewer.compare import compared
-from assay.viewer.folders import Held
+from assay.viewer.folders import ServedDataset
 from assay.viewer.gallery import task_page
 from assay.viewer.pictures import shown
 from assay.viewer.samples import PAGE, sample_of
@@ -45,7 +45,7 @@ def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
     return out / "index.html"
 
 
-def _write_split(state: State, held: Held, split: str, out: Path, most: int) -> None:
+def _write_split(state: State, held: ServedDataset, split: str, out: Path, most: int) -> None:
     table: SplitTable = state.table(held.key, split)
     rows = chosen(state, held, table, most).tolist()
     found = [sample_of(state, held.key, split, row) for row in rows]
@@ -63,7 +63,7 @@ def _write_split(state: State, held: Held, split: str, out: Path, most: int) -> 
             )
 
 
-def chosen(state: State, held: Held, table: SplitTable, most: int) -> Array:
+def chosen(state: State, held: ServedDataset, table: SplitTable, most: int) -> Array:
     """Return the rows that a bundle holds: up to half where some run is wrong, near the boundary first, then others."""
     wrong = np.zeros(len(table), dtype=bool)
     for run in held.runs:

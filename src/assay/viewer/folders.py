@@ -36,7 +36,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Held:
+class ServedDataset:
     """A dataset with the runs that were trained on it, or predicted for it."""
 
     key: str
@@ -69,10 +69,10 @@ class Broken:
 class Shelf:
     """All that is served."""
 
-    held: dict[str, Held]
+    held: dict[str, ServedDataset]
     broken: tuple[Broken, ...] = ()
 
-    def __getitem__(self, key: str) -> Held:
+    def __getitem__(self, key: str) -> ServedDataset:
         if key not in self.held:
             raise UnknownName(f"no dataset {key!r}{suggestion(key, self.held)}")
         return self.held[key]
@@ -95,7 +95,7 @@ def open_shelf(given: Sequence[Path]) -> Shelf:
 class _Search:
     """A search for datasets, then for runs, each of which is put to its dataset."""
 
-    held: dict[str, Held] = field(default_factory=dict)
+    held: dict[str, ServedDataset] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
 
     def all(self, given: Sequence[Path]) -> Shelf:
@@ -124,7 +124,7 @@ class _Search:
         except (AssayError, OSError) as error:
             self.broken.append(Broken(str(folder), str(error)))
 
-    def add_dataset(self, folder: Path) -> Held:
+    def add_dataset(self, folder: Path) -> ServedDataset:
         """Open a dataset, all files of which lie in its folder."""
         for split in read_manifest(folder)["splits"]:
             if not SPLIT_NAME.fullmatch(split["name"]):
@@ -134,7 +134,7 @@ class _Search:
         dataset = Dataset.open(folder)
         _ = dataset.knowledge  # a rule that cannot be read is said now
         key = _key(folder.name, self.held)
-        self.held[key] = Held(key, dataset)
+        self.held[key] = ServedDataset(key, dataset)
         return self.held[key]
 
     def add_run(self, folder: Path) -> None:
@@ -155,7 +155,7 @@ class _Search:
         key = _key(folder.stem if folder.is_file() else folder.name, held.runs)
         held.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())
 
-    def of(self, fingerprint: str) -> Held | None:
+    def of(self, fingerprint: str) -> ServedDataset | None:
         """Return the dataset of this fingerprint, if it was found."""
         return next((one for one in self.held.values() if one.dataset.fingerprint == fingerprint), None)
 

@@ -12,7 +12,7 @@ from assay.predictions import Predictions
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.viewer.answers import Answers, answers_of
-from assay.viewer.folders import Held, Shelf, open_shelf
+from assay.viewer.folders import ServedDataset, Shelf, open_shelf
 from assay.viewer.table import SplitTable
 
 Ask = Callable[[Path, SplitData, Mapping[str, Codes] | None], Predictions]
@@ -53,7 +53,7 @@ class State:
         return task_of(self.shelf[key].dataset)
 
 
-def facts(held: Held) -> dict[str, object]:
+def facts(held: ServedDataset) -> dict[str, object]:
     """Return what the page needs to know of a dataset: its rule, its splits, its runs, where it comes from."""
     manifest = held.dataset.manifest
     splits = [

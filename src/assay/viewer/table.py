@@ -19,7 +19,7 @@ from assay.data.dataset import SplitData
 from assay.errors import DataError, UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.viewer.folders import Held, inside
+from assay.viewer.folders import ServedDataset, inside
 from assay.worlds.world import World
 
 CACHED_SHARDS = 12
@@ -29,7 +29,7 @@ FAR = "far"
 class SplitTable:
     """One split of a dataset that is served."""
 
-    def __init__(self, held: Held, name: str) -> None:
+    def __init__(self, held: ServedDataset, name: str) -> None:
         self.held, self.name = held, name
         self.dataset = held.dataset
         self.about: Mapping[str, Any] = held.split(name)
@@ -68,10 +68,10 @@ class SplitTable:
         return np.stack([self.codes(LABEL + name) for name in self.knowledge.label_names], axis=1)
 
     @cached_property
-    def sides(self) -> dict[str, "Side"]:
+    def sides(self) -> dict[str, "BoundaryTags"]:
         """Where each example lies in the rule of each label; older datasets do not say."""
         names = [name for name in self.knowledge.label_names if BOUNDARY + name in self.columns]
-        return {name: Side(self.column(BOUNDARY + name), self.codes(LABEL + name)) for name in names}
+        return {name: BoundaryTags(self.column(BOUNDARY + name), self.codes(LABEL + name)) for name in names}
 
     def row(self, number: int) -> pa.Table:
         """Return one row, all columns."""
@@ -124,7 +124,7 @@ class SplitTable:
         return _read(self.shards[shard], [name])[name]
 
 
-class Side:
+class BoundaryTags:
     """Where examples lie in the rule of one label: in which variants or near-boundary types, or far."""
 
     def __init__(self, column: pa.ChunkedArray, labels: Codes) -> None:

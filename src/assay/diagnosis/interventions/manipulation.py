@@ -12,16 +12,16 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
 from assay.data.shard import table_of
-from assay.diagnosis.interventions.answering import EVERY, Answerer
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, by_concept
-from assay.diagnosis.interventions.scene import Asked, Policy
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.policy import Policy, Selection
 from assay.diagnosis.interventions.units import Budget
 from assay.logic.evaluate import evaluate
 from assay.seeds import rng_for
 from assay.tasks.base import Task
 from assay.worlds.world import World
 
-Answering = Callable[[SplitData], Answerer]
+Answering = Callable[[SplitData], IntervenableModel]
 
 
 def toggled(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
@@ -41,13 +41,13 @@ class Manipulation:
     targets: Codes
     answering: Answering
 
-    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Asked] | None = None) -> Curve:
+    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Selection] | None = None) -> Curve:
         """Return the curve of a policy over budgets: accuracy on the changed worlds."""
         trial = self.trial
         trial.check(policy, budgets)
         before = trial.model.answer(EVERY, {})
-        scene = trial.scene(before)
-        chosen = asked or [policy.ask(scene, budget) for budget in budgets]
+        state = trial.state(before)
+        chosen = asked or [policy.ask(state, budget) for budget in budgets]
         points, told = [], []
         for budget, one in zip(budgets, chosen, strict=True):
             drawn, done = self.drawn(by_concept(one.units, trial.units))

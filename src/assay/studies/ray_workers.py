@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.data.cluster import Call, Cluster, Died
 from assay.errors import RunFailed
-from assay.studies.local import Look
+from assay.studies.local_workers import Look
 from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, perform
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.interventions.answering import Answerer, answerer_of
+from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
 from assay.diagnosis.interventions.manipulation import Answering
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather_from
@@ -44,10 +44,10 @@ def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[
     if said.fingerprint != dataset.fingerprint or said.split != split:
         raise DataError(f"{str(path)!r} is for other data, or another split than {split!r}")
 
-    def answering(data: SplitData) -> Answerer:
+    def answering(data: SplitData) -> IntervenableModel:
         if data.name != said.split or not np.array_equal(data.index, said.index):
             raise ConfigError(f"a predictions file answers for split {said.split!r} as it is, whole and in order")
-        return answerer_of(said, dataset.knowledge)
+        return model_from_predictions(said, dataset.knowledge)
 
     return answering, dict(said.about)
 

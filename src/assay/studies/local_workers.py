@@ -15,7 +15,7 @@ from assay.data.make import default_workers
 from assay.errors import ConfigError
 from assay.processes import deaf
 from assay.studies.study import DataStep, RunStep
-from assay.studies.work import Outcome, Step, finished, perform
+from assay.studies.work import Outcome, Step, is_finished, perform
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TRIES = 3
@@ -35,7 +35,7 @@ class LocalWorkers:
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
-            if step.settings.values.get("precision", "float32") != "float32" and not finished(step, output):
+            if step.settings.values.get("precision", "float32") != "float32" and not is_finished(step, output):
                 from assay.models.core.training import Training, device_for
 
                 try:
