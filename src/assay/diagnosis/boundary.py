@@ -1,7 +1,7 @@
-"""Where a model goes wrong: in which ways of keeping the rule, and in which of just missing it."""
+"""The accuracy of a model by region of the rule: on each variant, each near-boundary type, and far from both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from assay.metrics.boundary import accuracy_by_region
@@ -22,18 +22,12 @@ class RegionScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score as plain data."""
-        return {
-            "label": self.label,
-            "kind": self.kind,
-            "name": self.name,
-            "examples": self.examples,
-            "accuracy": self.accuracy,
-        }
+        return asdict(self)
 
 
 def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
     """Return the accuracy on every variant and type of every label that occurs, and on what is far."""
-    made: list[RegionScore] = []
+    scores: list[RegionScore] = []
     for place, (label, side) in enumerate(zip(evidence.knowledge.labels, evidence.sides, strict=True)):
         right = evidence.labels[:, place] == evidence.predicted_labels[:, place]
         regions: list[tuple[Kind, Sequence[str], Any]] = [
@@ -45,5 +39,5 @@ def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
             accuracies, sizes = accuracy_by_region(right, inside), inside.sum(axis=0)
             for name, accuracy, size in zip(names, accuracies.tolist(), sizes.tolist(), strict=True):
                 if size:
-                    made.append(RegionScore(label.name, kind, name, size, accuracy))
-    return tuple(made)
+                    scores.append(RegionScore(label.name, kind, name, size, accuracy))
+    return tuple(scores)

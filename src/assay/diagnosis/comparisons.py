@@ -1,17 +1,44 @@
-"""Findings that compare examples: worlds of training with new ones, and the boundary of the rule with what is far."""
+"""Findings that compare examples: training worlds with new ones, the boundary of the rule with what is far, pairs."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
+from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import DROP, FEWEST, KEPT, Finding
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import share_of, shortened
+from assay.diagnosis.wording import join_first, share_of
+from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_most, wilson
+from assay.worlds.split import HARD
+
+FEWEST_SEEN = 50
+"""How many examples of training worlds a comparison with new worlds needs: fewer are special ones."""
+FOLLOWS = 0.9
+"""The counterfactual sensitivity and invariance that a sound model has at least."""
 
 
-def memorised(
+def find_memorised(views: Mapping[str, SplitView], new: Mapping[str, Array | None]) -> Finding | None:
+    """Compare worlds of the training set with new ones, or where it has hardly any the first split with others."""
+    easy = {name: view for name, view in views.items() if name != HARD}
+    masks = [new[name] for name in easy]
+    known = [mask for mask in masks if mask is not None]
+    if len(known) == len(masks) and known and int((~np.concatenate(known)).sum()) >= FEWEST_SEEN:
+        finding = _find_memorised(easy, new, "whose world is in the training set", "of other worlds")
+        if finding is not None:
+            return finding
+    for other in list(easy)[1:]:
+        first = next(iter(easy))
+        pair = {first: easy[first], other: easy[other]}
+        sides = {name: np.full(len(view.right), name == other) for name, view in pair.items()}
+        finding = _find_memorised(pair, sides, f"of {first}", f"of {other}")
+        if finding is not None:
+            return finding
+    return None
+
+
+def _find_memorised(
     views: Mapping[str, SplitView], new: Mapping[str, Array | None], seen_is: str, new_is: str
 ) -> Finding | None:
     """Find a model that is right on worlds of training and wrong on others, beyond what misread concepts explain."""
@@ -62,9 +89,9 @@ def rises(before: Array, after: Array, level: float) -> bool:
     return bool(chance <= level and low > high)
 
 
-def boundary(view: SplitView) -> Finding | None:
+def find_boundary(view: SplitView) -> Finding | None:
     """Find labels that are right where the rule is clear and wrong near its boundary."""
-    told, names = [], []
+    texts, names = [], []
     for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
         right = view.evidence.predicted_labels[:, place] == view.truth[:, place]
         near, clear = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1), side.far
@@ -77,23 +104,43 @@ def boundary(view: SplitView) -> Finding | None:
         ):
             continue
         worst_types = _worst_types(side.types, side.in_types, right, view.level)
-        named = f"; clearly wrong: {shortened(worst_types, 3)}" if worst_types else ""
-        told.append(
+        named = f"; clearly wrong: {join_first(worst_types, 3)}" if worst_types else ""
+        texts.append(
             f"{label.name} is right in {share_of(int(right[near].sum()), int(near.sum()))} examples that one change "
             f"brings across the boundary, and in {share_of(int(right[clear].sum()), int(clear.sum()))} far from it"
             f"{named}"
         )
         names.append(label.name)
-    if not told:
+    if not texts:
         return None
-    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(told)}.", labels=tuple(names))
+    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(texts)}.", labels=tuple(names))
 
 
 def _worst_types(names: Sequence[str], inside: Array, right: Array, level: float) -> list[str]:
     """Return the near-boundary types that are clearly wrong more often than not, the worst first."""
-    found = []
+    types = []
     for name, rows in zip(names, inside.T, strict=True):
         total, hits = int(rows.sum()), int(right[rows].sum())
         if total and at_most(hits, total, 0.5) <= level / len(names):
-            found.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
-    return [text for _, text in sorted(found)]
+            types.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
+    return [text for _, text in sorted(types)]
+
+
+def new_worlds(evidence: Evidence, training: Codes | None) -> Array | None:
+    """Return which examples have a world that the training set has not; None if that is not known."""
+    if training is None or not len(training):
+        return None
+    both = np.concatenate([training, evidence.concepts])
+    numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    return ~np.isin(numbers[len(training) :], numbers[: len(training)])
+
+
+def find_insensitive(effects: Counterfactuals | None) -> Finding | None:
+    """Find labels that do not change where the change of one concept should change them, or change where not."""
+    if effects is None:
+        return None
+    clearly = [part for part in (effects.all.follows, effects.all.stays) if part.applies and part.high < FOLLOWS]
+    if not clearly:
+        return None
+    numbers = {part.metric: part.value for part in clearly}
+    return Finding("boundary", effects.split, effects.text, numbers=numbers)

@@ -43,11 +43,11 @@ def through_linear(head: LinearHead, concepts: Sequence[Array], error: float = E
     if not head.binary:
         return through_any(head, concepts)
     weights, bias = head.margins()
-    found = []
+    probabilities = []
     for label in range(len(head.sizes)):
         chance = _expected_logistic([w[:, label] for w in weights], float(bias[label]), concepts, error)
-        found.append(np.stack([1 - chance, chance], axis=1))
-    return found
+        probabilities.append(np.stack([1 - chance, chance], axis=1))
+    return probabilities
 
 
 def through_any(head: LabelHead, concepts: Sequence[Array]) -> list[Array]:
@@ -58,7 +58,7 @@ def through_any(head: LabelHead, concepts: Sequence[Array]) -> list[Array]:
         raise TooLarge(
             f"{worlds:,} worlds of {len(sizes)} concepts are too many to ask a head about (at most {MOST_WORLDS:,})"
         )
-    return [_averaged(spread, concepts) for spread in _of_every_world(head, sizes)]
+    return [_averaged(table, concepts) for table in _of_every_world(head, sizes)]
 
 
 def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
@@ -70,18 +70,18 @@ def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
     return [np.concatenate(same) for same in zip(*parts, strict=True)]
 
 
-def _averaged(spread: Array, concepts: Sequence[Array]) -> Array:
+def _averaged(of_worlds: Array, concepts: Sequence[Array]) -> Array:
     """Return the mean of what is told of every world: one half of the concepts by a matrix product, then the other."""
-    rows, outputs = len(concepts[0]), spread.shape[1]
-    found = []
+    rows, outputs = len(concepts[0]), of_worlds.shape[1]
+    means = []
     for start in range(0, rows, CHUNK):
         part = [np.asarray(p[start : start + CHUNK], dtype=np.float64) for p in concepts]
         half = _half([p.shape[1] for p in part])
         first, second = _joint(part[:half]), _joint(part[half:])
-        table = spread.reshape(first.shape[1], -1)  # worlds of one half x (worlds of the other, outputs)
+        table = of_worlds.reshape(first.shape[1], -1)  # worlds of one half x (worlds of the other, outputs)
         mixed = (first @ table).reshape(len(first), second.shape[1], outputs)
-        found.append((mixed * second[:, :, None]).sum(axis=1))
-    return np.concatenate(found)
+        means.append((mixed * second[:, :, None]).sum(axis=1))
+    return np.concatenate(means)
 
 
 def _half(sizes: Sequence[int]) -> int:
@@ -120,13 +120,13 @@ def _expected_logistic(weights: Sequence[Array], bias: float, concepts: Sequence
     else:
         nodes, onto = x, None
     table = _logistic(y[:, None] + nodes[None, :])
-    found = []
+    parts = []
     for start in range(0, len(concepts[0]), CHUNK):
         part = [np.asarray(p[start : start + CHUNK], dtype=np.float64) for p in concepts]
         first, second = _joint(part[:half]), _joint(part[half:])
         weighed = first if onto is None else first @ onto
-        found.append((weighed * (second @ table)).sum(axis=1))
-    return np.concatenate(found)
+        parts.append((weighed * (second @ table)).sum(axis=1))
+    return np.concatenate(parts)
 
 
 def chebyshev_points(half_width: float, error: float) -> int:

@@ -16,14 +16,14 @@ FOLDER = "papers"
 
 @dataclass(frozen=True)
 class ReadyStudy:
-    """A study that comes with Assay: `shared` settings, and what each size adds."""
+    """A study that comes with Assay: settings for all sizes, and what each size adds."""
 
     name: str
     about: str
     settings: Mapping[str, Any]
 
     def at_size(self, size: Size) -> Settings:
-        """Return the settings in a size."""
+        """Return the settings of the study in a size."""
         sizes = self.settings.get("sizes", {})
         shared = {key: value for key, value in self.settings.items() if key != "sizes"}
         return Settings({**shared, **sizes.get(size, {}), "name": f"{self.settings['name']} ({size})"})
@@ -31,14 +31,13 @@ class ReadyStudy:
 
 def ready_studies() -> dict[str, ReadyStudy]:
     """Return the ready studies by name."""
-    found = {}
+    studies = {}
     for path in sorted(files("assay.studies").joinpath(FOLDER).iterdir(), key=lambda path: path.name):
-        if path.name.endswith(".yaml"):
+        name, _, kind = path.name.rpartition(".")
+        if kind == "yaml":
             values = load_yaml(Path(str(path))).values
-            found[path.name.removesuffix(".yaml")] = ReadyStudy(
-                path.name.removesuffix(".yaml"), values["about"], values
-            )
-    return found
+            studies[name] = ReadyStudy(name, values["about"], values)
+    return studies
 
 
 def find_study(name: str, size: Size = "small", output: Path | None = None) -> Study:

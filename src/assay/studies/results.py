@@ -1,7 +1,7 @@
 """The tables and charts of a study.
 
-A table has a row for each task, challenge and model, our numbers beside the published ones; a chart shows label accuracy
-against the number of concepts that were intervened on.
+A table has a row for each task, challenge and model, our numbers beside the published ones; a chart shows the label
+accuracy against the number of concepts that were intervened on.
 """
 
 import math

@@ -1,7 +1,7 @@
 """A model as interventions use it: its own concept probabilities, and its labels when some concepts are set.
 
-Every call goes through `answer`, whether no concept is set or all are, so that a curve has one encoding from end to end:
-a concept is always a row of probabilities, a certain value being one of 0 and 1. A row of NaN leaves a concept as it is.
+Every call goes through `answer`, whether no concept is set or all are, so that a curve has one encoding from end to
+end: a concept is always a row of probabilities, a certain value a row of 0 and 1. A row of NaN leaves it as it is.
 """
 
 from collections.abc import Mapping, Sequence
