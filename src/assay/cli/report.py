@@ -9,7 +9,7 @@ from assay.cli.console import OutOption, say
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that 'assay train' wrote.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders written by 'assay train'.")],
     output: OutOption,
     title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
 ) -> None:

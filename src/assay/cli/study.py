@@ -14,11 +14,11 @@ def list_studies(as_json: JsonFlag = False) -> None:
     """List the ready studies."""
     from assay.studies.ready import ready_studies
 
-    found = ready_studies()
+    studies = ready_studies()
     if as_json:
-        print_json([{"name": name, "about": ready.about} for name, ready in found.items()])
+        print_json([{"name": name, "about": ready.about} for name, ready in studies.items()])
         return
-    print_table(["study", "what it repeats"], [[name, ready.about] for name, ready in found.items()])
+    print_table(["study", "what it repeats"], [[name, ready.about] for name, ready in studies.items()])
 
 
 @app.command("show")

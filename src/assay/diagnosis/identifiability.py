@@ -40,16 +40,15 @@ class Identifiability:
         if self.counted < self.worlds:
             where = f"labels of {self.counted:,} of the {self.worlds:,} training worlds"
         if self.low != self.high:
-            return f"The {where} allow from {self.low - 1:,} to {self.high - 1:,} reasoning shortcuts."
+            return f"The {where} allow from {max(0, self.low - 1):,} to {self.high - 1:,} reasoning shortcuts."
         if self.high == 1:
             return f"The {where} allow no reasoning shortcut: only the right reading of the concepts keeps them all."
-        text = (
-            f"The {where} allow {self.high - 1:,} reasoning shortcut{'s' if self.high > 2 else ''}, which keep every "
-            "label as the right reading of the concepts does."
-        )
+        many = self.high > 2
+        what = "reasoning shortcuts: wrong readings" if many else "reasoning shortcut: a wrong reading"
+        text = f"The {where} allow {self.high - 1:,} {what} of the concepts that keep{'' if many else 's'} every label."
         if not self.settle:
             return text
-        return f"{text} Supervising {join_words(self.settle)} would rule {'them' if self.high > 2 else 'it'} out."
+        return f"{text} Supervising {join_words(self.settle)} would rule {'them' if many else 'it'} out."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -12,7 +12,7 @@ from assay.metrics.quality import confusion
 
 @dataclass(frozen=True)
 class Reading:
-    """The concept mapping of one encoder group: for each true value the one most often predicted, None if it is absent."""
+    """The concept mapping of one encoder group: for each true value the one most often predicted, or None."""
 
     group: str
     concepts: tuple[str, ...]

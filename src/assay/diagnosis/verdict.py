@@ -128,9 +128,9 @@ def diagnose(
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
-    `training` holds the concept codes of the training set: which worlds are new, and whether training labels could reveal
-    a misreading; `effects` what changes of single concepts did to the model; `taught` which readings the training labels
-    allow; `level` is the chance of reporting a fault of a concept or label that has none.
+    `training` holds the concept codes of the training set: which worlds are new, and whether training labels could
+    reveal a misreading; `effects` what changes of single concepts did to the model; `taught` which readings the
+    training labels allow; `level` is the chance of reporting a fault of a concept or label that has none.
     """
     first = next(iter(evidence.values()))
     used = used_concepts(first.knowledge)

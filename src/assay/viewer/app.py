@@ -1,4 +1,4 @@
-"""The web application: addresses to answers. It only reads, and only what is on the shelf.
+"""The web application: from addresses to responses. It only reads, and only the datasets and runs of the shelf.
 
 A page of another site cannot use it: requests must name this machine as host, and answers allow no one else to read,
 frame or embed them.
@@ -17,10 +17,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from assay.errors import AssayError, UnknownName
-from assay.viewer.compare import compared
+from assay.viewer.compare import compare_runs
 from assay.viewer.edit import asked, edited, or_why
-from assay.viewer.gallery import listed_tasks, task_page
-from assay.viewer.pictures import shown
+from assay.viewer.gallery import list_tasks, task_page
+from assay.viewer.pictures import to_displayable
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State, overview
 from assay.viewer.verdict import verdict_of
@@ -55,7 +55,7 @@ class Edit(BaseModel):
 def static_files() -> dict[str, bytes]:
     """Return the files of the page, by name."""
     folder = files("assay.viewer").joinpath("static")
-    return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in KINDS}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name.rpartition(".")[2] in KINDS}
 
 
 def create_app(state: State) -> FastAPI:
@@ -83,7 +83,7 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 
     @app.get("/api/data/{key}/{split}/compare.json")
     def compare(key: str, split: str, run: str, versus: str) -> Response:
-        return _json(compared(state, key, split, run, versus))
+        return _json(compare_runs(state, key, split, run, versus))
 
     @app.get("/api/data/{key}/{split}/{row}.json")
     def sample(key: str, split: str, row: int, request: Request) -> Response:
@@ -93,7 +93,7 @@ def _serve_samples(app: FastAPI, state: State) -> None:
     def picture(key: str, split: str, row: int, column: str) -> Response:
         if column not in PICTURES:
             raise UnknownName(f"no picture {column!r}")
-        return Response(shown(column, state.table(key, split).file(column, row)), media_type="image/png")
+        return Response(to_displayable(column, state.table(key, split).file(column, row)), media_type="image/png")
 
     @app.get("/api/verdicts/{key}/{run}.json")
     def verdict(key: str, run: str) -> Response:
@@ -111,7 +111,7 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 def _serve_tasks(app: FastAPI) -> None:
     @app.get("/api/tasks.json")
     def tasks() -> Response:
-        return _json(listed_tasks())
+        return _json(list_tasks())
 
     @app.get("/api/tasks/{name}.json")
     def task(name: str) -> Response:
@@ -119,17 +119,17 @@ def _serve_tasks(app: FastAPI) -> None:
 
 
 def _serve_page(app: FastAPI) -> None:
-    held = static_files()
+    pages = static_files()
 
     @app.get("/")
     def index() -> Response:
-        return Response(held["index.html"], media_type=KINDS["html"])
+        return Response(pages["index.html"], media_type=KINDS["html"])
 
     @app.get("/{name}")
     def file(name: str) -> Response:
-        if name not in held:
+        if name not in pages:
             raise UnknownName(f"no file {name!r}")
-        return Response(held[name], media_type=KINDS[name.rpartition(".")[2]])
+        return Response(pages[name], media_type=KINDS[name.rpartition(".")[2]])
 
 
 def _json(data: Any, status: int = 200) -> Response:
@@ -138,8 +138,8 @@ def _json(data: Any, status: int = 200) -> Response:
 
 def _query(request: Request) -> Query:
     names = ("label", "concept", "tag", "run", "versus", "outcome")
-    given: dict[str, Sequence[str]] = {name: request.query_params.getlist(name) for name in names}
-    return Query.of(given)
+    values: dict[str, Sequence[str]] = {name: request.query_params.getlist(name) for name in names}
+    return Query.of(values)
 
 
 def _page(request: Request) -> int:
@@ -148,7 +148,7 @@ def _page(request: Request) -> int:
 
 
 async def _guarded(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse a request that came by another host's name, as of a site that points its name here; guard each answer."""
+    """Refuse requests with another host name, as of a site whose name points here, and add headers to each response."""
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or not HOST.fullmatch(hosts[0]):
         response = _json({"error": "this page is served to this machine only"}, 403)

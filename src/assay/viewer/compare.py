@@ -11,8 +11,8 @@ MOST_VALUES = 24
 """Labels with more values get no table of answers against answers."""
 
 
-def compared(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
-    """Return how two runs did on the rows of a split that both answered."""
+def compare_runs(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
+    """Return how two runs did on the rows of a split that both have predictions for."""
     first, second = state.spoken(key, split, run), state.spoken(key, split, versus)
     rows = np.flatnonzero(first.known & second.known)
     right = first.right[rows], second.right[rows]
@@ -21,13 +21,13 @@ def compared(state: State, key: str, split: str, run: str, versus: str) -> dict[
     labels = [
         {
             "name": label.name,
-            "right": [share(truth[:, i], held.labels[rows, i]) for held in (first, second)],
+            "right": [share(truth[:, i], answers.labels[rows, i]) for answers in (first, second)],
             "against": _against(first.labels[rows, i], second.labels[rows, i], len(label.values)),
         }
         for i, label in enumerate(knowledge.labels)
     ]
     read = [
-        {"name": name, "right": [share(concepts[:, i], held.concepts[rows, i]) for held in (first, second)]}
+        {"name": name, "right": [share(concepts[:, i], answers.concepts[rows, i]) for answers in (first, second)]}
         for i, name in enumerate(knowledge.space.names)
     ]
     return {
@@ -42,14 +42,14 @@ def compared(state: State, key: str, split: str, run: str, versus: str) -> dict[
     }
 
 
-def share(truth: Codes, said: Codes) -> float | None:
-    """Return the share of answers that are right, None where nothing was said.
+def share(truth: Codes, predicted: Codes) -> float | None:
+    """Return the share of predictions that are right, None where there are none.
 
     >>> share(np.array([0, 1, 1, 0]), np.array([0, 1, 0, -1])), share(np.array([0]), np.array([-1]))
     (0.6667, None)
     """
-    spoken = said >= 0
-    return round(float((truth == said)[spoken].mean()), 4) if spoken.any() else None
+    answered = predicted >= 0
+    return round(float((truth == predicted)[answered].mean()), 4) if answered.any() else None
 
 
 def _against(first: Array, second: Array, size: int) -> list[list[int]] | None:

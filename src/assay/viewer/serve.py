@@ -1,4 +1,4 @@
-"""Serves the viewer on the loopback address, until it is told to stop."""
+"""Serves the viewer on the loopback address, until it is stopped."""
 
 import os
 import socket
@@ -16,24 +16,24 @@ from assay.viewer.state import State
 HOST = "127.0.0.1"
 
 
-def serve(state: State, port: int, tell: Callable[[str], None], browse: bool) -> None:
+def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:
     """Serve until Ctrl-C; port 0 takes any that is free."""
     try:
-        listening = socket.create_server((HOST, port))
+        server_socket = socket.create_server((HOST, port))
     except OSError as error:
         raise ConfigError(
             f"port {port} cannot be used: {error.strerror}; leave --port out to take a free one"
         ) from None
-    address = f"http://{HOST}:{listening.getsockname()[1]}/"
+    address = f"http://{HOST}:{server_socket.getsockname()[1]}/"
     server = uvicorn.Server(
         uvicorn.Config(create_app(state), log_level="warning", lifespan="off", ws="none", server_header=False)
     )
-    tell(f"{address}  (Ctrl-C to stop)")
+    say(f"{address}  (Ctrl-C to stop)")
     if browse and _has_screen():
         webbrowser.open(address)
-    with suppress(KeyboardInterrupt), listening:
-        server.run(sockets=[listening])
-    tell("stopped")
+    with suppress(KeyboardInterrupt), server_socket:
+        server.run(sockets=[server_socket])
+    say("stopped")
 
 
 def _has_screen() -> bool:

@@ -83,4 +83,4 @@ def facts(held: ServedDataset) -> dict[str, object]:
 def overview(shelf: Shelf) -> dict[str, object]:
     """Return all that is served."""
     broken = [{"folder": one.folder, "why": one.why} for one in shelf.broken]
-    return {"datasets": [facts(held) for held in shelf.held.values()], "broken": broken}
+    return {"datasets": [facts(held) for held in shelf.datasets.values()], "broken": broken}

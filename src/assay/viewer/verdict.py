@@ -10,14 +10,17 @@ from assay.viewer.state import State
 
 def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
     """Return the verdict on a run with its findings and notes, and the state of each concept on the first split."""
-    held = state.shelf[key]
-    found = diagnose_run(RunFolder(held.run(run).folder), held.dataset)
-    split, concepts = next(iter(found.concepts.items()))
+    served = state.shelf[key]
+    diagnosis = diagnose_run(RunFolder(served.run(run).folder), served.dataset)
+    split, concepts = next(iter(diagnosis.concepts.items()))
     return {
-        "verdict": found.verdict,
-        "meaning": MEANINGS[found.verdict],
-        "findings": [{"kind": one.kind, "meaning": MEANINGS[one.kind], "text": one.text} for one in found.findings],
-        "notes": list(found.notes),
+        "verdict": diagnosis.verdict,
+        "meaning": MEANINGS[diagnosis.verdict],
+        "findings": [
+            {"kind": finding.kind, "meaning": MEANINGS[finding.kind], "text": finding.text}
+            for finding in diagnosis.findings
+        ],
+        "notes": list(diagnosis.notes),
         "split": split,
         "concepts": [
             {"name": c.concept, "state": c.state, "right": c.right, "answered": c.answered, "used": c.used}

@@ -232,7 +232,7 @@ class ValidationRanking:
     labels: Codes
 
     def order(self, units: Units) -> tuple[int, ...]:
-        """Return the units by how much each alone, answered perfectly, raises accuracy, then the true label's chance."""
+        """Return the units by how much each alone, answered perfectly, raises the accuracy, then the true chance."""
         before = self._quality({})
         gains = []
         for places in units.members:
