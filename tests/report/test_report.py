@@ -183,9 +183,7 @@ def test_a_report_of_nothing_is_refused(tmp_path):
 def test_the_boundary_and_the_changes_are_told(report):
     record = json.loads((report.parent / "report.json").read_text())
     page, markdown = Page(report.read_text()), (report.parent / "report.md").read_text()
-    assert (
-        "At the boundary of the rule" in page.text and "label follows" in page.text and "| label follows |" in markdown
-    )
+    assert "At the boundary of the rule" in page.text and "sensitivity" in page.text and "| sensitivity |" in markdown
     for case in record["cases"]:
         regions = case["diagnosis"]["regions"]["hard"]
         assert {region["name"] for region in regions} >= {"a and b", "c", "a and not b", "not a and b", "not c"}

@@ -118,7 +118,7 @@ def test_near_boundary_errors_and_a_changed_concept(page, address, state):
     )
     assert page.evaluate(pixels, before) != page.evaluate(pixels, after)
     assert cells(page, "y, by the rule") == ["false", "→ true (changed)"]
-    for way in ("seeing the changed picture", "told the concept"):
+    for way in ("on the changed image", "with the concept set"):
         was, now = cells(page, f"y, by good {way}")
         assert was.startswith("false") and now.startswith("→") and "true" in now
     assert page.is_enabled("#undo")

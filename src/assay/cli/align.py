@@ -28,9 +28,10 @@ def align(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Refit a linear label head under constraints on its weights (zero, positive, negative, bounded); write a new run.
+    """Refit a linear label head under weight constraints.
 
-    Prints the accuracy, and the accuracy with the true concepts set, of the head as trained, refitted, and constrained.
+    Weights can be zero, positive, negative or bounded. Writes a new run, and prints the accuracy with predicted and
+    with true concepts of the head as trained, refitted, and constrained.
     """
     from assay.data.dataset import Dataset
     from assay.runs.folder import RunFolder

@@ -32,9 +32,10 @@ def annotate(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a copy of a dataset with missing, noisy, fewer or other annotated concepts, noisy labels, or skewed rows.
+    """Write a copy of a dataset with imperfect annotations.
 
-    The ground truth stays; models are trained on the annotated columns `given_...` beside it.
+    Concepts can be missing, noisy, fewer or others, labels noisy, rows skewed. The ground truth stays; models are
+    trained on the annotated columns `given_...` beside it.
     """
     from assay.config import checked
     from assay.data.annotate import annotate as write

@@ -15,7 +15,10 @@ def attribute(
     concepts: Annotated[int, typer.Option("--concepts", min=0, help="How many concepts to list.")] = 10,
     as_json: JsonFlag = False,
 ) -> None:
-    """Attribute label errors to perception, the learned rule, or both, by swapping in the true concepts and rule."""
+    """Attribute label errors to perception or to the rule.
+
+    The true concepts and the true rule are swapped in, one at a time.
+    """
     from assay.diagnosis.attribution import HEAD
     from assay.diagnosis.attribution import attribute as attribute_errors
     from assay.studies.run_models import answering_for

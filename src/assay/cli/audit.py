@@ -17,9 +17,9 @@ def audit(
     ] = True,
     as_json: JsonFlag = False,
 ) -> None:
-    """Audit a dataset: labels, balance, splits, sources, duplicates, visibility, nuisances, ceilings.
+    """Check that a dataset is what it claims to be.
 
-    Exits with 1 if a check fails.
+    Checks labels, balance, splits, sources, duplicates, visibility, nuisances and ceilings; exits with 1 if one fails.
     """
     from assay.audit.audit import CHECKS
     from assay.audit.audit import audit as examine

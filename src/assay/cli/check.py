@@ -13,7 +13,11 @@ def check(
     file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A Python file with one or more tasks.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Check the tasks in a Python file against the contract of all tasks. Exits with 1 if one law is broken."""
+    """Check the tasks in a Python file.
+
+    They are held to the laws that every task must keep, such as that rendering draws no random numbers. Exits with 1 if
+    one is broken.
+    """
     from assay.data.userfile import load_tasks
     from assay.testing import check_task
 

@@ -41,9 +41,10 @@ def count(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Count reasoning shortcuts: wrong readings of the concepts that keep every training label.
+    """Count the reasoning shortcuts that training labels allow.
 
-    A count of 1, the right reading alone, means that the concepts are identified.
+    A reasoning shortcut is a wrong reading of the concepts that keeps every label. Where there is none, only the right
+    reading is left, and the concepts are identified.
     """
     from assay.counting.count import count_readings
     from assay.counting.families import family_named
@@ -122,8 +123,9 @@ def _supervised(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | N
 
 
 def _print(result: "ReadingCount") -> None:
-    shortcuts = f"{max(0, result.low - 1):,} to {result.high - 1:,}" if result.total is None else f"{result.total - 1:,}"
-    readings = f"{result.low:,} to {result.high:,}" if result.total is None else f"{result.total:,}"
+    low, high = result.low, result.high
+    shortcuts = f"{low - 1:,}" if low == high else f"{max(0, low - 1):,} to {high - 1:,}"
+    readings = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     where = "every world" if result.worlds is None else f"{result.worlds:,} worlds"
     how = f"{result.family}, {where}; {result.method}, {result.seconds:.2f} s"
     print_text(f"{shortcuts} reasoning shortcuts: {readings} readings keep every label, the right one included ({how})")

@@ -20,9 +20,10 @@ def decode(
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Replace predicted concepts by the most probable ones that satisfy every constraint.
+    """Decode predicted concepts under the constraints.
 
-    The output is a predictions file like any other: `assay score` and `assay diagnose` take it.
+    Replaces them by the most probable ones that satisfy every constraint. The output is a predictions file like any
+    other: `assay score` and `assay diagnose` take it.
     """
     from assay.data.dataset import Dataset
     from assay.errors import DataError

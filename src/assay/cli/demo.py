@@ -32,7 +32,10 @@ DEMO = {
 
 
 def demo(output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")] = Path("demo")) -> None:
-    """Make three datasets, train three models on each, and report which of them have learned a shortcut."""
+    """Run every step on three small tasks.
+
+    Makes three datasets, trains three models on each, and reports which of them have learned a shortcut.
+    """
     from assay.diagnosis.runs import diagnose_run
     from assay.runs.folder import RunFolder
     from assay.studies.run import run_study

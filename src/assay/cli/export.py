@@ -16,7 +16,10 @@ def export(
     ] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a dataset in the format of another program: its own file names, folders and keys."""
+    """Write a dataset in the format of another program.
+
+    File names, folders and keys are those that the program reads.
+    """
     from assay.data.dataset import Dataset
     from assay.data.exports import export as write
 

@@ -66,9 +66,10 @@ def intervene(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Intervene on concepts within a budget, and print the accuracy of the labels after it.
+    """Intervene on concepts within a budget.
 
-    As a control, the model's own predictions are set as well: they must change nothing.
+    Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
+    budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
     from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out

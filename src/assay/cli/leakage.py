@@ -21,9 +21,10 @@ def leakage(
     ] = 0.01,
     as_json: JsonFlag = False,
 ) -> None:
-    """Measure what predicted concepts reveal of labels (CTL) and of each other (ICL) beyond the true concepts.
+    """Measure the leakage of predicted concepts.
 
-    For models that support interventions, also whether labels survive when the concepts are shuffled or constant.
+    How much they reveal of labels (CTL) and of each other (ICL) beyond the true concepts. For models that support
+    interventions, also whether labels survive when the concepts are shuffled or constant.
     """
     from assay.data.dataset import Dataset
     from assay.diagnosis.leakage import leakage as measure

@@ -39,7 +39,10 @@ def probe(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Probe the layers of a trained model for the concepts, and write the best probe's predictions as a run."""
+    """Probe the layers of a trained model for the concepts.
+
+    The predictions of the best probe are written as a run, which can be scored and diagnosed.
+    """
     from assay.config import checked
     from assay.data.dataset import Dataset
     from assay.runs.folder import RunFolder

@@ -13,7 +13,10 @@ def report(
     output: OutOption,
     title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
 ) -> None:
-    """Write report.html, report.md and report.json about one or more runs."""
+    """Write a report about one or more runs.
+
+    The output folder gets report.html, report.md, report.json and tables.tex.
+    """
     from assay.report.write import write_report
 
     say(str(write_report(runs, output, title)))

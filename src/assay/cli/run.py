@@ -23,7 +23,10 @@ def run(
     ] = None,
     cluster: Annotated[str | None, ClusterOption] = None,
 ) -> None:
-    """Run a study: make the data, train the models, diagnose, report. What is finished is kept."""
+    """Run a study: make data, train, diagnose, report.
+
+    What is finished is kept, so that the same command resumes a study that was stopped.
+    """
     from assay.data.remote import refuse_remote
     from assay.studies.local_workers import LocalWorkers
     from assay.studies.plan import plan_of

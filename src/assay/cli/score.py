@@ -14,7 +14,10 @@ def score(
     metric: Annotated[list[str], typer.Option("--metric", help="Only this metric; can be repeated.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Score the predictions of a run, or of any other program, with 95 % intervals."""
+    """Score predictions, with 95 % intervals.
+
+    The predictions are those of a run, or a file that any program wrote.
+    """
     from assay.diagnosis.runs import provenance
     from assay.metrics import METRICS
     from assay.metrics.score import score as measure

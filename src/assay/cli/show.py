@@ -23,7 +23,10 @@ def show(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a task (concepts, rule, splits, settings), a model, a backbone or a dataset."""
+    """Show a task, a model, a backbone or a dataset.
+
+    For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow.
+    """
     from assay.data.recipe import recipe_from, split_to_dict
     from assay.data.remote import is_remote
     from assay.models import BACKBONES, MODELS

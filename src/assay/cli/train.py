@@ -35,7 +35,10 @@ def train(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train a model, and write its predictions for every split but the training one."""
+    """Train a model and write its predictions.
+
+    Predictions are written for every split except the training split.
+    """
     from assay.data.dataset import Dataset
     from assay.models import MODELS
 

@@ -29,7 +29,10 @@ def view(
     samples: Annotated[int, typer.Option("--samples", min=1, help="With --bundle: samples per split.")] = 60,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
 ) -> None:
-    """Browse datasets and runs on a local web page; edit a concept and see what changes."""
+    """Browse datasets and runs on a local web page.
+
+    Filter and compare examples; edit a concept and see what changes.
+    """
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
