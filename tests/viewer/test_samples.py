@@ -124,7 +124,7 @@ def test_answers_in_another_order_and_for_some_rows_only(folder, data, tmp_path)
     pq.write_table(whole.take(pa.array([9, 3, 7])), tmp_path / "few.parquet")
     few = State.open([folder / "data", tmp_path / "few.parquet"])
     full = State.open([folder])
-    assert few.answers("pixels", SPLIT, "few").known.nonzero()[0].tolist() == [3, 7, 9]
+    assert few.answers("pixels", SPLIT, "few").has_answer.nonzero()[0].tolist() == [3, 7, 9]
     for row in (3, 7, 9):
         ours = sample_of(few, "pixels", SPLIT, row)["answers"]["few"]
         assert ours == sample_of(full, "pixels", SPLIT, row)["answers"]["poor"]

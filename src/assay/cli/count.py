@@ -51,7 +51,7 @@ def count(
 
     chosen = family_named(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
-    result = count_readings(knowledge, chosen, worlds, _supervised(supervise, knowledge), budget)
+    result = count_readings(knowledge, chosen, worlds, _parse_supervision(supervise, knowledge), budget)
     extra = _other_forms(result, check, write)
     if as_json:
         print_json({"source": source, "support": support, **result.to_dict(), **extra})
@@ -105,7 +105,7 @@ def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Kn
     return knowledge, listed_worlds(knowledge, support)
 
 
-def _supervised(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":
+def _parse_supervision(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":
     """Read `a,b` or `a=3,4;b=0`."""
     from assay.config import from_pairs
 

@@ -78,9 +78,9 @@ def intervene(
 
     runs = runs_in(run)
     dataset = dataset_for(runs[0], data)
-    groups = {name: tuple(_listed(names)) for name, names in map(_pair, group)}
+    groups = {name: tuple(_parse_names(names)) for name, names in map(_pair, group)}
     plan = InterventionPlan(
-        policy, budget, source, kind, split, threshold, tuple(_listed(order)), groups, _costs(cost), batch_budget,
+        policy, budget, source, kind, split, threshold, tuple(_parse_names(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
     results: dict[str, InterventionResult] = {}
@@ -117,7 +117,7 @@ def _cell(numbers: dict[str, float] | None) -> str:
     return f"{numbers['mean']:.3f}{interval}"
 
 
-def _listed(text: str) -> list[str]:
+def _parse_names(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 

@@ -52,7 +52,7 @@ def train(
     with progress_bar() as bar:
         order = Order(model, values, seed)
         if seeds is not None:
-            chosen = _listed(seeds)
+            chosen = _parse_seeds(seeds)
             runs = train_together(
                 order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole)
             )
@@ -71,7 +71,7 @@ def train(
     say(f"{output}  next: assay diagnose {output} {data}")
 
 
-def _listed(text: str) -> list[int]:
+def _parse_seeds(text: str) -> list[int]:
     """Read seeds such as `0-9` or `1,5`."""
     try:
         ends = [[int(end) for end in part.split("-")] for part in text.split(",")]

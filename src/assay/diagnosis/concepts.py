@@ -105,7 +105,7 @@ def map_to_dict(mapping: ConceptMap) -> dict[str, Any]:
     return {
         "kind": mapping.kind,
         "read_from": list(mapping.sources),
-        "explained": mapping.explained,
+        "explained": mapping.fidelity,
         "entries": entries,
     }
 

@@ -154,9 +154,9 @@ def _kept_by_chance(view: SplitView) -> float:
     return label_kept / max(1, count)
 
 
-def find_noisy(view: SplitView, kept: frozenset[str]) -> Finding | None:
+def find_noisy(view: SplitView, shortcut_concepts: frozenset[str]) -> Finding | None:
     """Find concepts that the rule uses and that are read wrong, but for those whose misreading keeps the labels."""
-    wrong = [c for c in view.in_state(WRONG) if c.state not in SYSTEMATIC or c.concept not in kept]
+    wrong = [c for c in view.in_state(WRONG) if c.state not in SYSTEMATIC or c.concept not in shortcut_concepts]
     if not wrong:
         return None
     return Finding(

@@ -74,10 +74,12 @@ def identifiability(knowledge: Knowledge, training: Codes | None, seconds: float
     except AssayError:
         return None
     low = count.low if len(counted) == len(worlds) else 1
-    return Identifiability(len(worlds), len(counted), low, count.high, _identified(count), _ruling_out(count, seconds))
+    return Identifiability(
+        len(worlds), len(counted), low, count.high, _identified_groups(count), _ruling_out(count, seconds)
+    )
 
 
-def _identified(count: ReadingCount) -> dict[str, bool]:
+def _identified_groups(count: ReadingCount) -> dict[str, bool]:
     if count.readings is None or count.total is None:
         return {}
     identified: dict[str, bool] = {}

@@ -40,7 +40,7 @@ class ConceptMap:
     """For each entry how many examples have these true values, and how many answers follow the map."""
 
     @property
-    def explained(self) -> float:
+    def fidelity(self) -> float:
         """The share of answers that follow the map."""
         total = sum(examples for examples, _ in self.entries.values())
         return sum(follow for _, follow in self.entries.values()) / total if total else float("nan")

@@ -58,7 +58,7 @@ def through_any(head: LabelHead, concepts: Sequence[Array]) -> list[Array]:
         raise TooLarge(
             f"{worlds:,} worlds of {len(sizes)} concepts are too many to ask a head about (at most {MOST_WORLDS:,})"
         )
-    return [_averaged(table, concepts) for table in _of_every_world(head, sizes)]
+    return [_average(table, concepts) for table in _of_every_world(head, sizes)]
 
 
 def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
@@ -70,7 +70,7 @@ def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
     return [np.concatenate(same) for same in zip(*parts, strict=True)]
 
 
-def _averaged(of_worlds: Array, concepts: Sequence[Array]) -> Array:
+def _average(of_worlds: Array, concepts: Sequence[Array]) -> Array:
     """Return the mean of what is told of every world: one half of the concepts by a matrix product, then the other."""
     rows, outputs = len(concepts[0]), of_worlds.shape[1]
     means = []

@@ -167,13 +167,13 @@ def _findings(
     shortcuts = {name: find_shortcut(view, training) for name, view in views.items()}
     agreement = next((share for _, share in shortcuts.values() if share is not None), None)
     kept_concepts = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name, view in views.items():
         rule = find_wrong_rule(view)
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
             rule.labels
         )
-        found += [
+        findings += [
             finding
             for finding in (
                 shortcuts[name][0],
@@ -188,9 +188,9 @@ def _findings(
             )
             if finding is not None
         ]
-    found += [finding for finding in (find_memorised(views, new), find_insensitive(effects)) if finding is not None]
-    found = found or _undecided(views)
-    return tuple(_merge(found or [_sound(views)])), agreement
+    findings += [finding for finding in (find_memorised(views, new), find_insensitive(effects)) if finding is not None]
+    findings = findings or _undecided(views)
+    return tuple(_merge(findings or [_sound(views)])), agreement
 
 
 def _merge(findings: Sequence[Finding]) -> list[Finding]:

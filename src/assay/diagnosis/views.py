@@ -78,7 +78,7 @@ class SplitView:
         return np.asarray((self.evidence.predicted_concepts[:, self.columns] >= 0).all(axis=1))
 
     @cached_property
-    def implied(self) -> Codes:
+    def implied_labels(self) -> Codes:
         """The labels that the rule gives for the predicted concepts, -2 where some are not said."""
         return self.labels_implied_by(self.evidence.predicted_concepts)
 
@@ -104,12 +104,12 @@ class SplitView:
     @cached_property
     def implied_right(self) -> Array:
         """Which examples have predicted concepts from which the right labels follow."""
-        return np.asarray((self.implied == self.truth).all(axis=1))
+        return np.asarray((self.implied_labels == self.truth).all(axis=1))
 
     @cached_property
     def follows(self) -> Array:
         """Which examples have labels that follow from the predicted concepts."""
-        return np.asarray((self.implied == self.evidence.predicted_labels).all(axis=1))
+        return np.asarray((self.implied_labels == self.evidence.predicted_labels).all(axis=1))
 
     @cached_property
     def near(self) -> Array:
@@ -129,8 +129,8 @@ class SplitView:
     def errors(self) -> Errors:
         """The wrong labels by cause."""
         predicted, known = self.evidence.predicted_labels, np.broadcast_to(self.complete[:, None], self.truth.shape)
-        wrong, good = predicted != self.truth, self.implied == self.truth
-        same = self.implied == predicted
+        wrong, good = predicted != self.truth, self.implied_labels == self.truth
+        same = self.implied_labels == predicted
         return Errors(
             labels=wrong.size,
             wrong=int(wrong.sum()),

@@ -155,10 +155,10 @@ def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Eviden
     if len(answered) == 1:
         return f"It hardly tells the values of {name} apart: it says {answered.pop()} for each {explained}."
     wrong = [f"{key} as {value}" for key, value in image.items() if key != value]
-    kept = [str(key) for key, value in image.items() if key == value]
+    right = [str(key) for key, value in image.items() if key == value]
     text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"
-    if kept:
-        text += f"; {join_first(kept, MOST_VALUES)} {'is' if len(kept) == 1 else 'are'} mostly read right"
+    if right:
+        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} mostly read right"
     never = never_said([member.concept for member in members], evidence)
     return text + (f"; it never says {join_first(never, MOST_VALUES, 'or')}" if never else "") + f" {explained}."
 
@@ -177,7 +177,7 @@ def _describe_elsewhere(state: ConceptState) -> str:
     if mapping is None:
         return f"{state.concept} is misread."
     answers = sum(examples for examples, _ in mapping.entries.values())
-    explained = f"({percent(mapping.explained)} of {answers:,} answers)"
+    explained = f"({percent(mapping.fidelity)} of {answers:,} answers)"
     if mapping.renames:
         return f"It reads {state.concept} from {mapping.sources[0]} {explained}."
     pairs = [f"{', '.join(map(str, key))} as {value}" for key, value in mapping.image.items()]

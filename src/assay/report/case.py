@@ -31,14 +31,14 @@ class Example:
     picture: str
     """A data address, so that the page needs no other file."""
     truth: Mapping[str, Value]
-    said: Mapping[str, Value]
+    predicted: Mapping[str, Value]
     labels: Mapping[str, Value]
-    said_labels: Mapping[str, Value]
+    predicted_labels: Mapping[str, Value]
 
     @property
     def right(self) -> bool:
         """Whether the labels are right."""
-        return self.labels == self.said_labels
+        return self.labels == self.predicted_labels
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
                 number=int(predictions.index[row]),
                 picture=f"data:image/png;base64,{picture}",
                 truth=knowledge.space.decode(evidence.concepts[row]),
-                said={
+                predicted={
                     c.name: c.values[code]
                     for c, code in zip(knowledge.space.concepts, predicted, strict=True)
                     if code >= 0
                 },
                 labels=_labels(evidence.labels[row], dataset),
-                said_labels=_labels(evidence.predicted_labels[row], dataset),
+                predicted_labels=_labels(evidence.predicted_labels[row], dataset),
             )
         )
     return tuple(examples)

@@ -23,7 +23,7 @@ PUBLISHED = ("task", "model", "metric", "split", "challenge", "value", "deviatio
 
 def tables_of(study: Study, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a study: means over seeds, what was published, and how models differ from the baseline."""
-    published = _published(study)
+    published = _published_numbers(study)
     over_all = any(key.task == ALL for key in published)
     summarised = summaries([*records, *over_tasks(records)] if over_all else records)
     tables = [_main(study, summarised, published, split) for split in _splits(study, records)]
@@ -113,7 +113,7 @@ def _verdicts(study: Study, records: Sequence[Record]) -> Table:
     return Table("Verdicts", (*_head(study), "verdict"), tuple(rows), len(_head(study)))
 
 
-def _published(study: Study) -> dict[RecordKey, str]:
+def _published_numbers(study: Study) -> dict[RecordKey, str]:
     """Return the published numbers as texts, by what they are about."""
     texts = {}
     for entry in study.config.published:

@@ -24,7 +24,7 @@ class Answers:
     places: Array
 
     @property
-    def known(self) -> Array:
+    def has_answer(self) -> Array:
         """Which rows have a prediction."""
         return self.places >= 0
 
@@ -47,13 +47,13 @@ class Answers:
     @cached_property
     def right(self) -> Array:
         """Which rows have every label right."""
-        return np.asarray(self.known & (self.labels == self.table.labels).all(axis=1))
+        return np.asarray(self.has_answer & (self.labels == self.table.labels).all(axis=1))
 
     @cached_property
     def misread(self) -> Array:
         """Which rows have a concept wrong."""
         wrong = (self.concepts != self.table.concepts) & (self.concepts >= 0)
-        return np.asarray(self.known & wrong.any(axis=1))
+        return np.asarray(self.has_answer & wrong.any(axis=1))
 
     def of(self, row: int) -> dict[str, Any] | None:
         """Return the answer for a row as plain data."""

@@ -62,8 +62,8 @@ def create_app(state: State) -> FastAPI:
     """Return the application that serves a shelf."""
     app = FastAPI(title="Assay", docs_url=None, redoc_url=None, openapi_url=None)
     app.middleware("http")(_guarded)
-    app.add_exception_handler(AssayError, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(AssayError, _refuse)
+    app.add_exception_handler(RequestValidationError, _reject_malformed)
     _serve_samples(app, state)
     _serve_tasks(app)
     _serve_page(app)
@@ -158,9 +158,9 @@ async def _guarded(request: Request, answer: Callable[[Request], Awaitable[Respo
     return response
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _refuse(request: Request, error: Exception) -> Response:
     return _json({"error": str(error)}, 404 if isinstance(error, UnknownName) else 400)
 
 
-def _malformed(request: Request, error: Exception) -> Response:
+def _reject_malformed(request: Request, error: Exception) -> Response:
     return _json({"error": "this request is not one that the page makes"}, 422)

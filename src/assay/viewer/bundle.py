@@ -70,7 +70,7 @@ def choose_rows(state: State, served: ServedDataset, table: SplitTable, most: in
     for run in served.runs:
         answers = state.answers(served.key, table.name, run)
         if answers is not None:
-            wrong |= answers.known & (~answers.right | answers.misread)
+            wrong |= answers.has_answer & (~answers.right | answers.misread)
     near = np.zeros(len(table), dtype=bool)
     for side in table.sides.values():
         near |= side.mask("*near")

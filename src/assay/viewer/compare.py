@@ -14,7 +14,7 @@ MOST_VALUES = 24
 def compare_runs(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
     """Return how two runs did on the rows of a split that both have predictions for."""
     first, second = state.spoken(key, split, run), state.spoken(key, split, versus)
-    rows = np.flatnonzero(first.known & second.known)
+    rows = np.flatnonzero(first.has_answer & second.has_answer)
     right = first.right[rows], second.right[rows]
     knowledge = first.table.knowledge
     truth, concepts = first.table.labels[rows], first.table.concepts[rows]

@@ -82,22 +82,22 @@ def _outcome(state: State, key: str, split: str, query: Query) -> Array:
     first = state.spoken(key, split, query.run)
     if query.outcome in OF_TWO:
         second = state.spoken(key, split, query.versus)
-        both = first.known & second.known
+        both = first.has_answer & second.has_answer
         if query.outcome == "differ":
             return np.asarray(both & (first.labels != second.labels).any(axis=1))
         wanted = {"only_first": first.right & ~second.right, "only_second": ~first.right & second.right}
         return both & wanted.get(query.outcome, ~first.right & ~second.right)
     if query.outcome == "violating":
-        return _violating(first.concepts, first.table)
+        return _violates(first.concepts, first.table)
     return {
         "right": first.right,
-        "wrong": first.known & ~first.right,
+        "wrong": first.has_answer & ~first.right,
         "misread": first.misread,
         "hidden": first.misread & first.right,
     }[query.outcome]
 
 
-def _violating(concepts: Array, table: SplitTable) -> Array:
+def _violates(concepts: Array, table: SplitTable) -> Array:
     mask = np.zeros(len(concepts), dtype=bool)
     complete = (concepts >= 0).all(axis=1)
     if table.knowledge.constraints and complete.any():
@@ -125,15 +125,15 @@ def page_of(state: State, key: str, split: str, query: Query, page: int = 0, siz
 
 def _brief(table: SplitTable, row: int, answers: Mapping[str, Any]) -> dict[str, Any]:
     codes = [int(table.codes(LABEL + name)[row]) for name in table.knowledge.label_names]
-    predictions = {run: _said(predicted, row) for run, predicted in answers.items() if predicted is not None}
+    predictions = {run: _prediction(predicted, row) for run, predicted in answers.items() if predicted is not None}
     brief = {"row": row, "index": int(table.index[row]), "labels": codes, "said": predictions}
     if "image" not in table.columns and "text" in table.columns:
         brief["text"] = str(table.cell("text", row))[:SNIPPET]
     return brief
 
 
-def _said(answers: Any, row: int) -> dict[str, Any] | None:
-    if not answers.known[row]:
+def _prediction(answers: Any, row: int) -> dict[str, Any] | None:
+    if not answers.has_answer[row]:
         return None
     return {
         "labels": answers.labels[row].tolist(),

@@ -50,7 +50,7 @@ class SplitTable:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(_opened(self.shards[0]).schema_arrow.names)
+        return tuple(_open(self.shards[0]).schema_arrow.names)
 
     @cached_property
     def index(self) -> Array:
@@ -165,7 +165,7 @@ class BoundaryTags:
         ]
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
@@ -174,6 +174,6 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 def _read(path: Path, columns: list[str] | None) -> pa.Table:
     try:
-        return _opened(path).read(columns=columns, use_threads=False)
+        return _open(path).read(columns=columns, use_threads=False)
     except pa.ArrowException as error:
         raise DataError(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None

@@ -205,13 +205,13 @@ def _sets_within(units: Units, budget: float, work: int) -> tuple[list[tuple[int
 
 def _rows_within(scores: Array, costs: Array, total: float) -> Array:
     """Return which rows a budget for all buys, those of the highest score first."""
-    kept = np.zeros(len(scores), dtype=bool)
+    affordable = np.zeros(len(scores), dtype=bool)
     left = total + SLACK
     for row in np.argsort(-scores, kind="stable").tolist():
         if 0 < costs[row] <= left:
-            kept[row] = True
+            affordable[row] = True
             left -= costs[row]
-    return kept
+    return affordable
 
 
 POLICIES = Registry("policy")

@@ -91,11 +91,11 @@ def _within_total(asked: Array, scores: Array, cost: Array, total: float) -> Arr
     """Return those questions that the budget for all examples buys, those of the highest score first."""
     rows, units = np.nonzero(asked)
     order = np.argsort(-scores[rows, units], kind="stable")
-    kept = np.zeros_like(asked)
+    affordable = np.zeros_like(asked)
     left = total + SLACK
     for place in order.tolist():
         price = cost[units[place]]
         if price <= left:
-            kept[rows[place], units[place]] = True
+            affordable[rows[place], units[place]] = True
             left -= price
-    return kept
+    return affordable

@@ -128,7 +128,7 @@ class _Flips:
 
     def chances(self, beginning: tuple[int, ...], lasts: list[int]) -> Array:
         """Return for sets of a beginning and each last concept how likely a change is: sets x rows."""
-        sums, weights = self.begun(beginning)
+        sums, weights = self.prefix_sums(beginning)
         those = slice(lasts[0], lasts[-1] + 1) if lasts[-1] - lasts[0] == len(lasts) - 1 else lasts
         shape = (len(weights), len(lasts), weights.shape[1])
         changed, other, shares = self._room(shape)
@@ -145,10 +145,10 @@ class _Flips:
             total = share if total is None else np.add(total, share, out=total)
         return np.asarray(total)
 
-    def begun(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
+    def prefix_sums(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
         """Return margins and chances for all answers to the beginning: answers x labels x rows, answers x rows."""
         if beginning not in self.known:
-            sums, weights = self.begun(beginning[:-1])
+            sums, weights = self.prefix_sums(beginning[:-1])
             place, size = beginning[-1], self.sizes[beginning[-1]]
             sums = (sums[:, None] + self.moves[place, :size][None]).reshape(-1, *self.base.shape)
             weights = (weights[:, None] * self.chance[place, :size][None]).reshape(-1, self.base.shape[1])

@@ -150,7 +150,7 @@ def _from_predictions(path: Path, data: SplitData) -> Codes:
     codes = {name: answer.codes for name, answer in predictions.concepts.items()}
     if not codes:
         raise DataError(f"{str(path)!r} answers no concept")
-    return _aligned(codes, predictions.index, data, path)
+    return _align(codes, predictions.index, data, path)
 
 
 def _from_file(path: Path, data: SplitData) -> Codes:
@@ -168,16 +168,16 @@ def _from_file(path: Path, data: SplitData) -> Codes:
     if not codes:
         raise DataError(f"{path.name}: no column is named as a concept; there is: {', '.join(space.names[:20])}")
     if "index" in columns:
-        return _aligned(codes, np.asarray(columns["index"].to_numpy()), data, path)
+        return _align(codes, np.asarray(columns["index"].to_numpy()), data, path)
     if table.num_rows != len(data):
         raise DataError(
             f"answers have the wrong shape: {path.name} has {table.num_rows} rows, "
             f"split {data.name!r} has {len(data)}; give as many, or a column 'index'"
         )
-    return _aligned(codes, data.index, data, path)
+    return _align(codes, data.index, data, path)
 
 
-def _aligned(codes: Mapping[str, Array], index: Array, data: SplitData, path: Path) -> Codes:
+def _align(codes: Mapping[str, Array], index: Array, data: SplitData, path: Path) -> Codes:
     """Return answers in the order of the split, -1 where there is none."""
     places = {int(number): row for row, number in enumerate(data.index)}
     strangers = [number for number in index.tolist() if number not in places]
