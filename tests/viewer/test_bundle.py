@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.viewer.bundle import choose_rows, write_bundle
-from assay.viewer.compare import compare_runs
+from assay.viewer.runs import compare_runs
 from assay.viewer.samples import sample_of
 
 

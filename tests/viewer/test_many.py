@@ -12,7 +12,7 @@ from assay.data.columns import CONCEPT, numbers
 from assay.data.manifest import fingerprint
 from assay.predictions import Answer, Predictions
 from assay.viewer import table as tables
-from assay.viewer.compare import compare_runs
+from assay.viewer.runs import compare_runs
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable

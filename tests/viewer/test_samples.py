@@ -10,7 +10,7 @@ import pytest
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.metrics.evidence import gather_from
 from assay.runs.folder import RunFolder
-from assay.viewer.compare import compare_runs
+from assay.viewer.runs import compare_runs
 from assay.viewer.samples import PAGE, Query, matching_rows, page_of, sample_of
 from assay.viewer.state import State, facts
 

@@ -11,8 +11,8 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def attribute(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
-    split: Annotated[str, typer.Option("--split", help="The split to evaluate.")] = "test",
-    concepts: Annotated[int, typer.Option("--concepts", min=0, help="How many concepts to list.")] = 10,
+    split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
+    concepts: Annotated[int, typer.Option(min=0, help="How many concepts to list.")] = 10,
     as_json: JsonFlag = False,
 ) -> None:
     """Attribute label errors to perception or to the rule.

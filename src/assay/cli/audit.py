@@ -10,7 +10,7 @@ from assay.cli.console import JsonFlag, SetOption, print_json, print_table, prog
 
 def audit(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or a folder with images and a table concepts.csv.")],
-    check: Annotated[list[str], typer.Option("--check", help="Run only this check; can be repeated.")] = [],  # noqa: B006
+    check: Annotated[list[str], typer.Option(help="Run only this check; can be repeated.")] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     keep: Annotated[
         bool, typer.Option("--write/--no-write", help="Write audit.json and a section of the dataset card.")

@@ -21,24 +21,16 @@ def count(
     config: ConfigOption = None,
     family: Annotated[
         str,
-        typer.Option(
-            "--family", help="Readings to count: free, per-concept, shared, per-object, block, block-permutation."
-        ),
+        typer.Option(help="Readings to count: free, per-concept, shared, per-object, block, block-permutation."),
     ] = "shared",
     support: Annotated[
-        str, typer.Option("--support", help="Worlds: full, train, a number of random ones, or a list such as 06,28.")
+        str, typer.Option(help="Worlds: full, train, a number of random ones, or a list such as 06,28.")
     ] = "train",
-    supervise: Annotated[
-        str, typer.Option("--supervise", help="Supervised concepts, as a,b or with values a=3,4;b=0.")
-    ] = "",
-    budget: Annotated[
-        float, typer.Option("--budget", min=0, help="Time limit in seconds; after it, bounds are printed.")
-    ] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of splits and of random worlds.")] = 0,
-    check: Annotated[str | None, typer.Option("--check", help="Also count with ganak or approxmc.")] = None,
-    write: Annotated[
-        Path | None, typer.Option("--write", help="Write the counting problem as DIMACS, with a projection.")
-    ] = None,
+    supervise: Annotated[str, typer.Option(help="Supervised concepts, as a,b or with values a=3,4;b=0.")] = "",
+    budget: Annotated[float, typer.Option(min=0, help="Time limit in seconds; after it, bounds are printed.")] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of splits and of random worlds.")] = 0,
+    check: Annotated[str | None, typer.Option(help="Also count with ganak or approxmc.")] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the counting problem as DIMACS, with a projection.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Count the reasoning shortcuts that training labels allow.

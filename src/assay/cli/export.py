@@ -11,9 +11,7 @@ def export(
     data: DataArgument,
     form: Annotated[str, typer.Option("--to", metavar="FORM", help="The format to write; see 'assay list exports'.")],
     output: OutOption,
-    split: Annotated[
-        list[str], typer.Option("--split", help="A split to write; can be repeated; by default all.")
-    ] = [],  # noqa: B006
+    split: Annotated[list[str], typer.Option(help="A split to write; can be repeated; by default all.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Write a dataset in the format of another program.

@@ -31,35 +31,27 @@ def intervene(
     ],
     data: RunDataArgument = None,
     policy: Annotated[
-        str,
-        typer.Option("--policy", help="Policy: responsiveness, random, uncertainty, fixed, cooperative, validation."),
+        str, typer.Option(help="Policy: responsiveness, random, uncertainty, fixed, cooperative, validation.")
     ] = "responsiveness",
-    budget: Annotated[str, typer.Option("--budget", help="Budget per example: numbers, ranges, max.")] = "0-3,max",
+    budget: Annotated[str, typer.Option(help="Budget per example: numbers, ranges, max.")] = "0-3,max",
     source: Annotated[
-        str | None,
-        typer.Option("--source", help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE."),
+        str | None, typer.Option(help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE.")
     ] = None,
     kind: Annotated[
-        str,
-        typer.Option("--kind", help="confirmation sets concepts in the model; manipulation renders changed worlds."),
+        str, typer.Option(help="confirmation sets concepts in the model; manipulation renders changed worlds.")
     ] = "confirmation",
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Ask only above this score; responsiveness: 0.2.")
-    ] = None,
-    order: Annotated[str, typer.Option("--order", metavar="A,B,...", help="The order of policy fixed.")] = "",
-    group: Annotated[list[str], typer.Option("--group", metavar="NAME=A,B", help="Ask about these together.")] = LIST,
-    cost: Annotated[list[str], typer.Option("--cost", metavar="NAME=NUMBER", help="The cost; default 1.")] = LIST,
-    batch_budget: Annotated[
-        float | None, typer.Option("--batch-budget", help="Budget of all examples together.")
-    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="Ask only above this score; responsiveness: 0.2.")] = None,
+    order: Annotated[str, typer.Option(metavar="A,B,...", help="The order of policy fixed.")] = "",
+    group: Annotated[list[str], typer.Option(metavar="NAME=A,B", help="Ask about these together.")] = LIST,
+    cost: Annotated[list[str], typer.Option(metavar="NAME=NUMBER", help="The cost; default 1.")] = LIST,
+    batch_budget: Annotated[float | None, typer.Option(help="Budget of all examples together.")] = None,
     target: Annotated[
-        float | None,
-        typer.Option("--target", help="Abstain so that decided examples are this accurate; ask about the others."),
+        float | None, typer.Option(help="Abstain so that decided examples are this accurate; ask about the others.")
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="RUN|PREDICTIONS", help="Report the gain over this model.")
+        Path | None, typer.Option(metavar="RUN|PREDICTIONS", help="Report the gain over this model.")
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="The split to evaluate.")] = "test",
+    split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     seed: SeedOption = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The folder for the record, curves and page.")

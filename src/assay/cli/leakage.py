@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 def leakage(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: DataArgument,
-    split: Annotated[str, typer.Option("--split", help="The split to evaluate.")] = "test",
+    split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     seed: SeedOption = 0,
-    precision: Annotated[
-        float, typer.Option("--precision", min=0, help="Probabilities that differ by less count as equal.")
-    ] = 0.01,
+    precision: Annotated[float, typer.Option(min=0, help="Probabilities that differ by less count as equal.")] = 0.01,
     as_json: JsonFlag = False,
 ) -> None:
     """Measure the leakage of predicted concepts.

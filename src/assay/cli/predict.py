@@ -11,7 +11,7 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
-    split: Annotated[str, typer.Option("--split", help="The split to predict.")] = "test",
+    split: Annotated[str, typer.Option(help="The split to predict.")] = "test",
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""

@@ -31,9 +31,9 @@ def probe(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: DataArgument,
     output: OutOption,
-    layer: Annotated[list[str], typer.Option("--layer", help="Probe only this layer; can be repeated.")] = [],  # noqa: B006
+    layer: Annotated[list[str], typer.Option(help="Probe only this layer; can be repeated.")] = [],  # noqa: B006
     every: Annotated[bool, typer.Option("--all", help="Also layers without weights.")] = False,
-    method: Annotated[str, typer.Option("--method", help="linear or tcav.")] = "linear",
+    method: Annotated[str, typer.Option(help="linear or tcav.")] = "linear",
     seed: SeedOption = 0,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,

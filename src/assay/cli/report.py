@@ -11,7 +11,7 @@ from assay.cli.console import OutOption, say
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders written by 'assay train'.")],
     output: OutOption,
-    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
     """Write a report about one or more runs.
 

@@ -11,7 +11,7 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
-    metric: Annotated[list[str], typer.Option("--metric", help="Only this metric; can be repeated.")] = [],  # noqa: B006
+    metric: Annotated[list[str], typer.Option(help="Only this metric; can be repeated.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Score predictions, with 95 % intervals.

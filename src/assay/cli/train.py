@@ -27,10 +27,9 @@ def train(
     output: OutOption,
     seed: SeedOption = 0,
     seeds: Annotated[
-        str | None,
-        typer.Option("--seeds", help="Train several seeds at once, such as 0-9 or 1,5; a run each in OUTPUT."),
+        str | None, typer.Option(help="Train several seeds at once, such as 0-9 or 1,5; a run each in OUTPUT.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="The maximum number of epochs.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="The maximum number of epochs.")] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,

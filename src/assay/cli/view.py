@@ -22,11 +22,11 @@ def view(
         list[Path],
         typer.Argument(metavar="DIR...", help="Datasets, runs, predictions files, or folders that contain some."),
     ],
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
     bundle: Annotated[
-        Path | None, typer.Option("--bundle", metavar="OUT", help="Write static files instead, for any web server.")
+        Path | None, typer.Option(metavar="OUT", help="Write static files instead, for any web server.")
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="With --bundle: samples per split.")] = 60,
+    samples: Annotated[int, typer.Option(min=1, help="With --bundle: samples per split.")] = 60,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
 ) -> None:
     """Browse datasets and runs on a local web page.
@@ -38,8 +38,8 @@ def view(
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    from assay.viewer.app import serve
     from assay.viewer.bundle import write_bundle
-    from assay.viewer.serve import serve
     from assay.viewer.state import State
 
     state = State.open([_here(folder) for folder in folders], ask)

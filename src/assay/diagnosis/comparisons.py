@@ -1,6 +1,8 @@
-"""Findings that compare examples: training worlds with new ones, the boundary of the rule with what is far, pairs."""
+"""Comparisons of examples: training worlds with new ones, regions of the rule, counterfactual pairs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -9,10 +11,12 @@ from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import DROP, FEWEST, KEPT, Finding
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, share_of
+from assay.metrics.boundary import accuracy_by_region
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_most, wilson
 from assay.worlds.split import HARD
 
+Region = Literal["variant", "type", "far"]
 FEWEST_SEEN = 50
 """How many examples of training worlds a comparison with new worlds needs: fewer are special ones."""
 FOLLOWS = 0.9
@@ -144,3 +148,36 @@ def find_insensitive(effects: Counterfactuals | None) -> Finding | None:
         return None
     numbers = {part.metric: part.value for part in clearly}
     return Finding("boundary", effects.split, effects.text, numbers=numbers)
+
+
+@dataclass(frozen=True)
+class RegionScore:
+    """The accuracy of a label on the worlds of one variant or near-boundary type, or on those that are far."""
+
+    label: str
+    kind: Region
+    name: str
+    examples: int
+    accuracy: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the score as plain data."""
+        return asdict(self)
+
+
+def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
+    """Return the accuracy on every variant and type of every label that occurs, and on what is far."""
+    scores: list[RegionScore] = []
+    for place, (label, side) in enumerate(zip(evidence.knowledge.labels, evidence.sides, strict=True)):
+        right = evidence.labels[:, place] == evidence.predicted_labels[:, place]
+        regions: list[tuple[Region, Sequence[str], Any]] = [
+            ("variant", side.variants, side.in_variants),
+            ("type", side.types, side.in_types),
+            ("far", ["far"], side.far[:, None]),
+        ]
+        for kind, names, inside in regions:
+            accuracies, sizes = accuracy_by_region(right, inside), inside.sum(axis=0)
+            for name, accuracy, size in zip(names, accuracies.tolist(), sizes.tolist(), strict=True):
+                if size:
+                    scores.append(RegionScore(label.name, kind, name, size, accuracy))
+    return tuple(scores)

@@ -6,7 +6,7 @@ its accuracy is at least `RIGHT` with 97.5 % confidence, and no value of it is c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -144,32 +144,21 @@ def decided_examples(evidence: Evidence) -> Array:
 
 
 def _judge(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
-    truth, predicted = evidence.concepts[:, place], evidence.predicted_concepts[:, place]
-    table = confusion(truth, predicted, evidence.knowledge.space.sizes[place])[:, :-1]  # without the unanswered
-    answered, right = int(table.sum()), int(np.trace(table))
-    about = (evidence.knowledge.space.names[place], used, decides, len(truth), answered, right)
-    if not answered or at_least(len(truth) - answered, len(truth), TOLERATED) <= level:
-        return _state("absent", about)
+    concept, truth = evidence.knowledge.space.concepts[place], evidence.concepts[:, place]
+    table = confusion(truth, evidence.predicted_concepts[:, place], len(concept.values))[:, :-1]  # no column for none
+    total, answered = len(truth), int(table.sum())
+    absent = ConceptState(concept.name, "absent", used, decides, total, answered, int(np.trace(table)))
+    if not answered or at_least(total - answered, total, TOLERATED) <= level:
+        return absent
     elsewhere = fitter.elsewhere(place)
     if elsewhere is not None:
-        return _state("misread", about, elsewhere)
+        return replace(absent, state="misread", map=elsewhere)
     own = fitter.own(place)
-    values = evidence.knowledge.space.concepts[place].values
-    missed = tuple(str(values[code]) for code in clearly_missed(table, level))
+    missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level))
     wrong = misread_values(table, level)
     if not wrong and fitter.clearly_misread(place):
         wrong = [code for code, row in enumerate(table) if row.max() > row[code]]
-    return _state(_own_state(table, own, wrong, bool(missed), level), about, own, missed)
-
-
-def _state(
-    state: State,
-    about: tuple[str, bool, int, int, int, int],
-    mapping: ConceptMap | None = None,
-    missed: tuple[str, ...] = (),
-) -> ConceptState:
-    concept, used, decides, examples, answered, right = about
-    return ConceptState(concept, state, used, decides, examples, answered, right, mapping, missed)
+    return replace(absent, state=_own_state(table, own, wrong, bool(missed), level), map=own, missed=missed)
 
 
 def clearly_missed(counts: Array, level: float, recall: float = RIGHT) -> list[int]:

@@ -26,6 +26,13 @@ from assay.runs.folder import PROGRAM, RunFolder
 from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]
+RELATIONS: dict[tuple[bool, bool], Relation] = {
+    (False, False): "equal",
+    (True, False): "more general",
+    (False, True): "more specific",
+    (True, True): "different",
+}
+"""By whether some worlds satisfy only the learned formula, and whether some satisfy only the rule."""
 SMALL, LARGE = 20_000, 60_000
 """How large diagrams may get, with concepts in the order of the space and then in another."""
 SAMPLED = 200_000
@@ -82,16 +89,8 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
         if possible:
             both[bool(holds), bool(rule_holds)] += int(ways)
     more, less = both[True, False], both[False, True]
-    name: Relation = (
-        "equal"
-        if not more and not less
-        else "more general"
-        if not less
-        else "more specific"
-        if not more
-        else "different"
-    )
-    return RuleRelation(label, value, name, more, less, sum(both.values()), exact)
+    relation = RELATIONS[more > 0, less > 0]
+    return RuleRelation(label, value, relation, more, less, sum(both.values()), exact)
 
 
 def _count_worlds(formulas: list[Formula], knowledge: Knowledge) -> dict[tuple[Value, ...], int]:

@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
-from assay.diagnosis.boundary import RegionScore, region_scores
-from assay.diagnosis.comparisons import find_boundary, find_insensitive, find_memorised, new_worlds, rises
+from assay.diagnosis.comparisons import (
+    RegionScore,
+    find_boundary,
+    find_insensitive,
+    find_memorised,
+    new_worlds,
+    region_scores,
+    rises,
+)
 from assay.diagnosis.concepts import ConceptState, judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import (

@@ -15,14 +15,13 @@ from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
-from assay.viewer.compare import compare_runs
 from assay.viewer.folders import ServedDataset
 from assay.viewer.gallery import task_page
 from assay.viewer.pictures import to_displayable
+from assay.viewer.runs import compare_runs, verdict_of
 from assay.viewer.samples import PAGE, sample_of
 from assay.viewer.state import State, overview
 from assay.viewer.table import SplitTable
-from assay.viewer.verdict import verdict_of
 
 SAMPLES = 60
 

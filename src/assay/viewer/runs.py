@@ -1,14 +1,38 @@
-"""Two models side by side: where both are right, where only one is, and what each reads right."""
+"""How runs did: the verdict on one, in the words of `assay diagnose`, and two side by side."""
 
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.diagnosis.findings import MEANINGS
+from assay.diagnosis.runs import diagnose_run
+from assay.runs.folder import RunFolder
 from assay.viewer.state import State
 
 MOST_VALUES = 24
 """Labels with more values get no table of answers against answers."""
+
+
+def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
+    """Return the verdict on a run with its findings and notes, and the state of each concept on the first split."""
+    served = state.shelf[key]
+    diagnosis = diagnose_run(RunFolder(served.run(run).folder), served.dataset)
+    split, concepts = next(iter(diagnosis.concepts.items()))
+    return {
+        "verdict": diagnosis.verdict,
+        "meaning": MEANINGS[diagnosis.verdict],
+        "findings": [
+            {"kind": finding.kind, "meaning": MEANINGS[finding.kind], "text": finding.text}
+            for finding in diagnosis.findings
+        ],
+        "notes": list(diagnosis.notes),
+        "split": split,
+        "concepts": [
+            {"name": c.concept, "state": c.state, "right": c.right, "answered": c.answered, "used": c.used}
+            for c in concepts
+        ],
+    }
 
 
 def compare_runs(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
