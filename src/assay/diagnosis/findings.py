@@ -106,7 +106,7 @@ def find_shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | No
 
 def _describe_agreement(agreement: float) -> str:
     if agreement == 1:
-        return "Read this way, every training world keeps its labels, so training could not tell."
+        return "Read this way, every training world keeps its labels, so the training labels cannot reveal it."
     return f"Read this way, {percent(agreement)} of the training worlds keep their labels."
 
 

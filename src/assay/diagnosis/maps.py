@@ -1,4 +1,4 @@
-"""Which map explains what a model says of a concept: of its own values, of another concept's, or of a whole object's.
+"""Which map explains the predictions of a concept: of its own values, of another concept's, or of a whole object's.
 
 The classes of maps are those of counting, the simplest first: the identity; a map of the concept's own values; one of
 another concept's values (two concepts exchanged are two such maps); one of all attributes of an object together; one of
@@ -23,7 +23,7 @@ MapKind = Literal["own", "source", "object", "world"]
 CLEARLY = 0.1
 """By how much more of the answers a later class of maps must explain."""
 MOSTLY = 0.5
-"""The share of the answers that a map surely explains if it is told."""
+"""The share of the answers that a map must surely explain."""
 PER_ENTRY = 8
 """How many examples each entry of a map of whole worlds must have on average."""
 

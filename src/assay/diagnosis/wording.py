@@ -103,7 +103,7 @@ def _describe_exchange(states: tuple[ConceptState, ...]) -> str:
 
 
 def _alike(states: Sequence[ConceptState], evidence: Evidence) -> list[tuple[str, tuple[ConceptState, ...]]]:
-    """Return the states that are told together: all concepts of an encoder if they are read alike, else one each."""
+    """Return the states that share a sentence: all concepts of an encoder if they are read alike, else one each."""
     by_name = {state.concept: state for state in states}
     groups: list[tuple[str, tuple[ConceptState, ...]]] = []
     for group in evidence.knowledge.space.encoders:
@@ -153,7 +153,7 @@ def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Eviden
     explained = f"({percent(follow / answers)} of {answers:,} answers)"
     answered = set(image.values())
     if len(answered) == 1:
-        return f"It hardly tells the values of {name} apart: it says {answered.pop()} for each {explained}."
+        return f"It hardly distinguishes the values of {name}: it predicts {answered.pop()} for each {explained}."
     wrong = [f"{key} as {value}" for key, value in image.items() if key != value]
     right = [str(key) for key, value in image.items() if key == value]
     text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"

@@ -15,7 +15,7 @@ from assay.render.png import png
 FILM = 150
 """How much of a picture a mask covers, of 255."""
 TURN = 0.618
-"""How far apart on the colour wheel neighbouring numbers lie, so that they can be told apart."""
+"""How far apart on the colour wheel neighbouring numbers lie, so that they can be distinguished."""
 
 
 def film(numbers: Array) -> bytes:
