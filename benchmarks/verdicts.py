@@ -37,8 +37,8 @@ def markdown(made: list[list[str]], total: Survey, diagnoses: int) -> str:
     told, false = total.told / total.required, total.falsely_told / total.forbidden
     text = (
         f"{diagnoses:,} diagnoses ({len(SPECIMENS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, where a task "
-        f"has room for the fault): {total.told:,} of {total.required:,} required findings are reported ({told:.1%}), and "
-        f"{total.falsely_told:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
+        f"has room for the fault): {total.told:,} of {total.required:,} required findings are reported ({told:.1%}), "
+        f"and {total.falsely_told:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
     )
     missed = [f"- {miss}" for miss in total.misses]
     return "\n".join([text, "", *lines, *(["", "What went wrong:", "", *missed] if missed else [])])

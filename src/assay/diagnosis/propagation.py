@@ -71,7 +71,7 @@ def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
 
 
 def _average(of_worlds: Array, concepts: Sequence[Array]) -> Array:
-    """Return the expectation over worlds of a table: over one half of the concepts by a matrix product, then the other."""
+    """Return the expectation over worlds: over one half of the concepts by a matrix product, then the other."""
     rows, outputs = len(concepts[0]), of_worlds.shape[1]
     means = []
     for start in range(0, rows, CHUNK):
