@@ -11,6 +11,7 @@ from assay.errors import ConfigError
 if TYPE_CHECKING:
     from assay.arrays import Codes
     from assay.concepts import Value
+    from assay.config import Settings
     from assay.counting.count import ReadingCount
     from assay.logic.knowledge import Knowledge
 
@@ -71,12 +72,10 @@ def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) 
     return facts
 
 
-def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
+def _worlds(source: str, settings: "Settings", support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
     """Return the knowledge and the worlds of the support, None for all."""
-    from assay.config import Settings
     from assay.data.support import listed_worlds, random_worlds, training_support
 
-    assert isinstance(settings, Settings)
     if source.endswith(".cnf"):
         from assay.logic.cnf import knowledge_from_cnf
         from assay.logic.dimacs import parse_dimacs

@@ -27,6 +27,7 @@ def show(
 
     For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow.
     """
+    from assay.config import documented
     from assay.data.recipe import recipe_from, split_to_dict
     from assay.data.remote import is_remote
     from assay.models import BACKBONES, MODELS
@@ -54,7 +55,7 @@ def show(
         "shortcuts": _shortcuts(task, instance.knowledge, settings_from(settings, config)),
         "layout": instance.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
-        "settings": _settings(type(instance.config)),
+        "settings": documented(type(instance.config)),
         "config": instance.config.model_dump(mode="json"),
     }
     if as_json:
@@ -123,13 +124,6 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
     return f"{number} reasoning shortcuts keep the labels of {len(support):,} training worlds (assay count {task})"
 
 
-def _settings(model: Any) -> dict[str, dict[str, Any]]:
-    """Return each setting with its default and the docstring below it."""
-    from assay.config import documented
-
-    return documented(model)
-
-
 def _show_dataset(folder: Path, as_json: bool) -> None:
     from assay.data.dataset import Dataset
     from assay.data.regions import cells, region_rows
@@ -150,10 +144,11 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
 
 
 def _show_model(name: str, as_json: bool) -> None:
+    from assay.config import documented
     from assay.models import MODELS
 
     model = MODELS[name]
-    settings = _settings(model.Config)
+    settings = documented(model.Config)
     facts = {"name": name, "summary": MODELS.entry(name).summary, "has_concepts": model.has_concepts}
     if as_json:
         print_json({**facts, "can_intervene": model.can_intervene, "settings": settings})

@@ -1,6 +1,5 @@
 """Selective prediction: decide where the model is confident enough, leave the rest to a person, and count."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,25 +50,22 @@ def fit_threshold(confidence: Array, right: Array, target: float) -> float:
     >>> fit_threshold(np.array([0.9, 0.8, 0.8, 0.6]), np.array([True, True, True, False]), 0.9)
     0.8
     """
-    order = np.argsort(-confidence, kind="stable")
-    ranked, accuracy = confidence[order], np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    last_of_equal = np.append(ranked[1:] < ranked[:-1], True)
-    fine = np.flatnonzero(last_of_equal & (accuracy >= target - 1e-12))
+    coverage, accuracy = coverage_curve(confidence, right)
+    fine = np.flatnonzero(accuracy >= target - 1e-12)
     if not len(fine):
-        best = np.flatnonzero(last_of_equal)[accuracy[last_of_equal].argmax()]
+        best = accuracy.argmax()
         raise ConfigError(
             f"no threshold reaches accuracy {target:g} on validation: the best is {accuracy[best]:.3f}, "
-            f"deciding {100 * (best + 1) / len(order):.0f} %"
+            f"deciding {100 * coverage[best]:.0f} %"
         )
-    return float(ranked[fine[-1]])
+    return float(np.unique(confidence)[::-1][fine[-1]])
 
 
 def coverage_curve(confidence: Array, right: Array) -> tuple[Array, Array]:
-    """Return the risk-coverage curve as coverage and selective accuracy, from the most confident rows to all."""
+    """Return the risk-coverage curve: coverage and selective accuracy at each distinct confidence, highest first."""
     order = np.argsort(-confidence, kind="stable")
-    ranked = confidence[order]
+    ranked, counts = confidence[order], np.arange(1, len(order) + 1)
     last_of_equal = np.append(ranked[1:] < ranked[:-1], True)
-    counts = np.arange(1, len(order) + 1)
     return (counts / len(order))[last_of_equal], (np.cumsum(right[order]) / counts)[last_of_equal]
 
 
@@ -80,8 +76,3 @@ def net_work_automated(coverage: float, asked: float, concepts: int) -> float:
     -0.106
     """
     return coverage - asked / concepts
-
-
-def gain(accuracy: float, baseline: float) -> float:
-    """Return how much better than a baseline an accuracy is."""
-    return math.nan if math.isnan(accuracy) else accuracy - baseline

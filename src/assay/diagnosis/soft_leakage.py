@@ -13,12 +13,11 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.findings import Finding
+from assay.diagnosis.information import PRECISION
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
 from assay.metrics.evidence import Evidence
 
-PRECISION = 0.01
-"""Probabilities that differ by less are taken for the same."""
 LEAST = 0.1
 """The share of variance from which on a leak is reported."""
 FEWEST = 30

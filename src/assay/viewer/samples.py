@@ -124,9 +124,8 @@ def page_of(state: State, key: str, split: str, query: Query, page: int = 0, siz
 
 
 def _brief(table: SplitTable, row: int, answers: Mapping[str, Any]) -> dict[str, Any]:
-    codes = [int(table.codes(LABEL + name)[row]) for name in table.knowledge.label_names]
     predictions = {run: _prediction(predicted, row) for run, predicted in answers.items() if predicted is not None}
-    brief = {"row": row, "index": int(table.index[row]), "labels": codes, "said": predictions}
+    brief = {"row": row, "index": int(table.index[row]), "labels": table.labels[row].tolist(), "said": predictions}
     if "image" not in table.columns and "text" in table.columns:
         brief["text"] = str(table.cell("text", row))[:SNIPPET]
     return brief
@@ -161,7 +160,7 @@ def sample_of(state: State, key: str, split: str, row: int, query: Query | None 
         "row": row,
         "index": int(table.cell("index", row)),
         "concepts": list(world.codes),
-        "labels": [_label(table, name, row) for name in table.knowledge.label_names],
+        "labels": table.labels[row].tolist(),
         "tags": {name: side.tags(row) for name, side in table.sides.items()},
         "violated": violated_constraints(table.knowledge, codes),
         "has": [column for column in ("image", "instances", "parts", "depth") if column in table.columns],
@@ -178,7 +177,3 @@ def sample_of(state: State, key: str, split: str, row: int, query: Query | None 
         sample["before"] = int(rows[place - 1]) if place else None
         sample["after"] = int(rows[after]) if after < len(rows) else None
     return sample
-
-
-def _label(table: SplitTable, name: str, row: int) -> int:
-    return int(table.codes(LABEL + name)[row])

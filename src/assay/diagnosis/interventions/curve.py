@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.automation import Abstention, gain, net_work_automated
+from assay.diagnosis.automation import Abstention, net_work_automated
 from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, ModelOutput
 from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection
@@ -141,7 +141,7 @@ class Trial:
             changed=float((after.label_codes != before.label_codes).any(axis=1).mean()),
             exact=asked.exact,
         )
-        over = None if self.baseline is None else gain(point.accuracy, self.baseline)
+        over = None if self.baseline is None else point.accuracy - self.baseline
         return replace(point, automated=self._automation(point, after), gain=over)
 
     def _automation(self, point: Point, after: ModelOutput) -> Automation | None:
