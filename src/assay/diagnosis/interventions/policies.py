@@ -19,14 +19,20 @@ from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
-class Random:
-    """Any concepts, the same for every budget."""
+class _Defaults:
+    """A policy that needs no probabilities, has no score, and selects all concepts at once; see `Policy`."""
 
     threshold: float | None = None
-    name: ClassVar[str] = "random"
     soft: ClassVar[bool] = False
     scored: ClassVar[bool] = False
     adaptive: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Random(_Defaults):
+    """Any concepts, the same for every budget."""
+
+    name: ClassVar[str] = "random"
 
     def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask about a random choice."""
@@ -36,15 +42,11 @@ class Random:
 
 
 @dataclass(frozen=True)
-class FixedOrder:
+class FixedOrder(_Defaults):
     """The same order for every example: that of the concepts, or another one."""
 
     order: tuple[int, ...] = ()
-    threshold: float | None = None
     name: ClassVar[str] = "fixed"
-    soft: ClassVar[bool] = False
-    scored: ClassVar[bool] = False
-    adaptive: ClassVar[bool] = False
 
     def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask in order; units that the order leaves out come last."""
@@ -63,14 +65,12 @@ class ValidationRanked(FixedOrder):
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(_Defaults):
     """The concepts that the model is most uncertain of, by entropy in bits."""
 
-    threshold: float | None = None
     name: ClassVar[str] = "uncertainty"
     soft: ClassVar[bool] = True
     scored: ClassVar[bool] = True
-    adaptive: ClassVar[bool] = False
 
     def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask by falling entropy, above the threshold if there is one."""
@@ -79,14 +79,13 @@ class Uncertainty:
 
 
 @dataclass(frozen=True)
-class Cooperative:
+class Cooperative(_Defaults):
     """One at a time, seeing each answer before the next: what is uncertain, moves the label, and costs little.
 
     The score of a unit is its entropy, plus how far the probability of the predicted labels is expected to move when it
     is answered, less its cost, each with its weight.
     """
 
-    threshold: float | None = None
     weights: tuple[float, float, float] = (1.0, 1.0, 0.1)
     name: ClassVar[str] = "cooperative"
     soft: ClassVar[bool] = True
@@ -147,7 +146,7 @@ def expected_changes(model: IntervenableModel, units: Units, answers: Mapping[in
 
 
 @dataclass(frozen=True)
-class Responsiveness:
+class Responsiveness(_Defaults):
     """The set of concepts whose answers are most likely to change the prediction; asked if likelier than a threshold.
 
     Sets are compared exactly while there are not too many; a larger budget then adds single concepts, the most
@@ -158,7 +157,6 @@ class Responsiveness:
     name: ClassVar[str] = "responsiveness"
     soft: ClassVar[bool] = True
     scored: ClassVar[bool] = True
-    adaptive: ClassVar[bool] = False
 
     def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask about the best set."""
@@ -263,8 +261,8 @@ def policy_of(
     if make is ValidationRanked:
         if ranking is None or units is None:
             raise ConfigError("policy 'validation' needs a validation split, and there is none")
-        return ValidationRanked(ranking.order(units))
+        return ValidationRanked(order=ranking.order(units))
     if make is FixedOrder:
-        return FixedOrder(tuple(order))
+        return FixedOrder(order=tuple(order))
     policy: Policy = make() if threshold is None else make(threshold)
     return policy

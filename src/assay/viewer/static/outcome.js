@@ -85,7 +85,7 @@ function readings({ data, sample }, said, changes) {
 /** Return where the changed world lies in each rule and what it violates, where that is new, and its text. */
 function inTheRule(sample, world) {
   const places = Object.keys(world.tags).map((label) => [
-    `place in the rule of ${label}`,
+    `region of the rule of ${label}`,
     sample.tags[label].join("; "),
     world.tags[label].join("; "),
   ]);
@@ -93,7 +93,7 @@ function inTheRule(sample, world) {
   const fresh = [violated, ...places].filter(([, before, after]) => before !== after);
   const rows = fresh.map(([what, before, after]) => [what, before, arrow(after, true)]);
   return [
-    table("Place in the rule and violations", ["", ...BEFORE_AND_AFTER], rows),
+    table("Region of the rule and violations", ["", ...BEFORE_AND_AFTER], rows),
     world.text ? h("pre", {}, world.text) : null,
     h("details", {}, h("summary", {}, "The changed world in one line"), h("pre", {}, world.world)),
   ];
