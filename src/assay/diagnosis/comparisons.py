@@ -42,43 +42,59 @@ def find_memorised(views: Mapping[str, SplitView], new: Mapping[str, Array | Non
     return None
 
 
+@dataclass(frozen=True)
+class _Group:
+    """Examples of one kind, over all splits."""
+
+    right: Array
+    head_wrong: Array
+    """Whether labels are wrong although the predicted concepts imply the right ones, or are not all there."""
+    misread: Array
+    near: Array
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[SplitView, Array]]) -> "_Group":
+        """Return these rows of these splits."""
+        head_wrong = [~view.right & (~view.complete | view.implied_right) for view, _ in parts]
+        misread = [~view.concepts_right & view.complete for view, _ in parts]
+        columns = ([view.right for view, _ in parts], head_wrong, misread, [view.near for view, _ in parts])
+        masks = [mask for _, mask in parts]
+        return cls(*(np.concatenate([x[mask] for x, mask in zip(column, masks, strict=True)]) for column in columns))
+
+    @property
+    def hits(self) -> int:
+        """How many examples have right labels."""
+        return int(self.right.sum())
+
+
 def _find_memorised(
     views: Mapping[str, SplitView], new: Mapping[str, Array | None], seen_is: str, new_is: str
 ) -> Finding | None:
     """Find a model that is right on worlds of training and wrong on others, beyond what misread concepts explain."""
-    groups: dict[bool, list[tuple[Array, Array, Array, Array]]] = {True: [], False: []}
-    for name, view in views.items():
-        mask = new.get(name)
-        if mask is None:
-            continue
-        known = view.complete
-        head = ~view.right & (~known | view.implied_right)
-        for is_new in (True, False):
-            rows = mask if is_new else ~mask
-            misread = ~view.concepts_right & known
-            groups[is_new].append((view.right[rows], head[rows], misread[rows], view.near[rows]))
-    if not groups[True]:
+    parts = {name: (view, mask) for name, view in views.items() if (mask := new.get(name)) is not None}
+    if not parts:
         return None
-    fresh, old = (tuple(np.concatenate(parts) for parts in zip(*groups[key], strict=True)) for key in (True, False))
-    if min(len(fresh[0]), len(old[0])) < FEWEST or wilson(int(old[0].sum()), len(old[0]))[0] < KEPT:
+    fresh, old = _Group.of(list(parts.values())), _Group.of([(view, ~mask) for view, mask in parts.values()])
+    if min(len(fresh.right), len(old.right)) < FEWEST or wilson(old.hits, len(old.right))[0] < KEPT:
         return None
     level = min(view.level for view in views.values())
-    causes = [1, 2] if old[2].mean() <= DROP else [1]  # where known worlds are misread too, that is no memory
-    alike = [(old[3] == near, fresh[3] == near) for near in (True, False)]  # new worlds may lie nearer to the boundary
-    falls = any(rises(old[i][before], fresh[i][after], level) for i in causes for before, after in alike)
-    if not falls or not rises(~old[0], ~fresh[0], level):
+    causes = [(old.head_wrong, fresh.head_wrong)]
+    if old.misread.mean() <= DROP:  # where training worlds are misread too, that is no memory
+        causes.append((old.misread, fresh.misread))
+    falls = any(  # at equal distance: new worlds may lie nearer to the boundary
+        rises(before[old.near == near], after[fresh.near == near], level)
+        for before, after in causes
+        for near in (True, False)
+    )
+    if not falls or not rises(~old.right, ~fresh.right, level):
         return None
     text = (
-        f"Labels are right in {share_of(int(old[0].sum()), len(old[0]))} examples {seen_is}, and in "
-        f"{share_of(int(fresh[0].sum()), len(fresh[0]))} {new_is}."
+        f"Labels are right in {share_of(old.hits, len(old.right))} examples {seen_is}, and in "
+        f"{share_of(fresh.hits, len(fresh.right))} {new_is}."
     )
-    numbers = {
-        "seen": len(old[0]),
-        "seen_right": int(old[0].sum()),
-        "new": len(fresh[0]),
-        "new_right": int(fresh[0].sum()),
-    }
-    return Finding("memorised", ", ".join(n for n in views if new.get(n) is not None), text, numbers=numbers)
+    seen = {"seen": len(old.right), "seen_right": old.hits}
+    numbers = {**seen, "new": len(fresh.right), "new_right": fresh.hits}
+    return Finding("memorised", ", ".join(parts), text, numbers=numbers)
 
 
 def rises(before: Array, after: Array, level: float) -> bool:
