@@ -63,6 +63,7 @@ def intervene(
     Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
+    from assay.data.rebuild import Redrawing, task_of
     from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.report.interventions import build_record, write_interventions
@@ -75,11 +76,12 @@ def intervene(
         policy, budget, source, kind, split, threshold, tuple(_parse_names(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
+    redraw = Redrawing(task_of(dataset)) if kind == "manipulation" else None
     results: dict[str, InterventionResult] = {}
     about: dict[str, dict[str, Any]] = {}
     for folder in runs:
         answering, about[folder.name] = answering_for(folder, dataset, split)
-        results[folder.name] = carry_out(plan, dataset, answering)
+        results[folder.name] = carry_out(plan, dataset, answering, redraw)
     facts = build_record(results, dataset, about)
     page = None if output is None else write_interventions(output, results, dataset, about)
     if as_json:

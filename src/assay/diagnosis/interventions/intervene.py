@@ -8,11 +8,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.data.dataset import Dataset, SplitData
-from assay.data.rebuild import task_of
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
 from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
-from assay.diagnosis.interventions.manipulation import Answering, Manipulation, toggled
+from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggled
 from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
 from assay.diagnosis.interventions.policy import Policy
 from assay.diagnosis.interventions.sources import answers_from
@@ -82,8 +81,13 @@ class InterventionResult:
         return max(point.changed for point in self.control.points)
 
 
-def intervene(plan: InterventionPlan, dataset: Dataset, answering: Answering) -> InterventionResult:
-    """Carry out a plan on a dataset; `answering` puts the model before the pictures of a split."""
+def intervene(
+    plan: InterventionPlan, dataset: Dataset, answering: Answering, redraw: Redraw | None = None
+) -> InterventionResult:
+    """Carry out a plan on a dataset; `answering` gives the model on the images of a split.
+
+    `redraw` renders changed worlds, for manipulation.
+    """
     data = dataset[plan.split]
     model = answering(data)
     units = Units.of(dataset.knowledge.space, plan.groups, plan.costs)
@@ -95,7 +99,9 @@ def intervene(plan: InterventionPlan, dataset: Dataset, answering: Answering) ->
     asked: Trial | Manipulation
     plain: Trial | Manipulation
     if plan.kind == "manipulation":
-        made = Manipulation(trial, task_of(dataset), data, _targets(plan, data, model), answering)
+        if redraw is None:
+            raise ConfigError("manipulation draws worlds again, and nothing to draw them with was given")
+        made = Manipulation(trial, redraw, data, _targets(plan, data, model), answering)
         asked, plain = made, replace(made, targets=data.concepts)
     else:
         asked, plain = replace(trial, answers=_answers(plan.answered_by, data, model, plan)), trial
