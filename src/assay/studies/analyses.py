@@ -185,6 +185,6 @@ def analyses_from(given: list[str | dict[str, Any]], place: str = "") -> tuple[t
     return tuple(made)
 
 
-def analysed(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+def run_analysis(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Carry out an analysis of a run."""
     return ANALYSES[name][0](folder, dataset, settings)

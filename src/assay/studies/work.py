@@ -23,7 +23,7 @@ from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.runs.folder import RUN, RunFolder
-from assay.studies.analyses import analysed
+from assay.studies.analyses import run_analysis
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
 Step = DataStep | CopyStep | RunStep
@@ -150,7 +150,7 @@ def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[d
     refused: dict[str, str] = {}
     for name, settings in step.analyses:
         try:
-            numbers += [asdict(number) for number in analysed(name, folder, dataset, settings)]
+            numbers += [asdict(number) for number in run_analysis(name, folder, dataset, settings)]
         except (ConfigError, DataError) as error:  # such as a black box, whose concepts cannot be set
             refused[name] = str(error)
     return numbers, refused

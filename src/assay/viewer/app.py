@@ -22,7 +22,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from assay.errors import AssayError, ConfigError, UnknownName
-from assay.viewer.edit import asked, edited, or_why
+from assay.viewer.edit import ask_model, edit_sample, or_why
 from assay.viewer.gallery import list_tasks, task_page
 from assay.viewer.pictures import to_displayable
 from assay.viewer.runs import compare_runs, verdict_of
@@ -106,11 +106,11 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 
     @app.post("/api/data/{key}/{split}/{row}/edit")
     def edit(key: str, split: str, row: int, wanted: Edit) -> Response:
-        return _json(or_why(lambda: edited(state, key, split, row, wanted.changes)))
+        return _json(or_why(lambda: edit_sample(state, key, split, row, wanted.changes)))
 
     @app.post("/api/data/{key}/{split}/{row}/ask/{run}")
     def ask(key: str, split: str, row: int, run: str, wanted: Edit) -> Response:
-        return _json(or_why(lambda: asked(state, key, split, row, run, wanted.changes)))
+        return _json(or_why(lambda: ask_model(state, key, split, row, run, wanted.changes)))
 
 
 def _serve_tasks(app: FastAPI) -> None:

@@ -24,7 +24,7 @@ Changes = Mapping[str, int]
 """Concepts and the codes that they are set to."""
 
 
-def edited(state: State, key: str, split: str, row: int, changes: Changes) -> dict[str, Any]:
+def edit_sample(state: State, key: str, split: str, row: int, changes: Changes) -> dict[str, Any]:
     """Return the world with concepts changed: its picture, its labels by the rule, and the constraints it breaks.
 
     Where the task is not at hand nothing is drawn, and `undrawn` says why; the rule still speaks.
@@ -50,7 +50,7 @@ def edited(state: State, key: str, split: str, row: int, changes: Changes) -> di
     }
 
 
-def asked(state: State, key: str, split: str, row: int, run: str, changes: Changes) -> dict[str, Any]:
+def ask_model(state: State, key: str, split: str, row: int, run: str, changes: Changes) -> dict[str, Any]:
     """Return what a model says of the sample, of the changed picture, and of the sample with the concepts set."""
     table: SplitTable = state.table(key, split)
     model = state.shelf[key].run(run)

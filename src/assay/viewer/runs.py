@@ -37,7 +37,7 @@ def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
 
 def compare_runs(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
     """Return how two runs did on the rows of a split that both have predictions for."""
-    first, second = state.spoken(key, split, run), state.spoken(key, split, versus)
+    first, second = state.require_answers(key, split, run), state.require_answers(key, split, versus)
     rows = np.flatnonzero(first.has_answer & second.has_answer)
     right = first.right[rows], second.right[rows]
     knowledge = first.table.knowledge

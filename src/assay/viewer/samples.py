@@ -79,9 +79,9 @@ def _code(text: str, values: Sequence[Value]) -> int:
 
 
 def _outcome(state: State, key: str, split: str, query: Query) -> Array:
-    first = state.spoken(key, split, query.run)
+    first = state.require_answers(key, split, query.run)
     if query.outcome in OF_TWO:
-        second = state.spoken(key, split, query.versus)
+        second = state.require_answers(key, split, query.versus)
         both = first.has_answer & second.has_answer
         if query.outcome == "differ":
             return np.asarray(both & (first.labels != second.labels).any(axis=1))

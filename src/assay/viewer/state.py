@@ -40,7 +40,7 @@ class State:
     def _answers(self, key: str, split: str, run: str) -> Answers | None:
         return answers_of(self.shelf[key].run(run), self.table(key, split))
 
-    def spoken(self, key: str, split: str, run: str) -> Answers:
+    def require_answers(self, key: str, split: str, run: str) -> Answers:
         """Return the answers of a run for a split, which must be there."""
         found: Answers | None = self.answers(key, split, run)
         if found is None:

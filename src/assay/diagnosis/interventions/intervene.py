@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
 from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
-from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggled
+from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
 from assay.diagnosis.interventions.policy import Policy
 from assay.diagnosis.interventions.sources import answers_from
@@ -118,7 +118,7 @@ def _answers(source: str, data: SplitData, model: IntervenableModel, plan: Inter
 def _targets(plan: InterventionPlan, data: SplitData, model: IntervenableModel) -> Codes:
     """Return the values that concepts are changed to: others than the true ones, or those that a source says."""
     if plan.answered_by == TOGGLE:
-        return toggled(data.concepts, data.knowledge.space.sizes, plan.seed)
+        return toggle_concepts(data.concepts, data.knowledge.space.sizes, plan.seed)
     if plan.answered_by == "self":
         return data.concepts
     said = answers_from(plan.answered_by, data, model, plan.seed)

@@ -22,7 +22,7 @@ from assay.worlds.world import World
 Answering = Callable[[SplitData], IntervenableModel]
 
 
-def toggled(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
+def toggle_concepts(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
     """Return another value for every concept, any other where there are several."""
     rng = rng_for(seed, "toggle", len(truth))
     steps = [1 + rng.integers(size - 1, size=len(truth)) for size in sizes]
@@ -58,7 +58,7 @@ class Manipulation:
         chosen = asked or [policy.ask(state, budget) for budget in budgets]
         points, told = [], []
         for budget, one in zip(budgets, chosen, strict=True):
-            drawn, done = self.drawn(by_concept(one.units, trial.units))
+            drawn, done = self.change_worlds(by_concept(one.units, trial.units))
             after = self.answering(drawn).answer(EVERY, {})
             there = replace(trial, truth=Truth(drawn.concepts, drawn.labels))
             edited = float((drawn.concepts != trial.truth.concepts).sum(axis=1).mean())
@@ -67,7 +67,7 @@ class Manipulation:
             told.append(after)
         return Curve(tuple(points), tuple(chosen), tuple(told))
 
-    def drawn(self, concepts: Array) -> tuple[SplitData, Array]:
+    def change_worlds(self, concepts: Array) -> tuple[SplitData, Array]:
         """Return the split with these concepts of its worlds changed, and which of them could be."""
         worlds, done = [], np.zeros(concepts.shape, dtype=bool)
         for row in range(len(self.data)):
