@@ -128,7 +128,7 @@ def few_shot(seeds: range) -> str:
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
     from assay.diagnosis.attribution import HEAD, attribute
-    from assay.diagnosis.interventions.answering import FrontEnd
+    from assay.diagnosis.interventions.intervenable import BottleneckModel
 
     task = TASKS["cocologic"]()
     train, test = split_codes(task, "train", 0)[:600], split_codes(task, "test", 0)
@@ -142,8 +142,8 @@ def attribution() -> str:
         for source, codes in (("true concepts", train), ("perceived ones", seen[len(train)])):
             model = MODELS[name](task.knowledge, None, Settings({"programs": 20_000} if name == "synthesis" else {}))
             model.learn(Examples(task.knowledge, codes, certain(codes, task.space), labels))
-            front: Callable[..., list[Array]] = model.labels_from_concepts
-            held = FrontEnd(name, certain(seen[len(test)], task.space), front)
+            head: Callable[..., list[Array]] = model.labels_from_concepts
+            held = BottleneckModel(name, certain(seen[len(test)], task.space), head)
             found = attribute(held, task.knowledge, test, task.knowledge.labels_of(test))
             lines.append(f"| {name}, {source} | {' | '.join(found.rows()[-1][1:])} |")
     return "\n".join(lines)

@@ -269,7 +269,7 @@ def test_the_command_counts(tmp_path):
     )
     (tmp_path / "and3.cnf").write_text("c three\np cnf 3 3\n1 0\n2 0\n3 0\n")
     assert json.loads(run(str(tmp_path / "and3.cnf"), "--family", "block", "--json").stdout)["total"] == 6
-    assert "show next: digit 0 (6 left), then digit 1 (1 left)" in run("mnadd-evenodd").stdout
+    assert "supervise next: digit 0 (6 left), then digit 1 (1 left)" in run("mnadd-evenodd").stdout
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from assay.arrays import Array
 from assay.config import Config, Settings, checked
 from assay.data.dataset import SplitData
 from assay.data.manifest import to_json
-from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Told
+from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
@@ -127,16 +127,16 @@ class SymbolicModel(Model):
         codes = [said.labels[label.name].codes for label in self.knowledge.labels]
         return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
 
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the labels that follow from what perception says, with some concepts set."""
         spreads = self.perception.spreads(data)
         for place, given in do.items():
             spreads[place] = np.eye(self.space.sizes[place])[given] if given.ndim == 1 else given
-        return Told(self.labels_from_concepts(spreads), spreads)
+        return ModelOutput(self.labels_from_concepts(spreads), spreads)
 
-    def answerer(self, data: SplitData) -> Answerer:
+    def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the way from concepts to labels, with what perception says of the pictures."""
-        return FrontEnd(self.name, self.perception.spreads(data), self.labels_from_concepts)
+        return BottleneckModel(self.name, self.perception.spreads(data), self.labels_from_concepts)
 
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities that follow from concept probabilities, in the reading that is set."""
