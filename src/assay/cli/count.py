@@ -38,9 +38,9 @@ def count(
 ) -> None:
     """Count the readings that keep the labels: 1 means that the concepts are identified, more that shortcuts exist."""
     from assay.counting.count import count_readings
-    from assay.counting.families import family_named
+    from assay.counting.reading_classes import read_class_name
 
-    chosen = family_named(family)
+    chosen = read_class_name(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
     found = count_readings(knowledge, chosen, worlds, _shown(supervise, knowledge), budget)
     extra = _other_forms(found, check, write)
@@ -54,14 +54,14 @@ def count(
 
 def _other_forms(found: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
     """Count with another engine and write the clauses, if asked to."""
-    from assay.counting.backends import count_with, encoded
+    from assay.counting.backends import count_with, encode_problem
     from assay.files import write_atomically
 
     made: dict[str, str | int] = {}
     if (check or write) and found.readings is None:
         raise ConfigError(f"--check and --write need an exact count of a table of entries, not family {found.family!r}")
     if write is not None and found.readings is not None:
-        write_atomically(write, encoded(found.readings.problem).to_dimacs().encode())
+        write_atomically(write, encode_problem(found.readings.problem).to_dimacs().encode())
         made["dimacs"] = str(write)
     if check is not None and found.readings is not None:
         made[check] = count_with(check, found.readings.problem).count

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.block import block_count
-from assay.counting.families import Family, family_named, most_readings
-from assay.counting.full import all_worlds, prove_on_all
+from assay.counting.concept_permutations import count_block_readings
+from assay.counting.counterexample_guided import all_worlds, prove_on_all
 from assay.counting.problem import Problem, Shown
+from assay.counting.reading_classes import ReadingClass, most_readings, read_class_name
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
 from assay.errors import ConfigError, KnowledgeError, TooLarge
@@ -25,7 +25,7 @@ MOST_DIGITS = 100_000
 class ReadingCount:
     """How many optimal readings there are: exactly `total`, or between `low` and `high`."""
 
-    family: Family
+    family: ReadingClass
     worlds: int | None
     """How many worlds the support has; None for all of a space too large to list."""
     low: int
@@ -55,7 +55,7 @@ class ReadingCount:
 
 def count_readings(
     knowledge: Knowledge,
-    family: Family = "shared",
+    family: ReadingClass = "shared",
     support: Codes | None = None,
     shown: Shown | None = None,
     seconds: float = 60.0,
@@ -70,7 +70,7 @@ def count_readings(
     24
     """
     start, shown = time.monotonic(), shown or {}
-    if family_named(family) in ("free", "block", "block-permutation"):
+    if read_class_name(family) in ("free", "block", "block-permutation"):
         if shown:
             raise ConfigError(f"family {family!r} takes no supervision; use per-concept, shared or per-object")
         return _whole_maps(knowledge, family, support, seconds, start)
@@ -110,7 +110,7 @@ def _names(problem: Problem) -> tuple[str, ...]:
     return tuple(entry.text for entry in problem.entries if (entry.owner, entry.truth) in problem.shown)
 
 
-def _proved(knowledge: Knowledge, family: Family, shown: Shown, seconds: float, start: float) -> ReadingCount:
+def _proved(knowledge: Knowledge, family: ReadingClass, shown: Shown, seconds: float, start: float) -> ReadingCount:
     """Count on all of a space too large to list."""
     try:
         readings, proved = prove_on_all(knowledge, family, shown, seconds)
@@ -128,7 +128,7 @@ def _proved(knowledge: Knowledge, family: Family, shown: Shown, seconds: float, 
 
 
 def _whole_maps(
-    knowledge: Knowledge, family: Family, support: Codes | None, seconds: float, start: float
+    knowledge: Knowledge, family: ReadingClass, support: Codes | None, seconds: float, start: float
 ) -> ReadingCount:
     used = _used(knowledge, support)
     worlds = sum(used)
@@ -138,7 +138,7 @@ def _whole_maps(
         total, method = _free(knowledge, used), "closed form"
     else:
         try:
-            total, method = block_count(knowledge, support, family == "block-permutation", seconds)
+            total, method = count_block_readings(knowledge, support, family == "block-permutation", seconds)
         except (OutOfTime, KeyboardInterrupt):
             sizes = knowledge.space.sizes
             most = math.factorial(len(sizes)) * math.prod(max(sizes) ** max(sizes) for _ in sizes)

@@ -9,12 +9,12 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.counting.families import Cell, Entry, Family, cells, entry_of
+from assay.counting.reading_classes import Cell, ReadingClass, ReadingEntry, cells, entry_of
 from assay.errors import ConfigError, FormulaError
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge, Label
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 
 Shown = Mapping[str, Iterable[Value] | None]
 """Concepts that are shown to the model, all of their values (None) or some."""
@@ -25,7 +25,7 @@ class Problem:
     """Knowledge, a family of readings, the support (distinct worlds as codes), and the entries that are shown."""
 
     knowledge: Knowledge
-    family: Family
+    family: ReadingClass
     support: Codes
     shown: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
 
@@ -47,9 +47,9 @@ class Problem:
         return cells(self.knowledge.space, self.family)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ReadingEntry, ...]:
         """The entries that decide how the worlds of the support are read."""
-        found: dict[tuple[str, tuple[Value, ...]], Entry] = {}
+        found: dict[tuple[str, tuple[Value, ...]], ReadingEntry] = {}
         for cell in self.cells:
             _, rows = np.unique(self.support[:, list(cell.columns)], axis=0, return_index=True)
             for codes in self.support[np.sort(rows)].tolist():
@@ -75,7 +75,7 @@ class Problem:
     def constraints(self) -> list[Formula]:
         """Return what makes a reading optimal: the labels of the support stay, and shown entries are right."""
         space = self.knowledge.space
-        formulas = [grounded(label.formula, space) for label in self.knowledge.labels]
+        formulas = [ground_formula(label.formula, space) for label in self.knowledge.labels]
         labels = self.knowledge.labels_of(self.support)
         made = []
         for codes, given in zip(self.support.tolist(), labels.tolist(), strict=True):
@@ -84,7 +84,7 @@ class Problem:
                 entry = entry_of(space, cell, codes)
                 meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
             for label, formula, code in zip(self.knowledge.labels, formulas, given, strict=True):
-                made.append(equals(substituted(formula, meanings), label, code))
+                made.append(equals(substitute(formula, meanings), label, code))
         for key in self.shown:
             number = self.numbers[key]
             entry = self.entries[number]
@@ -101,7 +101,9 @@ class Problem:
             raise ConfigError("a rule about objects that may be absent cannot be written over entries") from None
 
 
-def _order(found: Mapping[tuple[str, tuple[Value, ...]], Entry]) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
+def _order(
+    found: Mapping[tuple[str, tuple[Value, ...]], ReadingEntry],
+) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
     """Sort entries by owner as first met, then by what is truly there: entries of one map stand together."""
     owners = list(dict.fromkeys(owner for owner, _ in found))
     return lambda key: (owners.index(key[0]), [(isinstance(value, str), value) for value in key[1]])

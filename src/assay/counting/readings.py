@@ -10,15 +10,15 @@ from itertools import combinations
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.families import Entry, entry_of
-from assay.counting.interchange import Alike
+from assay.counting.interchangeable_values import AlikeValues
 from assay.counting.problem import Problem
+from assay.counting.reading_classes import ReadingEntry, entry_of
 from assay.counting.solver import OutOfTime, Part, Solver
 from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
-class Step:
+class LabellingStep:
     """A step of a labelling plan: what is shown, in words, and how many readings are left."""
 
     shown: str
@@ -51,7 +51,7 @@ class Readings:
         codes = range(self.solver.space.sizes[number])
         return [self._ways(self.part, 0, number, code, alike) for code in codes]
 
-    def identifiability(self) -> list[tuple[Entry, float]]:
+    def identifiability(self) -> list[tuple[ReadingEntry, float]]:
         """Return, for each entry, the share of optimal readings that read it right."""
         found = []
         for number, entry in enumerate(self.problem.entries):
@@ -59,7 +59,7 @@ class Readings:
             found.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
         return found
 
-    def _ways(self, part: Part, mask: int, number: int, code: int, alike: Alike) -> int:
+    def _ways(self, part: Part, mask: int, number: int, code: int, alike: AlikeValues) -> int:
         """Return how many readings of a part give a value for an entry; `mask` has the entries known before."""
         solver = self.solver
         if code in alike.codes:
@@ -121,14 +121,14 @@ class Readings:
         wrong = {r: sum(a != b for a, b in zip(r, truth, strict=True)) for r in offered if r != truth}
         return sorted(wrong, key=lambda reading: (wrong[reading], reading))[:count]
 
-    def plan(self, seconds: float = PLANNING) -> list[Step]:
+    def plan(self, seconds: float = PLANNING) -> list[LabellingStep]:
         """Return what to show, one entry after the other, each removing as many readings as one can.
 
         A plan that its budget cuts short ends with more than one reading left.
         """
         return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)], seconds)
 
-    def plan_examples(self, seconds: float = PLANNING) -> list[Step]:
+    def plan_examples(self, seconds: float = PLANNING) -> list[LabellingStep]:
         """Return which worlds of the support to show whole, one after the other, each removing as many as one can."""
         problem, space = self.problem, self.problem.knowledge.space
         options = []
@@ -138,8 +138,8 @@ class Readings:
             options.append((" ".join(f"{n}={v}" for n, v in space.decode(codes).items()), numbers))
         return self._greedy(options, seconds)
 
-    def _greedy(self, options: list[tuple[str, tuple[int, ...]]], seconds: float) -> list[Step]:
-        part, mask, left, steps = self.part, 0, self.total, list[Step]()
+    def _greedy(self, options: list[tuple[str, tuple[int, ...]]], seconds: float) -> list[LabellingStep]:
+        part, mask, left, steps = self.part, 0, self.total, list[LabellingStep]()
         self.solver.deadline = time.monotonic() + seconds
         try:
             while left > 1:
@@ -147,7 +147,7 @@ class Readings:
                 (part, mask, left), text = min(tried, key=lambda option: option[0][2])
                 if steps and left == steps[-1].left:
                     break  # what is left cannot be told apart by showing any of these
-                steps.append(Step(text, left))
+                steps.append(LabellingStep(text, left))
         except OutOfTime:
             return steps
         finally:
@@ -161,7 +161,7 @@ class Readings:
             mask |= 1 << number
         return part, mask, self.solver.count(part) * self.solver.free(self.solver.mask(part) | mask)
 
-    def least_to_show(self, most: int = 4) -> tuple[Entry, ...] | None:
+    def least_to_show(self, most: int = 4) -> tuple[ReadingEntry, ...] | None:
         """Return the fewest entries that, shown, leave only the right reading; None if more than `most` are needed."""
         for size in range(most + 1):
             for chosen in combinations(range(len(self.problem.entries)), size):

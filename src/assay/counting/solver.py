@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 
 from assay.concepts import ConceptSpace
-from assay.counting.interchange import Interchange
+from assay.counting.interchangeable_values import Interchange
 from assay.errors import AssayError
 from assay.logic.formula import Formula
 from assay.logic.residual import Residuals

@@ -27,7 +27,7 @@ def truth_table(knowledge: Knowledge) -> Array:
     return table
 
 
-def values_told_apart(table: Array, axis: int) -> int:
+def count_distinct_values(table: Array, axis: int) -> int:
     """Return how many kinds of values a concept has, as far as the labels can tell; one if it does not matter."""
     return len(np.unique(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1), axis=0))
 

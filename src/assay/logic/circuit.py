@@ -16,7 +16,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.errors import TooLarge
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.residual import Residuals
 from assay.logic.terms import Term
 from assay.logic.traverse import names_in
@@ -84,7 +84,7 @@ class Diagram:
             ways = following
         return dict(zip(self.outcomes, (int(way) for way in ways), strict=True))
 
-    def among(self, wanted: Array) -> "Ranking":
+    def among(self, wanted: Array) -> "WorldRanking":
         """Return the ranking of the worlds whose outcome is wanted (a truth value for each outcome)."""
         ways = np.where(wanted, 1, 0).astype(object)
         below = [ways]
@@ -93,7 +93,7 @@ class Diagram:
             below.append(ways)
         total = int(below[-1][0])
         exact: Any = np.int64 if total < 2**62 else object
-        return Ranking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
+        return WorldRanking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
 
     def most_probable(self, distributions: Sequence[Array], wanted: Array) -> tuple[Codes, Array]:
         """Return, for each example, the most probable world with a wanted outcome, and its log probability.
@@ -117,7 +117,7 @@ class Diagram:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class WorldRanking:
     """The worlds with certain outcomes, numbered from 0: any one can be asked for, and found again."""
 
     diagram: Diagram
@@ -181,7 +181,7 @@ def compile_diagram(
     8
     """
     kinds = [shape_of(formula, space).kind for formula in formulas]
-    flat = [grounded(formula, space) for formula in formulas]
+    flat = [ground_formula(formula, space) for formula in formulas]
     if order is not None:
         asked = tuple(space.place(name) for name in order)
         return _labelled(_compiled(flat, space, asked, budget), kinds)
@@ -241,7 +241,7 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
         layers.append(rows)
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
-    return reduced(space, order, layers, outcomes)
+    return reduce_diagram(space, order, layers, outcomes)
 
 
 def _decided(value: Value | None) -> Value:
@@ -250,7 +250,9 @@ def _decided(value: Value | None) -> Value:
     return value
 
 
-def reduced(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
+def reduce_diagram(
+    space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]
+) -> Diagram:
     """Merge, from the last layer up, nodes that lead to the same places; number outcomes in sorted order."""
     ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
     numbers = {outcome: number for number, outcome in enumerate(ranked)}

@@ -12,7 +12,7 @@ from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
 from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.knowledge import Knowledge
 
 
@@ -51,7 +51,7 @@ def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CN
         if label.name in given:
             encoder.add(literals.get(given[label.name], encoder.literal(f.Const(False))))
     if knowledge.possible != f.Const(True):
-        encoder.require(grounded(knowledge.possible, knowledge.space))
+        encoder.require(ground_formula(knowledge.possible, knowledge.space))
     return CNF(encoder.variables, tuple(encoder.clauses), encoder.meanings)
 
 
@@ -112,7 +112,7 @@ class _Encoder:
 
     def values_of(self, formula: Formula) -> dict[Value, int]:
         """Return a literal for each value that the formula can take."""
-        flat = grounded(formula, self.space)
+        flat = ground_formula(formula, self.space)
         if shape_of(flat, self.space).kind == "bool" and (_connective(flat) or isinstance(flat, (f.Var, f.Const))):
             literal = self.literal(flat)
             return {False: -literal, True: literal}

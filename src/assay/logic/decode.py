@@ -18,7 +18,7 @@ from assay.errors import KnowledgeError
 from assay.logic.circuit import IMPOSSIBLE, Diagram
 from assay.logic.knowledge import Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions
-from assay.logic.tally import holding
+from assay.logic.tally import true_outcomes
 
 CELLS = 20_000_000
 """How many numbers a batch may hold at once."""
@@ -74,7 +74,7 @@ class Decoder:
         diagram = self.limits.diagram([SLOTS])
         if diagram is None:
             raise KnowledgeError("the slots of this space are too large to decode under")
-        return np.concatenate([~holding(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
+        return np.concatenate([~true_outcomes(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
 
     def _solved(self, kept: Array, distributions: list[Array]) -> tuple[Codes, Array]:
         """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
@@ -82,7 +82,7 @@ class Decoder:
         if diagram is None:
             found = [self._searched([one[row] for one in distributions]) for row in range(len(distributions[0]))]
             return np.stack([codes for codes, _ in found]), np.array([proven for _, proven in found])
-        if not holding(diagram).any():
+        if not true_outcomes(diagram).any():
             raise KnowledgeError("no world keeps all constraints: there is nothing to decode to")
         codes = _most_probable(diagram, distributions)
         proven = np.ones(len(codes), dtype=bool)
@@ -168,7 +168,7 @@ def _most_probable(diagram: Diagram, distributions: list[Array]) -> Codes:
     """Return the best worlds, in batches that fit into memory."""
     rows, size = len(distributions[0]), max(1, CELLS // (diagram.size + 13 * diagram.width))
     parts = [[one[start : start + size] for one in distributions] for start in range(0, rows, size)]
-    return np.concatenate([diagram.most_probable(part, holding(diagram))[0] for part in parts])
+    return np.concatenate([diagram.most_probable(part, true_outcomes(diagram))[0] for part in parts])
 
 
 def _log(probabilities: Array) -> Array:

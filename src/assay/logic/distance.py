@@ -8,11 +8,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
-from assay.logic.change import flips
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, And, Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
+from assay.logic.sensitivity import flips
 from assay.logic.traverse import names_in
 
 NODES = 20_000
@@ -71,7 +71,7 @@ def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
 def _bounds(label: Formula, space: ConceptSpace, codes: Codes, within: Formula) -> Distances:
     """Return 1 where one change does it, and elsewhere a bound: each change mends only the parts that it touches."""
     one = np.asarray(flips(label, space, codes, within).any(axis=1))
-    flat = grounded(label, space)
+    flat = ground_formula(label, space)
     parts: Sequence[Formula] = flat.parts if isinstance(flat, And) else (flat,)
     broken = sum((~Evaluator(space, part)(codes)).astype(np.int64) for part in parts)
     uses = [name for part in parts for name in names_in(part)]

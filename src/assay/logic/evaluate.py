@@ -11,8 +11,8 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.ground import Shape, grounded, largest_number, shape_of
-from assay.logic.plan import BYTE, ColumnCount, Make, Plan, Prepared
+from assay.logic.ground import FormulaShape, ground_formula, largest_number, shape_of
+from assay.logic.plan import BYTE, ColumnCount, Make, Plan, PreparedPart
 from assay.logic.traverse import children, names_in, walk
 
 ROWS = 32_768
@@ -44,8 +44,8 @@ class Evaluator:
 
     def __init__(self, space: ConceptSpace, formula: Formula) -> None:
         self.space = space
-        self.shape: Shape = shape_of(formula, space)
-        self.formula = grounded(formula, space)
+        self.shape: FormulaShape = shape_of(formula, space)
+        self.formula = ground_formula(formula, space)
         self.big = largest_number(formula, space) >= 2**62
         self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
@@ -118,20 +118,20 @@ class Evaluator:
         """Return the array, or the one number, that a part of the formula gives."""
         return self._plan((formula,)).run(codes)[0]
 
-    def _prepared(self, formula: Formula) -> Prepared:
+    def _prepared(self, formula: Formula) -> PreparedPart:
         """Return what must be known before a part of the formula, and how it follows."""
         match formula:
             case f.Const(value):
                 number = self.number(value)
-                return Prepared((), lambda inside, codes: number)
+                return PreparedPart((), lambda inside, codes: number)
             case f.Var(name):
-                return Prepared((), lambda inside, codes: self._values(name, codes))
+                return PreparedPart((), lambda inside, codes: self._values(name, codes))
             case f.Compare(operator, f.Var(name), f.Const(value)):
-                return Prepared((), self._tested(operator, name, value))
+                return PreparedPart((), self._tested(operator, name, value))
             case f.Count(parts) if all(_is_test(part) for part in parts):
-                return Prepared((), ColumnCount(self._weights(parts)))
+                return PreparedPart((), ColumnCount(self._weights(parts)))
         fold = isinstance(formula, (f.And, f.Or, f.Xor))
-        return Prepared(children(formula), lambda inside, codes: self.apply(formula, inside), fold)
+        return PreparedPart(children(formula), lambda inside, codes: self.apply(formula, inside), fold)
 
     def apply(self, formula: Formula, inside: list[Any]) -> Any:
         """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
@@ -226,12 +226,12 @@ class Evaluator:
 
     def _asked(self, formula: f.Oracle, parts: list[Any]) -> Array:
         """Return what a program says of worlds told by the numbers of its concepts."""
-        from assay.logic.prolog.oracle import asked
+        from assay.logic.prolog.oracle import ask_program
 
         rows = np.stack(np.broadcast_arrays(*[np.atleast_1d(part) for part in parts]), axis=1)
         concepts = [self.space.concept(name) for name in names_in(formula)]
         numbers = {concept.name: [self.number(value) for value in concept.values] for concept in concepts}
-        return asked(formula, self.space, rows, numbers)
+        return ask_program(formula, self.space, rows, numbers)
 
     def _whole(self, part: Any) -> Any:
         """Return truth values as numbers, in the width in use."""

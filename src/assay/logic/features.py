@@ -51,7 +51,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Grouped(Feature):
+class GroupedValues(Feature):
     """One concept, its values in classes: `of[code]` is the class of a value."""
 
     concept: Concept
@@ -73,7 +73,7 @@ class Grouped(Feature):
     def said(self, allowed: frozenset[int]) -> tuple[Formula, str]:
         """Return "has one of these values" as a formula and in words."""
         values = [v for v, number in zip(self.concept.values, self.of, strict=True) if number in allowed]
-        return described(self.concept, values)
+        return describe_values(self.concept, values)
 
     @cached_property
     def steps(self) -> Array | None:
@@ -91,7 +91,7 @@ WAYS: dict[frozenset[int], f.Operator] = {
 
 
 @dataclass(frozen=True)
-class Ordered(Feature):
+class ComparedNumbers(Feature):
     """Two numbers compared: equal, less, more."""
 
     left: Formula
@@ -106,7 +106,7 @@ class Ordered(Feature):
         return str(self.formula(allowed))
 
 
-def described(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
+def describe_values(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
     """Return "the concept has one of these values", as a formula and in words.
 
     >>> described(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
@@ -188,7 +188,7 @@ def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
     single: dict[str, list[Formula]] = {}
     order: dict[str | Formula, None] = {}
     relations: dict[Formula, Feature] = {}
-    for atom in dict.fromkeys(guarded(atom, space) for atom in atoms(formula)):
+    for atom in dict.fromkeys(guard_atom(atom, space) for atom in atoms(formula)):
         names = names_in(atom)
         if len(names) == 1:
             single.setdefault(names[0], []).append(atom)
@@ -200,7 +200,7 @@ def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
     return tuple(_grouped(key, single[key], space) if isinstance(key, str) else relations[key] for key in order)
 
 
-def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> Grouped:
+def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> GroupedValues:
     concept, place = space.concept(name), space.place(name)
     codes = np.zeros((len(concept.values), len(space)), dtype=np.int64)
     codes[:, place] = np.arange(len(concept.values))
@@ -211,8 +211,8 @@ def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> Grouped:
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of = tuple(numbers[key] for key in keys)
     members = [[v for v, number in zip(concept.values, of, strict=True) if number == one] for one in numbers.values()]
-    said = [described(concept, values) for values in members]
-    return Grouped((name,), tuple(one[0] for one in said), tuple(one[1] for one in said), concept, of)
+    said = [describe_values(concept, values) for values in members]
+    return GroupedValues((name,), tuple(one[0] for one in said), tuple(one[1] for one in said), concept, of)
 
 
 def _relation(atom: Formula, space: ConceptSpace) -> Feature:
@@ -226,10 +226,10 @@ def _relation(atom: Formula, space: ConceptSpace) -> Feature:
         made: tuple[Formula, ...] = (left.eq(right), left.ne(right))
         return Feature(names, made, tuple(str(one) for one in made))
     made = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
-    return Ordered(names, made, tuple(str(one) for one in made), left, right)
+    return ComparedNumbers(names, made, tuple(str(one) for one in made), left, right)
 
 
-def guarded(atom: Formula, space: ConceptSpace) -> Formula:
+def guard_atom(atom: Formula, space: ConceptSpace) -> Formula:
     """Return an atom that can stand alone: one that only has a meaning where objects are there says that they are."""
     try:
         shape_of(atom, space)

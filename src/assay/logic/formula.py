@@ -95,9 +95,9 @@ class Formula:
         raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
 
     def __str__(self) -> str:
-        from assay.logic.write import written
+        from assay.logic.write import write_formula
 
-        return written(self)
+        return write_formula(self)
 
     def __repr__(self) -> str:
         return f"<{self}>"

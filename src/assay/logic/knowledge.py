@@ -13,9 +13,9 @@ from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Const, Formula, Oracle, conjunction
-from assay.logic.ground import Shape, grounded, shape_of, well_formed
+from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted, walk
+from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, boundary_of
 
 
@@ -86,12 +86,12 @@ class Knowledge:
         for name, text in (definitions or {}).items():
             if name in space.places:
                 raise KnowledgeError(f"definition {name!r} has the name of a concept; choose another")
-            meanings[name] = substituted(_formula(text), meanings)
-        read = {name: substituted(_formula(text), meanings) for name, text in labels.items()}
-        limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)
+            meanings[name] = substitute(_formula(text), meanings)
+        read = {name: substitute(_formula(text), meanings) for name, text in labels.items()}
+        limits = tuple(Constraint(c.name, substitute(c.formula, meanings), c.tags) for c in constraints)
         for limit in limits:
             _must_be_truth(limit, space)
-        drawn = {name: replace(one, score=substituted(one.score, meanings)) for name, one in (odds or {}).items()}
+        drawn = {name: replace(one, score=substitute(one.score, meanings)) for name, one in (odds or {}).items()}
         for name in drawn:
             if name not in read:
                 raise UnknownName(f"odds for no label: {name!r}{suggestion(name, read)}")
@@ -169,7 +169,7 @@ class Knowledge:
     @cached_property
     def _limits(self) -> tuple[Evaluator, list[Formula]]:
         """All constraints made ready for arrays together, as they share much."""
-        formulas = [grounded(constraint.formula, self.space) for constraint in self.constraints]
+        formulas = [ground_formula(constraint.formula, self.space) for constraint in self.constraints]
         return Evaluator(self.space, conjunction(*formulas)), formulas
 
     @cached_property
@@ -274,9 +274,9 @@ def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) 
     return Label(name, formula, values, odds)
 
 
-def _possible_values(formula: Formula, space: ConceptSpace, shape: Shape) -> tuple[Value, ...]:
+def _possible_values(formula: Formula, space: ConceptSpace, shape: FormulaShape) -> tuple[Value, ...]:
     """Return the values that a number or symbol can take, in order."""
-    found = [outcome[0] for outcome in compile_diagram([grounded(formula, space)], space).outcomes]
+    found = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
     if shape.kind == "symbol":
         return tuple(symbol for symbol in shape.symbols if symbol in found and symbol != ABSENT)
     return tuple(sorted(int(value) for value in found if value != ABSENT))

@@ -7,11 +7,11 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.circuit import Diagram, Outcome, letters, reduced
+from assay.logic.circuit import Diagram, Outcome, letters, reduce_diagram
 from assay.logic.formula import TRUE, Formula
 from assay.logic.ground import well_formed
 from assay.logic.knowledge import Knowledge
-from assay.logic.tally import holding, truth_diagram
+from assay.logic.tally import true_outcomes, truth_diagram
 
 BUDGET = 150_000
 """How many nodes a diagram of constraints may have."""
@@ -59,7 +59,7 @@ class Limits:
                 return truth_diagram(self.formulas[next(iter(names))], self.space, self.budget)
             *others, largest = self.small_first(names)
             one, other = self.diagram(others), self.diagram([largest])
-            return None if one is None or other is None else conjoined(one, other, self.budget)
+            return None if one is None or other is None else conjoin(one, other, self.budget)
         except TooLarge:
             return None
 
@@ -109,12 +109,12 @@ class Limits:
         """Return the diagram of each group."""
         made = [self.diagram(group) for group in self.groups]
         for diagram, group in zip(made, self.groups, strict=True):
-            if diagram is not None and not holding(diagram).any():
+            if diagram is not None and not true_outcomes(diagram).any():
                 raise KnowledgeError(f"no world keeps these constraints together: {', '.join(group)}")
         return [diagram for diagram in made if diagram is not None]
 
 
-def conjoined(one: Diagram, other: Diagram, budget: int = BUDGET) -> Diagram:
+def conjoin(one: Diagram, other: Diagram, budget: int = BUDGET) -> Diagram:
     """Return the diagram of "both hold", of two diagrams of one truth value in the same order of concepts."""
     if one.order != other.order:
         raise ValueError("diagrams in different orders cannot be joined")
@@ -132,14 +132,14 @@ def conjoined(one: Diagram, other: Diagram, budget: int = BUDGET) -> Diagram:
         layers.append(targets.reshape(keys.shape)[:, of_code].astype(np.int32))
         pairs = np.stack(np.divmod(distinct, int(second.max()) + 1), axis=1)
         pairs[distinct < 0] = -1
-    truth = holding(one), holding(other)
+    truth = true_outcomes(one), true_outcomes(other)
     outcomes: list[Outcome] = [(bool(a >= 0 and truth[0][a] and truth[1][b]),) for a, b in pairs.tolist()]
-    return reduced(one.space, one.order, layers, outcomes)
+    return reduce_diagram(one.space, one.order, layers, outcomes)
 
 
 def dead_ends(diagram: Diagram) -> list[Array]:
     """Return for each layer, and the outcomes, which nodes lead to no true outcome."""
-    found = [~holding(diagram)]
+    found = [~true_outcomes(diagram)]
     for layer in reversed(diagram.layers):
         found.append(np.asarray(found[-1][layer].all(axis=1)))
     return found[::-1]
@@ -147,7 +147,7 @@ def dead_ends(diagram: Diagram) -> list[Array]:
 
 def best_completions(diagram: Diagram, costs: Sequence[Array]) -> list[Array]:
     """Return for each layer, and the outcomes, the least cost from each node on to a true outcome, for one example."""
-    found = [np.where(holding(diagram), 0.0, np.inf)]
+    found = [np.where(true_outcomes(diagram), 0.0, np.inf)]
     for place, layer in zip(reversed(diagram.order), reversed(diagram.layers), strict=True):
         found.append((found[-1][layer] + costs[place][None, :]).min(axis=1))
     return found[::-1]

@@ -16,7 +16,7 @@ BYTE = 255
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPart:
     """A part of a formula, ready to be computed: the parts that must be known first, and how.
 
     With `fold`, the parts inside are taken in one by one, the first two to begin with, so that none must wait.
@@ -39,7 +39,7 @@ class Step:
 class Plan:
     """Some formulas as steps; a step comes after all that it needs."""
 
-    def __init__(self, formulas: Sequence[Formula], prepare: Callable[[Formula], Prepared]) -> None:
+    def __init__(self, formulas: Sequence[Formula], prepare: Callable[[Formula], PreparedPart]) -> None:
         self.prepare = prepare
         self.numbers: dict[Formula, int] = {}
         self.found: list[tuple[tuple[int, ...], Make]] = []
@@ -57,7 +57,7 @@ class Plan:
                 self.numbers[formula] = self._added(inside, ready.make)
         return self.numbers[formula]
 
-    def _folded(self, ready: Prepared) -> int:
+    def _folded(self, ready: PreparedPart) -> int:
         so_far = self._number(ready.inside[0])
         for part in ready.inside[1:]:
             so_far = self._added((so_far, self._number(part)), ready.make)

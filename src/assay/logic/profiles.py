@@ -14,9 +14,9 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
 from assay.logic.evaluate import evaluate
-from assay.logic.features import Feature, Grouped, features_of
+from assay.logic.features import Feature, GroupedValues, features_of
 from assay.logic.formula import TRUE, Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.traverse import names_in
 
 MOST_WORLDS = 200_000
@@ -44,14 +44,14 @@ class Profiles:
 
 def profiles_of(rule: Formula, space: ConceptSpace, within: Formula) -> Profiles:
     """Return the profiles of a rule, or raise TooLarge."""
-    flat = grounded(rule, space)
+    flat = ground_formula(rule, space)
     features = features_of(flat, space)
-    named = dict.fromkeys((*names_in(flat), *names_in(grounded(within, space))))
+    named = dict.fromkeys((*names_in(flat), *names_in(ground_formula(within, space))))
     places = [space.place(name) for name in named]
     if prod(space.sizes[place] for place in places) <= MOST_WORLDS:
         return _from_worlds(rule, space, within, features, places)
-    if within == TRUE and all(isinstance(feature, Grouped) for feature in features):
-        return _from_classes(rule, space, [feature for feature in features if isinstance(feature, Grouped)])
+    if within == TRUE and all(isinstance(feature, GroupedValues) for feature in features):
+        return _from_classes(rule, space, [feature for feature in features if isinstance(feature, GroupedValues)])
     raise TooLarge("the rule has too many worlds to list the ways in which it holds")
 
 
@@ -106,7 +106,7 @@ class _Grid:
         return Move(self.space.names[place], before, after)
 
 
-def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[Grouped]) -> Profiles:
+def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[GroupedValues]) -> Profiles:
     sizes = [feature.size for feature in features]
     _refuse_many(prod(sizes))
     rows = _listed(sizes)
@@ -119,7 +119,7 @@ def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[Grouped
     return Profiles(tuple(features), rows, holds, tuple(moves))
 
 
-def _class_move(number: int, feature: Grouped, rows: Array, holds: Array) -> Move:
+def _class_move(number: int, feature: GroupedValues, rows: Array, holds: Array) -> Move:
     stride = prod(int(size) for size in rows.max(axis=0)[number + 1 :] + 1)
     pairs = []
     for one in range(feature.size):
@@ -133,7 +133,9 @@ def _class_move(number: int, feature: Grouped, rows: Array, holds: Array) -> Mov
 
 def steps_of(name: str, features: Sequence[Feature]) -> Array | None:
     """Return the steps of a concept, or None where every change of it is one."""
-    found: Iterator[Grouped] = (one for one in features if isinstance(one, Grouped) and one.concept.name == name)
+    found: Iterator[GroupedValues] = (
+        one for one in features if isinstance(one, GroupedValues) and one.concept.name == name
+    )
     feature = next(found, None)
     return None if feature is None else feature.steps
 

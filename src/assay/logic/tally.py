@@ -17,11 +17,11 @@ from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import FormulaError, TooLarge
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram, Outcome, compile_diagram, reduced
+from assay.logic.circuit import Diagram, Outcome, compile_diagram, reduce_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
-from assay.logic.ground import grounded, shape_of
-from assay.logic.traverse import names_in, rebuilt
+from assay.logic.ground import ground_formula, shape_of
+from assay.logic.traverse import map_children, names_in
 
 SCOPE = 2
 """How many concepts a term may look at."""
@@ -38,7 +38,7 @@ class NotTallied(Exception):
 
 
 @dataclass(frozen=True)
-class Term:
+class TallyTerm:
     """A number that depends on one or two concepts: `table[code]`, or `table[code, code]`; its least value is 0."""
 
     places: tuple[int, ...]
@@ -49,7 +49,7 @@ class Term:
 class Tally:
     """A sum of terms."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[TallyTerm, ...]
 
     @property
     def most(self) -> int:
@@ -66,7 +66,7 @@ class Skeleton:
         self.numbers: dict[tuple[Formula, ...], int] = {}
         shape_of(formula, space)
         try:
-            self.formula = self._truth(grounded(formula, space))
+            self.formula = self._truth(ground_formula(formula, space))
         except FormulaError as error:  # a part that counts only where its guard holds cannot stand alone
             raise NotTallied(str(error)) from None
         if not self.tallies:
@@ -96,7 +96,7 @@ class Skeleton:
                 return total(*([self._sum(near)] if near else []), *map(self._rewritten, far))
             case f.AllDifferent() | f.AllEqual() | f.Member():
                 raise NotTallied(type(part).__name__)
-        return rebuilt(part, self._rewritten)
+        return map_children(part, self._rewritten)
 
     def _truth(self, part: Formula) -> Formula:
         return self._sum((part,)).eq(1) if self._local(part) else self._rewritten(part)
@@ -114,13 +114,13 @@ class Skeleton:
         tally = Var(f"t{self.numbers[parts]}")
         return tally + least if least else tally
 
-    def _term(self, part: Formula) -> tuple[Term, int]:
+    def _term(self, part: Formula) -> tuple[TallyTerm, int]:
         names = names_in(part)
         if shape_of(part, self.space).kind == "symbol" or shape_of(part, self.space).optional:
             raise NotTallied(str(part))
         inner = ConceptSpace(tuple(self.space.concept(name) for name in names))
         values = Evaluator(inner, part)(inner.all_codes()).astype(np.int64).reshape(inner.sizes)
-        return Term(tuple(self.space.place(name) for name in names), values - values.min()), int(values.min())
+        return TallyTerm(tuple(self.space.place(name) for name in names), values - values.min()), int(values.min())
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Sweep:
             layers.append(table[:, self.letters[place]])
             classes, kept = grown[keys], {p: column[keys] for p, column in held.items()}
         outcomes: list[Outcome] = [(bool(self.automaton.holds[one]),) for one in classes]
-        return reduced(self.space, self.order, layers, outcomes)
+        return reduce_diagram(self.space, self.order, layers, outcomes)
 
     def _read(self, number: int, place: int, classes: Array, kept: dict[int, Array]) -> tuple[Array, dict[int, Array]]:
         """Return, for each state and letter, the class after reading one concept, and the letters still needed."""
@@ -280,14 +280,14 @@ def truth_diagram(formula: Formula, space: ConceptSpace, budget: int = BUDGET) -
         return compile_diagram([formula], space, space.names, budget=min(budget, SLOW_BUDGET))
 
 
-def holding(diagram: Diagram) -> Array:
+def true_outcomes(diagram: Diagram) -> Array:
     """Return which outcomes of a diagram of one true-or-false formula are true."""
     return np.array([bool(outcome[0]) for outcome in diagram.outcomes])
 
 
 def chance_of(diagram: Diagram, distributions: Sequence[Array]) -> Array:
     """Return the probability that the formula holds, for a batch of independent concept distributions."""
-    return np.asarray(diagram.probabilities(distributions)[:, holding(diagram)].sum(axis=1))
+    return np.asarray(diagram.probabilities(distributions)[:, true_outcomes(diagram)].sum(axis=1))
 
 
 def uniform(space: ConceptSpace) -> list[Array]:

@@ -21,7 +21,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
     return tuple(found)
 
 
-def rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
     """Return the formula with each direct child changed."""
     if isinstance(formula, Sum):
         return total(*map(change, formula.terms))
@@ -83,8 +83,8 @@ def names_in(formula: Formula) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in walk(formula) if isinstance(part, Var)))
 
 
-def substituted(formula: Formula, meanings: dict[str, Formula]) -> Formula:
+def substitute(formula: Formula, meanings: dict[str, Formula]) -> Formula:
     """Return the formula with each named variable replaced by its meaning."""
     if isinstance(formula, Var):
         return meanings.get(formula.name, formula)
-    return rebuilt(formula, lambda part: substituted(part, meanings))
+    return map_children(formula, lambda part: substitute(part, meanings))

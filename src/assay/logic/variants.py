@@ -15,12 +15,12 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
-from assay.logic.change import flips
 from assay.logic.evaluate import Evaluator
 from assay.logic.features import Feature, features_of
 from assay.logic.formula import TRUE, Formula, Not, conjunction
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.profiles import Profiles, profiles_of, steps_of
+from assay.logic.sensitivity import flips
 
 MOST_VARIANTS = 100
 MOST_FEATURES = 16
@@ -63,7 +63,7 @@ class Boundary:
         """For each concept whether a step leads from one code to another, where the label is true or false."""
         if not self.truth:
             return None
-        features = features_of(grounded(self.label, self.space), self.space)
+        features = features_of(ground_formula(self.label, self.space), self.space)
         return [steps_of(name, features) for name in self.space.names]
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.errors import suggestion
-from assay.logic.prolog.terms import PrologError, Term, Var, deref, shown
+from assay.logic.prolog.terms import PrologError, Term, Variable, deref, show_term
 
 Number = int | float
 BITS = 200_000
@@ -145,19 +145,19 @@ def value_of(term: Term) -> Number:
     kind = type(term)
     if kind is int or kind is float:
         return term  # type: ignore[no-any-return]
-    if kind is Var:
+    if kind is Variable:
         raise PrologError("an unbound variable in arithmetic; it needs a value first")
     if kind is tuple:
         if term[0] == "." and len(term) == 3 and deref(term[2]) == "[]":
             return value_of(term[1])
         function = function_of(term[0], len(term) - 1)
-        return applied(function, [value_of(part) for part in term[1:]])
+        return apply_function(function, [value_of(part) for part in term[1:]])
     if kind is str and term in NONE:
         return NONE[term]
-    raise PrologError(f"{shown(term)} is no number")
+    raise PrologError(f"{show_term(term)} is no number")
 
 
-def applied(function: Callable[..., Number], arguments: list[Number]) -> Number:
+def apply_function(function: Callable[..., Number], arguments: list[Number]) -> Number:
     """Return a function's value, or raise in one line."""
     try:
         return function(*arguments)

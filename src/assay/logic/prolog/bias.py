@@ -16,7 +16,7 @@ from pydantic import Field
 from assay.concepts import ConceptSpace, Value, kind_of_value
 from assay.config import Config
 from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import WORLD, Counted, Kind, Literal, Term, Way
+from assay.logic.prolog.literals import WORLD, CountLiteral, Kind, Literal, Term, Way
 from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name
 
 MOST_PAIRS = 400
@@ -195,17 +195,17 @@ class Bias:
         most = min(self.language.counts, len(slots))
         if any(self.space.concept(slot.concepts[0]).optional for slot in slots):
             for number in range(1, len(slots) + 1):
-                yield Counted(f"{kind}s_at_least_{number}", "count", (), (), ">=", number, None, group, has)
-                yield Counted(f"{kind}s_exactly_{number}", "count", (), (), "==", number, None, group, has)
+                yield CountLiteral(f"{kind}s_at_least_{number}", "count", (), (), ">=", number, None, group, has)
+                yield CountLiteral(f"{kind}s_exactly_{number}", "count", (), (), "==", number, None, group, has)
         for term in own:
             for value in term.values if term.attribute != NUMBER else ():
                 one = Literal(_name(term, value), "value", (group,), (term,), "==", value)
                 for number in range(most + 1):
                     name = f"{_name(term, value)}_count_{number}"
-                    yield Counted(name, "count", (), (), "==", number, one, group, has)
+                    yield CountLiteral(name, "count", (), (), "==", number, one, group, has)
                 for number in range(2, most + 1):
                     name = f"{_name(term, value)}_count_at_least_{number}"
-                    yield Counted(name, "count", (), (), ">=", number, one, group, has)
+                    yield CountLiteral(name, "count", (), (), ">=", number, one, group, has)
 
 
 def _name(term: Term, *words: Value) -> str:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from assay.logic.prolog import arithmetic
 from assay.logic.prolog.builtins import ANSWERS, TESTS
 from assay.logic.prolog.control import Control
-from assay.logic.prolog.places import Make, Run, Step, done
-from assay.logic.prolog.terms import Key, Term, Var, deref, key_of, named
+from assay.logic.prolog.environment import Make, Run, Step, done
+from assay.logic.prolog.terms import Key, Term, Variable, deref, key_of, predicate_name
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine
 
 
-class Compiled(Control):
+class CompiledClause(Control):
     """A clause as (constants and empty places that follow the arguments, tests of the head, body)."""
 
     def __init__(self, machine: "Machine", head: Term, body: Term, where: str, live: bool = False) -> None:
@@ -34,7 +34,7 @@ class Compiled(Control):
     def goal(self, term: Term) -> Make:
         """Return how to make a goal's function."""
         term = deref(term)
-        if type(term) is Var:
+        if type(term) is Variable:
             term = ("call", term)
         key = key_of(term)
         if key in CONTROL_MAKERS:
@@ -53,13 +53,13 @@ class Compiled(Control):
             return self._test(key, term)
         if key in ANSWERS:
             return self._answers(key, term)
-        raise self.error(f"no predicate {named(key)}")
+        raise self.error(f"no predicate {predicate_name(key)}")
 
 
-CONTROL_MAKERS: dict[Key, Callable[[Compiled, Term], Make]] = {
-    (",", 2): Compiled.conjunction, (";", 2): Compiled.disjunction, ("->", 2): Compiled.if_then,
-    ("*->", 2): Compiled.if_then, ("\\+", 1): Compiled.negation, ("not", 1): Compiled.negation, ("!", 0): Compiled.cut,
-    ("once", 1): Compiled.once, ("ignore", 1): Compiled.ignore, ("forall", 2): Compiled.forall,
-    ("findall", 3): Compiled.findall, ("aggregate_all", 3): Compiled.aggregate, ("bagof", 3): Compiled.grouped,
-    ("setof", 3): Compiled.grouped, ("call", 1): Compiled.call,
+CONTROL_MAKERS: dict[Key, Callable[[CompiledClause, Term], Make]] = {
+    (",", 2): CompiledClause.conjunction, (";", 2): CompiledClause.disjunction, ("->", 2): CompiledClause.if_then,
+    ("*->", 2): CompiledClause.if_then, ("\\+", 1): CompiledClause.negation, ("not", 1): CompiledClause.negation, ("!", 0): CompiledClause.cut,
+    ("once", 1): CompiledClause.once, ("ignore", 1): CompiledClause.ignore, ("forall", 2): CompiledClause.forall,
+    ("findall", 3): CompiledClause.findall, ("aggregate_all", 3): CompiledClause.aggregate, ("bagof", 3): CompiledClause.grouped,
+    ("setof", 3): CompiledClause.grouped, ("call", 1): CompiledClause.call,
 }  # fmt: skip

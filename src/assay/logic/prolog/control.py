@@ -5,10 +5,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.logic.prolog import arithmetic
+from assay.logic.prolog.environment import CUT, STOP, Env, Make, Rest, Run, Step, done
 from assay.logic.prolog.goals import Goals
-from assay.logic.prolog.places import CUT, STOP, Env, Make, Rest, Run, Step, done
 from assay.logic.prolog.store import ORDER, compare, in_order
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, key_of, listed, parts, shown, variables_in
+from assay.logic.prolog.terms import (
+    Key,
+    PrologError,
+    Term,
+    Variable,
+    chain_parts,
+    deref,
+    key_of,
+    list_term,
+    show_term,
+    variables_in,
+)
 
 
 class Control(Goals, ABC):
@@ -18,7 +29,7 @@ class Control(Goals, ABC):
 
     def conjunction(self, term: Term) -> Make:
         """Compile `a, b`."""
-        makers = [self.goal(part) for part in parts(term, ",")]
+        makers = [self.goal(part) for part in chain_parts(term, ",")]
 
         def make(following: Run) -> Run:
             for one in reversed(makers):
@@ -59,7 +70,7 @@ class Control(Goals, ABC):
         first = deref(term[1])
         if type(first) is tuple and len(first) == 3 and first[0] in ("->", "*->"):
             return self._if(first[0], first[1], first[2], term[2])
-        options = parts(term, ";")
+        options = chain_parts(term, ";")
         plain = []
         for place, option in enumerate(options):
             if type(option) is tuple and option[0] in ("->", "*->") and len(option) == 3 and place < len(options) - 1:
@@ -208,7 +219,7 @@ class Control(Goals, ABC):
 
     def findall(self, term: Term) -> Make:
         """Compile `findall`."""
-        return self._gathered(self.collected(term[1], term[2]), listed, term[3])
+        return self._gathered(self.collected(term[1], term[2]), list_term, term[3])
 
     def aggregate(self, term: Term) -> Make:
         """Compile `aggregate_all`."""
@@ -216,7 +227,7 @@ class Control(Goals, ABC):
         key = key_of(what) if type(what) in (str, tuple) else ("", 0)
         if key not in AGGREGATES:
             raise self.error(
-                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {shown(what)}"
+                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {show_term(what)}"
             )
         template = what[1] if type(what) is tuple else "x"
         return self._gathered(self.collected(template, term[2]), AGGREGATES[key], term[3])
@@ -263,7 +274,7 @@ class Control(Goals, ABC):
                     step(env)
                 mark = len(store.trail)
                 for value, members in groups:
-                    if store.unify(build(env), value) and store.unify(env[place], listed(members)):
+                    if store.unify(build(env), value) and store.unify(env[place], list_term(members)):
                         found = following(env, rest)
                         if found is not None:
                             return found
@@ -277,7 +288,7 @@ class Control(Goals, ABC):
     def call(self, term: Term) -> Make:
         """Compile `call(a)`; a goal that is known is compiled as it stands."""
         inner = deref(term[1])
-        if type(inner) is not Var and not self.live and "!" not in _atoms(inner):
+        if type(inner) is not Variable and not self.live and "!" not in _atoms(inner):
             return self.goal(inner)
         return self._call_more(term)
 
@@ -312,11 +323,11 @@ def _numbers(found: list[Term]) -> list[Any]:
 
 
 def _set(found: list[Term]) -> Term:
-    return listed(in_order(found, True))
+    return list_term(in_order(found, True))
 
 
 AGGREGATES: dict[Key, Callable[[list[Term]], Term]] = {
     ("count", 0): len, ("count", 1): len, ("sum", 1): lambda found: sum(_numbers(found)),
     ("max", 1): lambda found: max(_numbers(found), default=None),
-    ("min", 1): lambda found: min(_numbers(found), default=None), ("bag", 1): listed, ("set", 1): _set,
+    ("min", 1): lambda found: min(_numbers(found), default=None), ("bag", 1): list_term, ("set", 1): _set,
 }  # fmt: skip

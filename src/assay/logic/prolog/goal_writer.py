@@ -8,7 +8,7 @@ from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Var, joined, listed
+from assay.logic.prolog.terms import Term, Variable, join_terms, list_term
 from assay.logic.prolog.vocabulary import Vocabulary, atom_of
 
 Goals = list[Term]
@@ -21,8 +21,8 @@ class GoalWriter:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.space = vocabulary.space
-        self.world = Var()
-        self.bound: dict[str, tuple[Var, str]] = {}
+        self.world = Variable()
+        self.bound: dict[str, tuple[Variable, str]] = {}
 
     def clause(self, head: Term, body: Term) -> Clause:
         """Return a clause in which the world is `W`."""
@@ -34,20 +34,20 @@ class GoalWriter:
             case f.Const(value):
                 return "true" if value else "fail"
             case f.Var():
-                return joined([*self.fetch(formula, "true")], ",", "true")
+                return join_terms([*self.fetch(formula, "true")], ",", "true")
             case f.Not(body):
                 return ("\\+", self.goal(body))
             case f.And(parts):
-                return joined([self.goal(part) for part in parts], ",", "true")
+                return join_terms([self.goal(part) for part in parts], ",", "true")
             case f.Or(parts):
-                return joined([self.goal(part) for part in parts], ";", "fail")
+                return join_terms([self.goal(part) for part in parts], ";", "fail")
             case f.Implies(premise, conclusion):
                 return (";", ("\\+", self.goal(premise)), self.goal(conclusion))
             case f.Iff(left, right):
                 return self.same([left, right], different=False)
             case f.Xor(parts):
                 goals, terms = self.numbers(parts)
-                return joined([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
+                return join_terms([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
             case f.Compare(operator, left, right):
                 return self.compared(operator, left, right)
             case f.AllEqual(parts):
@@ -75,7 +75,7 @@ class GoalWriter:
         slot = self._slot(variable.name)
         if slot is None:
             return [(self.vocabulary.relation("concept", attribute=variable.name).name, self.world, value)]
-        thing, number = Var(), self.space.groups[slot.group].index(slot) + 1
+        thing, number = Variable(), self.space.groups[slot.group].index(slot) + 1
         names = [self.vocabulary.relation(what, slot.group).name for what in ("has", "number")]
         own = self.vocabulary.relation("attribute", slot.group, variable.name[len(slot.name) + 1 :]).name
         return [(names[0], self.world, thing), (names[1], thing, number), (own, thing, value)]
@@ -115,12 +115,12 @@ class GoalWriter:
         """Return a goal that compares two sides."""
         fixed = isinstance(right, f.Const) and right.value != ABSENT and self.kind(left) == self.kind(right)
         if operator in ("==", "!=") and isinstance(left, f.Var) and isinstance(right, f.Const) and fixed:
-            said = joined(self.fetch(left, atom_of(right.value)), ",", "true")
+            said = join_terms(self.fetch(left, atom_of(right.value)), ",", "true")
             return said if operator == "==" else ("\\+", said)
         if operator in ("==", "!="):
             return self.same([left, right], different=operator == "!=")
         goals, (one, other) = self.numbers([left, right])
-        return joined([*goals, (SIGNS[operator], one, other)], ",", "true")
+        return join_terms([*goals, (SIGNS[operator], one, other)], ",", "true")
 
     def same(self, parts: Sequence[Formula], different: bool) -> Term:
         """Return a goal that says that parts are all equal, or all different."""
@@ -130,7 +130,7 @@ class GoalWriter:
         pairs = [
             (a, b) for at, a in enumerate(terms) for b in (terms[at + 1 :] if different else terms[at + 1 : at + 2])
         ]
-        return joined([*goals, *((sign, a, b) for a, b in pairs)], ",", "true")
+        return join_terms([*goals, *((sign, a, b) for a, b in pairs)], ",", "true")
 
     def member(self, terms: Sequence[Formula], rows: Sequence[tuple[Value, ...]]) -> Term:
         """Return a goal that looks values up in a list of rows."""
@@ -138,13 +138,15 @@ class GoalWriter:
         numeric = [self.kind(term) != "symbol" for term in terms]
         for term, is_number in zip(terms, numeric, strict=True):
             more, (value,) = self.numbers([term]) if is_number else self.symbols([term])
-            held = Var()
+            held = Variable()
             goals += [*more, ("is", held, value) if is_number else ("=", held, value)]
             found.append(held)
         cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
         if len(terms) == 1:
-            return joined([*goals, ("memberchk", found[0], listed(row[0] for row in cells))], ",", "true")
-        return joined([*goals, ("memberchk", ("row", *found), listed(("row", *row) for row in cells))], ",", "true")
+            return join_terms([*goals, ("memberchk", found[0], list_term(row[0] for row in cells))], ",", "true")
+        return join_terms(
+            [*goals, ("memberchk", ("row", *found), list_term(("row", *row) for row in cells))], ",", "true"
+        )
 
     # values
 
@@ -156,29 +158,29 @@ class GoalWriter:
                 case f.Const(value):
                     terms.append(atom_of(value))
                 case f.Var():
-                    held = Var()
+                    held = Variable()
                     goals += self._or_absent(part, held, ABSENT)
                     terms.append(held)
                 case f.If(condition, then, otherwise):
                     goals.append(
-                        self._chosen(condition, self.symbols([then]), self.symbols([otherwise]), held := Var())
+                        self._chosen(condition, self.symbols([then]), self.symbols([otherwise]), held := Variable())
                     )
                     terms.append(held)
                 case _:
                     raise FormulaError(f"{part} is no symbol")
         return goals, terms
 
-    def _or_absent(self, variable: f.Var, held: Var, absent: Term) -> Goals:
+    def _or_absent(self, variable: f.Var, held: Variable, absent: Term) -> Goals:
         concept, fetched = self.concept(variable), self.fetch(variable, held)
         if concept is None or not concept.optional or variable.name.partition(".")[0] in self.bound:
             return fetched
-        return [(";", ("->", joined(fetched, ",", "true"), "true"), ("=", held, absent))]
+        return [(";", ("->", join_terms(fetched, ",", "true"), "true"), ("=", held, absent))]
 
     def _chosen(
-        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], held: Var
+        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], held: Variable
     ) -> Term:
-        first = joined([*then[0], ("=", held, then[1][0])], ",", "true")
-        second = joined([*other[0], ("=", held, other[1][0])], ",", "true")
+        first = join_terms([*then[0], ("=", held, then[1][0])], ",", "true")
+        second = join_terms([*other[0], ("=", held, other[1][0])], ",", "true")
         return (";", ("->", self.goal(condition), first), second)
 
     def value(self, formula: Formula) -> tuple[Goals, Term]:
@@ -200,26 +202,26 @@ class GoalWriter:
             case f.Const(value):
                 return [], _number(value)
             case f.Var() if self.kind(part) == "int":
-                held = Var()
+                held = Variable()
                 return self._or_absent(part, held, ABSENT_NUMBER), held
             case f.Var() if (concept := self.concept(part)) is not None and concept.optional:
-                held = Var()
-                true, false = (joined(self.fetch(part, value), ",", "true") for value in ("true", "false"))
+                held = Variable()
+                true, false = (join_terms(self.fetch(part, value), ",", "true") for value in ("true", "false"))
                 no = (";", ("->", false, ("=", held, 0)), ("=", held, ABSENT_NUMBER))
                 return [(";", ("->", true, ("=", held, 1)), no)], held
             case f.Quantified("count"):
-                held = Var()
+                held = Variable()
                 return [("aggregate_all", "count", self._each(part), held)], held
             case f.Count(parts):
                 goals, terms = self.numbers(parts)
                 return goals, _total(terms)
             case f.If(condition, then, otherwise):
-                held = Var()
+                held = Variable()
                 return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), held)], held
         return self._arithmetic(part) if self.kind(part) == "int" else self._truth(part)
 
     def _truth(self, part: Formula) -> tuple[Goals, Term]:
-        held = Var()
+        held = Variable()
         return [(";", ("->", self.goal(part), ("=", held, 1)), ("=", held, 0))], held
 
     def _arithmetic(self, part: Formula) -> tuple[Goals, Term]:
@@ -249,20 +251,20 @@ class GoalWriter:
         """Return a goal over the objects that are there."""
         if formula.quantifier == "all":
             ranges, body = self._ranges(formula)
-            return ("forall", joined(ranges, ",", "true"), body)
+            return ("forall", join_terms(ranges, ",", "true"), body)
         ranges, body = self._ranges(formula)
-        return joined([*ranges, body], ",", "true")
+        return join_terms([*ranges, body], ",", "true")
 
     def _each(self, formula: f.Quantified) -> Term:
         ranges, body = self._ranges(formula)
-        return joined([*ranges, ("once", body)], ",", "true")
+        return join_terms([*ranges, ("once", body)], ",", "true")
 
     def _ranges(self, formula: f.Quantified) -> tuple[Goals, Term]:
         has = self.vocabulary.relation("has", formula.group).name
-        before, things = dict(self.bound), [Var() for _ in formula.variables]
+        before, things = dict(self.bound), [Variable() for _ in formula.variables]
         ranges: Goals = [(has, self.world, thing) for thing in things]
         if len(things) == 2:
-            number, (one, other) = self.vocabulary.relation("number", formula.group).name, (Var(), Var())
+            number, (one, other) = self.vocabulary.relation("number", formula.group).name, (Variable(), Variable())
             ranges += [(number, things[0], one), (number, things[1], other), ("<", one, other)]
         self.bound |= {name: (thing, formula.group) for name, thing in zip(formula.variables, things, strict=True)}
         body = self.goal(formula.body)

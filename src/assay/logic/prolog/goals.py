@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from assay.logic.prolog import arithmetic
 from assay.logic.prolog.builtins import ANSWERS, TESTS
-from assay.logic.prolog.places import Env, Make, Places, Rest, Run, Step
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, shown
+from assay.logic.prolog.environment import ClauseEnvironment, Env, Make, Rest, Run, Step
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, show_term
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Predicate
 
 
-class Goals(Places, ABC):
+class Goals(ClauseEnvironment, ABC):
     """Makes the functions of plain goals."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Goals(Places, ABC):
     def _is(self, term: Term) -> Make:
         value = self.number(term[2])
         steps: list[Step] = []
-        new = type(term[1]) is Var and not self.live and id(term[1]) not in self.seen
+        new = type(term[1]) is Variable and not self.live and id(term[1]) not in self.seen
         place = self.operand(term[1], steps)
         unify, error = self.machine.store.unify, self.error
 
@@ -117,9 +117,9 @@ class Goals(Places, ABC):
         term = deref(term)
         if type(term) in (int, float):
             return lambda env: term
-        if type(term) is Var:
+        if type(term) is Variable:
             if not self.live and id(term) not in self.seen:
-                return lambda env: arithmetic.value_of(Var())  # says that it is unbound, if it comes to that
+                return lambda env: arithmetic.value_of(Variable())  # says that it is unbound, if it comes to that
             return _value_at(self.operand(term, []))
         if type(term) is not tuple:
             try:
@@ -141,9 +141,9 @@ class Goals(Places, ABC):
         values = [self.number(part) for part in term[1:]]
         if len(values) == 2:
             left, right = values
-            return lambda env: arithmetic.applied(function, [left(env), right(env)])
+            return lambda env: arithmetic.apply_function(function, [left(env), right(env)])
         only = values[0]
-        return lambda env: arithmetic.applied(function, [only(env)])
+        return lambda env: arithmetic.apply_function(function, [only(env)])
 
     def _chain(self, term: Term, function: Callable[..., Any]) -> Step:
         """Return the value of a sum or product, however long, without going deeper."""
@@ -166,7 +166,7 @@ def _located(problem: PrologError, error: Callable[[object], PrologError], term:
     """Return an error with the place it came from, unless it names one already."""
     if getattr(problem, "located", False) or "was stopped at" in str(problem):
         return problem
-    made = error(f"{problem}, in '{shown(term)}'")
+    made = error(f"{problem}, in '{show_term(term)}'")
     made.located = True  # type: ignore[attr-defined]
     return made
 

@@ -8,11 +8,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import suggestion
-from assay.logic.prolog.forms import TermForm
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.machine import Machine
 from assay.logic.prolog.program import Program, read_program
-from assay.logic.prolog.terms import PrologError, named
+from assay.logic.prolog.templates import WorldTemplate
+from assay.logic.prolog.terms import PrologError, predicate_name
 from assay.logic.prolog.vocabulary import WORLD, Vocabulary
 
 
@@ -40,9 +40,9 @@ class Question:
         return Vocabulary(self.space)
 
     @cached_property
-    def form(self) -> TermForm | None:
+    def form(self) -> WorldTemplate | None:
         """How a world is one term, or None if it is told in facts."""
-        return TermForm(self.space, self.template) if self.template else None
+        return WorldTemplate(self.space, self.template) if self.template else None
 
 
 def head_of(program: Program) -> str:
@@ -54,7 +54,7 @@ def head_of(program: Program) -> str:
     return free[0] if len(free) == 1 else ones[-1]
 
 
-def label(program: Program | str, worlds: Worlds, limits: Limits | None = None, head: str | None = None) -> Array:
+def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = None, head: str | None = None) -> Array:
     """Return for each world whether the program proves `head(World)`; by default the predicate that no other calls.
 
     >>> from assay.concepts import digits
@@ -62,7 +62,7 @@ def label(program: Program | str, worlds: Worlds, limits: Limits | None = None, 
     >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
     [False, True]
     """
-    return Labeller(question_of(program, worlds, head), limits or Limits())(worlds.codes)
+    return Labeller(question_of(program, worlds, head), limits or ProofLimits())(worlds.codes)
 
 
 def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
@@ -70,7 +70,7 @@ def question_of(program: Program | str, worlds: Worlds, head: str | None = None)
     read = read_program(program) if isinstance(program, str) else program
     head = head or head_of(read)
     if (head, 1) not in read.clauses:
-        name, defined = named((head, 1)), [named(key) for key in read.clauses]
+        name, defined = predicate_name((head, 1)), [predicate_name(key) for key in read.clauses]
         raise PrologError(f"{read.name} defines no {name}, which decides the label{suggestion(name, defined)}")
     return Question(read, head, worlds.space, worlds.template)
 
@@ -78,7 +78,7 @@ def question_of(program: Program | str, worlds: Worlds, head: str | None = None)
 class Labeller:
     """A question made ready for the interpreter, to be asked again and again."""
 
-    def __init__(self, question: Question, limits: Limits) -> None:
+    def __init__(self, question: Question, limits: ProofLimits) -> None:
         self.question = question
         keys = () if question.form else question.vocabulary.keys
         self.machine = Machine(question.program, keys, limits)

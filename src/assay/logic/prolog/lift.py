@@ -12,9 +12,9 @@ from assay.logic.ground import NUMBER
 from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.labelling import head_of
 from assay.logic.prolog.program import Program, read_program
-from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, number, opposite, symbol
-from assay.logic.prolog.terms import Term, Var, deref, key_of, named, parts, variables_in
-from assay.logic.prolog.unfold import renamed, unfolded
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compare_numbers, number, opposite, symbol
+from assay.logic.prolog.terms import Term, Variable, chain_parts, deref, key_of, predicate_name, variables_in
+from assay.logic.prolog.unfold import rename_variables, unfold_program
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
 
 DEEPEST = 40
@@ -33,13 +33,13 @@ def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, he
     name = head or head_of(read)
     whole = read.complete(words.keys)
     try:
-        return paired(Lifter(whole, words).holds((name, WORLD)))
+        return merge_pairs(Lifter(whole, words).holds((name, WORLD)))
     except NoSymbols:
-        return unfolded(read, name, words.space)
+        return unfold_program(read, name, words.space)
 
 
 @dataclass(frozen=True)
-class Thing:
+class BoundObject:
     """An object that a quantifier binds."""
 
     name: str
@@ -73,7 +73,7 @@ class Lifter(Unifier):
         if not goals:
             return f.TRUE
         goal, rest = deref(goals[0]), goals[1:]
-        if type(goal) is Var:
+        if type(goal) is Variable:
             raise self.refuse("a goal is a variable")
         key = key_of(goal)
         if key in self.program.clauses:
@@ -81,7 +81,7 @@ class Lifter(Unifier):
         if key in self.vocabulary.by_key:
             return self._fact(self.vocabulary.by_key[key], goal, rest, depth)
         if key == (",", 2):
-            return self.all((*parts(goal, ","), *rest), depth)
+            return self.all((*chain_parts(goal, ","), *rest), depth)
         if key == (";", 2) and not (type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->")):
             return _or([self._tried((goal[place], *rest), depth) for place in (1, 2)])
         return self._and(self._test(goal, depth), rest, depth)
@@ -118,8 +118,8 @@ class Lifter(Unifier):
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 return self._count(deref(arguments[1]), arguments[2], depth)
         if name in COMPARE and len(arguments) == 2:
-            return compared(name, *arguments)
-        raise self.refuse(f"{named((name, len(arguments)))} is not understood here")
+            return compare_numbers(name, *arguments)
+        raise self.refuse(f"{predicate_name((name, len(arguments)))} is not understood here")
 
     def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
         mark = len(self.trail)
@@ -135,7 +135,7 @@ class Lifter(Unifier):
     def unify(self, left: Term, right: Term) -> Conditions | None:
         """Return what must hold for two terms to be equal; two objects are equal if they are in the same slot."""
         left, right = deref(left), deref(right)
-        if isinstance(left, Thing) and isinstance(right, Thing):
+        if isinstance(left, BoundObject) and isinstance(right, BoundObject):
             if left == right:
                 return ()
             return (self._number(left).eq(self._number(right)),) if left.group == right.group else None
@@ -145,7 +145,7 @@ class Lifter(Unifier):
         found = []
         for clause in self.program.clauses[key_of(goal)]:
             mark = len(self.trail)
-            head, body = renamed(clause)
+            head, body = rename_variables(clause)
             conditions = self.unify(goal, head)
             if conditions is not None:
                 found.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
@@ -159,13 +159,13 @@ class Lifter(Unifier):
         places = {"has": (2,), "number": (1,), "attribute": (1,), "before": (1, 2)}[relation.what]
         for place in places:
             term = deref(goal[place])
-            if type(term) is Var:
+            if type(term) is Variable:
                 return self._any(relation, term, (goal, *rest), depth)
-            if not isinstance(term, Thing):
+            if not isinstance(term, BoundObject):
                 raise self.refuse(f"{term!r} is no object")
         return self._and(self._said(relation, goal), rest, depth)
 
-    def _any(self, relation: Relation, variable: Var, goals: tuple[Term, ...], depth: int) -> Formula:
+    def _any(self, relation: Relation, variable: Variable, goals: tuple[Term, ...], depth: int) -> Formula:
         """Return "for some object", as a quantifier."""
         found: list[Formula] = []
         for group in [relation.group] if relation.group else list(self.space.groups):
@@ -174,7 +174,7 @@ class Lifter(Unifier):
             name = self.names[self.bound]
             self.bound += 1
             mark = len(self.trail)
-            super().unify(variable, Thing(name, group))
+            super().unify(variable, BoundObject(name, group))
             body = self.all(goals, depth)
             self.undo(mark)
             self.bound -= 1
@@ -182,11 +182,11 @@ class Lifter(Unifier):
         return _or(found)
 
     def _said(self, relation: Relation, goal: Term) -> Conditions | None:
-        thing: Thing = deref(goal[2 if relation.what == "has" else 1])
+        thing: BoundObject = deref(goal[2 if relation.what == "has" else 1])
         if relation.what == "has":
             return self.unify(goal[1], WORLD) if thing.group == relation.group else None
         if relation.what == "before":
-            other: Thing = deref(goal[2])
+            other: BoundObject = deref(goal[2])
             if thing.group != other.group or thing == other:
                 return None
             return (self._number(thing) < self._number(other),)
@@ -200,7 +200,7 @@ class Lifter(Unifier):
         meaning = {atom_of(value): value for value in relation.values}
         return self.unify(goal[2], Sym(f.Var(f"{thing.name}.{relation.attribute}"), meaning))
 
-    def _number(self, thing: Thing) -> Formula:
+    def _number(self, thing: BoundObject) -> Formula:
         for place, slot in enumerate(self.space.groups[thing.group], 1):
             if NUMBER in slot.attributes and self.space.concept(slot.concept(NUMBER)).present != (place,):
                 raise self.refuse(f"{slot.name} has a number of its own")
@@ -208,7 +208,7 @@ class Lifter(Unifier):
 
     def _count(self, goal: Term, result: Term, depth: int) -> Conditions | None:
         """Return "so many objects", where each is counted at most once."""
-        first, *rest = parts(goal, ",")
+        first, *rest = chain_parts(goal, ",")
         relation = self.vocabulary.by_key.get(key_of(first)) if type(first) is tuple else None
         simple = all(
             type(one) is tuple
@@ -216,7 +216,7 @@ class Lifter(Unifier):
             and key_of(one) not in self.program.clauses
             for one in rest
         )
-        if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Var:
+        if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Variable:
             raise self.refuse("what is counted is not one object each")
         known = {id(first[2])} | {id(variable) for one in rest for variable in variables_in(one)[:1]}
         if len(known) > 1:
@@ -247,16 +247,16 @@ def _or(formulas: list[Formula]) -> Formula:
     return f.disjunction(*dict.fromkeys(part for part in flat if part != FALSE))
 
 
-def paired(formula: Formula) -> Formula:
+def merge_pairs(formula: Formula) -> Formula:
     """Return a formula with `any` of one object before `any` of another written as one over pairs, where it says so.
 
     >>> from assay.logic.parse import parse
     >>> paired(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
     <any(a.x and b.x for a, b in pairs(cars))>
     """
-    from assay.logic.traverse import rebuilt
+    from assay.logic.traverse import map_children
 
-    made = rebuilt(formula, paired) if not isinstance(formula, (Const, f.Var)) else formula
+    made = map_children(formula, merge_pairs) if not isinstance(formula, (Const, f.Var)) else formula
     if not isinstance(made, Quantified) or made.quantifier != "any" or len(made.variables) != 1:
         return made
     outer = list(made.body.parts) if isinstance(made.body, f.And) else [made.body]

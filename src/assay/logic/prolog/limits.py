@@ -10,7 +10,7 @@ BETWEEN_LOOKS = 2_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProofLimits:
     """What a rule may use up.
 
     `seconds`       wall time for each 10,000 worlds that are labelled in one call
@@ -34,7 +34,7 @@ class Limits:
 class Meter:
     """Counts inferences, and raises where a limit is passed; `left[0]` is what remains until the next look."""
 
-    def __init__(self, limits: Limits, rule: str) -> None:
+    def __init__(self, limits: ProofLimits, rule: str) -> None:
         self.limits = limits
         self.rule = rule
         self.left = [0]

@@ -108,7 +108,7 @@ class Literal:
     def definition(self) -> str:
         """Its definition in Prolog over the facts of worlds."""
         if len(self.terms) == 1 and self.way == "==":
-            return f"{self.head()} :- {self.terms[0].fact(in_prolog(self.value))}."
+            return f"{self.head()} :- {self.terms[0].fact(value_text(self.value))}."
         goals = [term.fact(f"X{place}") for place, term in enumerate(self.terms)]
         sign = SIGNS.get(self.way, ("", ""))[0 if all(term.numeric for term in self.terms) else 1]
         if self.way == "next":
@@ -118,7 +118,7 @@ class Literal:
         elif self.way == "all_equal":
             goals += [f"X{i} = X0" for i in range(1, len(goals))]
         else:
-            goals.append(f"X0 {sign} {'X1' if len(goals) > 1 else in_prolog(self.value)}")
+            goals.append(f"X0 {sign} {'X1' if len(goals) > 1 else value_text(self.value)}")
         return f"{self.head()} :- {', '.join(goals)}."
 
     def head(self, names: Sequence[str] = LETTERS) -> str:
@@ -127,7 +127,7 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class Counted(Literal):
+class CountLiteral(Literal):
     """How many objects of a group have a value; how many there are, where no literal says which value."""
 
     counted: Literal | None = None
@@ -144,12 +144,12 @@ class Counted(Literal):
         """Its definition in Prolog."""
         inside = [f"{self.relation}(A,B)"]
         if self.counted is not None:
-            inside.append(f"{self.counted.terms[0].relation}(B,{in_prolog(self.counted.value)})")
+            inside.append(f"{self.counted.terms[0].relation}(B,{value_text(self.counted.value)})")
         goal = f"({', '.join(inside)})" if len(inside) > 1 else inside[0]
         return f"{self.head()} :- aggregate_all(count, {goal}, N), N {SIGNS[self.way][0]} {self.value}."
 
 
-def in_prolog(value: Value) -> str:
+def value_text(value: Value) -> str:
     """Return a value as Prolog writes it.
 
     >>> in_prolog(True), in_prolog(3), in_prolog("Red one")

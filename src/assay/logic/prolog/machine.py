@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assay.logic.prolog.compiler import Compiled
-from assay.logic.prolog.limits import Limits, Meter
-from assay.logic.prolog.places import STOP, Env, Rest, Run, done
+from assay.logic.prolog.compiler import CompiledClause
+from assay.logic.prolog.environment import STOP, Env, Rest, Run, done
+from assay.logic.prolog.limits import Meter, ProofLimits
 from assay.logic.prolog.program import Program, library
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.store import Store
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, key_of, named, shown
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, key_of, predicate_name, show_term
 
 Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]
 Arguments = tuple[Term, ...]
@@ -58,11 +58,11 @@ class Predicate:
             clauses = predicate.clauses
             if predicate.index is not None:
                 first = given[0]
-                while type(first) is Var and first.ref is not None:
+                while type(first) is Variable and first.ref is not None:
                     first = first.ref
                 if type(first) is tuple:
                     clauses = predicate.index.get((first[0], len(first)), predicate.open)
-                elif type(first) is not Var:
+                elif type(first) is not Variable:
                     clauses = predicate.index.get(first, predicate.open)
             after = rest if last else (following, env, rest)
             if len(clauses) == 1:
@@ -90,7 +90,7 @@ class Predicate:
         return run
 
 
-class Table(Predicate):
+class FactTable(Predicate):
     """A predicate whose facts are those of the world at hand: rows of atoms and numbers."""
 
     def __init__(self, key: Key) -> None:
@@ -125,7 +125,7 @@ class Table(Predicate):
                 look()
             given = [deref(argument) for argument in arguments(env)]
             rows = table.rows
-            if given and type(given[0]) is not Var:
+            if given and type(given[0]) is not Variable:
                 rows = table.starting(given[0])
             mark = len(trail)
             for row in rows:
@@ -133,7 +133,7 @@ class Table(Predicate):
                     value, fact = given[place], row[place]
                     if value is fact:
                         continue
-                    if type(value) is Var:
+                    if type(value) is Variable:
                         if value.ref is None:
                             value.ref = fact
                             trail.append(value)
@@ -155,12 +155,12 @@ class Table(Predicate):
 class Machine:
     """A program made ready to run; `tables` are the predicates whose facts come with each world."""
 
-    def __init__(self, program: Program, tables: Iterable[Key] = (), limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, program: Program, tables: Iterable[Key] = (), limits: ProofLimits | None = None) -> None:
+        self.limits = limits or ProofLimits()
         self.meter = Meter(self.limits, program.name)
         self.store = Store(self.meter)
         keys = [key for key in tables if key not in program.clauses]
-        self.tables: Mapping[Key, Table] = {key: Table(key) for key in keys}
+        self.tables: Mapping[Key, FactTable] = {key: FactTable(key) for key in keys}
         whole = program.complete(self.tables)  # refuses what nobody defines, before anything runs
         self.program = whole
         self.predicates: dict[Key, Predicate] = dict(self.tables)
@@ -172,16 +172,16 @@ class Machine:
 
     def _ready(self, clause: Clause, name: str) -> Ready:
         where = f"{name} line {clause.line}"
-        return Compiled(self, clause.head, clause.body, where).finished()
+        return CompiledClause(self, clause.head, clause.body, where).finished()
 
     def query(self, name: str, arity: int) -> Callable[[Arguments], bool]:
         """Return a function that says whether a goal with these arguments can be proved."""
         key = (name, arity)
         if key not in self.predicates:
-            raise PrologError(f"{self.program.name} defines no {named(key)}, which decides the label")
+            raise PrologError(f"{self.program.name} defines no {predicate_name(key)}, which decides the label")
         given: list[Arguments] = [()]
         run = self.predicates[key].caller(self, lambda env: given[0], done)
-        meter, store, rule = self.meter, self.store, f"{self.program.name} ({named(key)})"
+        meter, store, rule = self.meter, self.store, f"{self.program.name} ({predicate_name(key)})"
 
         def ask(arguments: Arguments) -> bool:
             given[0] = arguments
@@ -227,7 +227,7 @@ class Machine:
             goal, *more = arguments(env)
             goal = deref(goal)
             if type(goal) not in (str, tuple):
-                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {shown(goal)}")
+                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {show_term(goal)}")
             if more:
                 goal = (*goal, *more) if type(goal) is tuple else (goal, *more)
             after = rest if last else (following, env, rest)
@@ -242,7 +242,7 @@ class Machine:
             run = self.predicates[key].caller(self, lambda env: goal[1:] if type(goal) is tuple else (), done)
             return run([], after)
         self.store.step()
-        template, _, body = Compiled(self, "call", goal, where, live=True).finished()
+        template, _, body = CompiledClause(self, "call", goal, where, live=True).finished()
         inside = [*template]
         found = body(inside, after)
         return None if found is inside else found
@@ -250,6 +250,6 @@ class Machine:
 
 def _kind_of(term: Term) -> Any:
     """Return what an index tells terms apart by: a constant, a name and size, None for a variable."""
-    if type(term) is Var:
+    if type(term) is Variable:
         return None
     return (term[0], len(term)) if type(term) is tuple else term

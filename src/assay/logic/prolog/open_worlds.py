@@ -7,8 +7,8 @@ from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.prolog.forms import TermForm, numbered
 from assay.logic.prolog.symbols import symbol
+from assay.logic.prolog.templates import WorldTemplate, fill_place
 from assay.logic.prolog.terms import Term
 
 
@@ -37,7 +37,7 @@ def _choices(slots: Sequence[Slot], packed: bool) -> list[tuple[Slot, ...]]:
     return [some for number in range(len(slots) + 1) for some in combinations(slots, number)]
 
 
-class _OpenForm(TermForm):
+class _OpenForm(WorldTemplate):
     """A template whose values are left open."""
 
     def __init__(self, space: ConceptSpace, template: str, gone: frozenset[str]) -> None:
@@ -52,4 +52,4 @@ class _OpenForm(TermForm):
     def _member(self, slot: Slot, number: int, template: Term) -> Callable[[Sequence[int]], Term]:
         if slot.name in self.gone:  # type: ignore[attr-defined]
             return lambda row: None
-        return self._part(numbered(template, number), slot)
+        return self._part(fill_place(template, number), slot)

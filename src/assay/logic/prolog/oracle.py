@@ -15,7 +15,7 @@ from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import FormulaError, NoSymbols
 from assay.logic.formula import Formula, Member, Oracle, Var
 from assay.logic.prolog.labelling import Labeller, Question, head_of
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.program import read_program
 from assay.logic.prolog.terms import PrologError
 from assay.logic.traverse import walk
@@ -39,11 +39,11 @@ def oracle(
     """
     read = read_program(program, name)
     made = Oracle(program, head or head_of(read), template, tuple(Var(one) for one in space.names))
-    checked(made, space)
+    check_oracle(made, space)
     return made
 
 
-def checked(formula: Oracle, space: ConceptSpace) -> None:
+def check_oracle(formula: Oracle, space: ConceptSpace) -> None:
     """Raise unless the program can be read and run on worlds of a space."""
     _machine(formula, _told(formula, space))
 
@@ -52,7 +52,7 @@ def checked(formula: Oracle, space: ConceptSpace) -> None:
 def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
     program = read_program(formula.program, formula.head)
     question = Question(program, formula.head, space, formula.template)
-    return Labeller(question, Limits())
+    return Labeller(question, ProofLimits())
 
 
 @lru_cache(maxsize=32)
@@ -68,7 +68,7 @@ def _told(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
     return ConceptSpace(tuple(space.concept(name) for name in names), tuple(slot for slot in slots if slot.attributes))
 
 
-def asked(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
+def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
     """Return what the program says of worlds given as numbers; `numbers` has the number of each concept's values."""
     told = _told(formula, space)
     codes = np.empty(rows.shape, dtype=np.int64)
@@ -105,7 +105,7 @@ def readable(formula: Formula, space: ConceptSpace) -> bool:
     return all(_told(program, space).worlds <= FEW for program in programs)
 
 
-def tabulated(formula: Oracle, space: ConceptSpace) -> Formula:
+def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
     """Return the worlds of which the program says yes, one by one, where they are few; else say that it cannot."""
     told = _told(formula, space)
     if told.worlds > FEW:
@@ -136,13 +136,13 @@ def rule_of(
     <a > 4>
     """
     from assay.logic.prolog.lift import formula_of
-    from assay.logic.prolog.unfold import unfolded
+    from assay.logic.prolog.unfold import unfold_program
 
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)
     try:
         found = (
-            unfolded(read, asked_of.head, space, template, packed)
+            unfold_program(read, asked_of.head, space, template, packed)
             if template
             else formula_of(read, space, asked_of.head)
         )

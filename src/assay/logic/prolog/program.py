@@ -9,7 +9,18 @@ from assay.errors import suggestion
 from assay.logic.prolog.builtins import ANSWERS, CONTROL, IN_LISTS, TESTS
 from assay.logic.prolog.library import LIBRARY
 from assay.logic.prolog.reader import Clause, Sentence, sentences
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, items_of, key_of, named, parts, shown
+from assay.logic.prolog.terms import (
+    Key,
+    PrologError,
+    Term,
+    Variable,
+    chain_parts,
+    deref,
+    items_of,
+    key_of,
+    predicate_name,
+    show_term,
+)
 
 BUILT_IN: frozenset[Key] = frozenset(TESTS) | frozenset(ANSWERS) | CONTROL
 GOALS_OF: dict[Key, tuple[int, ...]] = {
@@ -63,12 +74,16 @@ class Program:
 
     def unknown(self, key: Key, clause: Clause, term: Term, known: Collection[Key]) -> PrologError:
         """Return the error about a predicate that nobody defines."""
-        there = {named(one) for one in (*self.clauses, *BUILT_IN, *known, *library()) if not one[0].startswith("$")}
-        hint = suggestion(named(key), there)
+        there = {
+            predicate_name(one) for one in (*self.clauses, *BUILT_IN, *known, *library()) if not one[0].startswith("$")
+        }
+        hint = suggestion(predicate_name(key), there)
         hint = hint if "did you mean" in hint else ""
         if key[0] in FORBIDDEN:
             hint = "; a rule only decides, it cannot read, write or change anything"
-        return PrologError(f"{self.name} line {clause.line}: no predicate {named(key)} in {shown(term)!r}{hint}")
+        return PrologError(
+            f"{self.name} line {clause.line}: no predicate {predicate_name(key)} in {show_term(term)!r}{hint}"
+        )
 
     def __str__(self) -> str:
         return "\n".join(str(clause) for clauses in self.clauses.values() for clause in clauses) + "\n"
@@ -79,7 +94,7 @@ def calls(clause: Clause) -> Iterator[tuple[Key, Term]]:
     waiting = [clause.body]
     while waiting:
         goal = deref(waiting.pop())
-        if type(goal) is Var:
+        if type(goal) is Variable:
             continue
         key = key_of(goal)
         for place in GOALS_OF.get(key, ()):
@@ -126,7 +141,9 @@ def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
         clause = _clause(sentence, name)
         key = key_of(clause.head)
         if key in fixed:
-            raise PrologError(f"{name} line {clause.line}: {named(key)} is built in and cannot be defined anew")
+            raise PrologError(
+                f"{name} line {clause.line}: {predicate_name(key)} is built in and cannot be defined anew"
+            )
         made.setdefault(key, []).append(clause)
     clauses = {key: tuple(found) for key, found in made.items()}
     return Program(name, MappingProxyType(clauses), frozenset(declared))
@@ -140,9 +157,9 @@ def _clause(sentence: Sentence, name: str) -> Clause:
     if type(term) is tuple and term[0] == "-->":
         raise PrologError(f"{where}: grammar rules (-->) are not understood; write clauses with ':-'")
     if type(term) not in (str, tuple):
-        raise PrologError(f"{where}: {shown(term)} cannot be the head of a clause")
+        raise PrologError(f"{where}: {show_term(term)} cannot be the head of a clause")
     if type(term) is tuple and term[0] == ":":
-        raise PrologError(f"{where}: a module qualifier in {shown(term)!r} is not allowed")
+        raise PrologError(f"{where}: a module qualifier in {show_term(term)!r} is not allowed")
     _check_goal(body, where, sentence)
     return Clause(term, body, sentence.line, sentence.names)
 
@@ -151,13 +168,13 @@ def _check_goal(goal: Term, where: str, sentence: Sentence) -> None:
     waiting = [goal]
     while waiting:
         one = waiting.pop()
-        if type(one) is Var:
+        if type(one) is Variable:
             continue
         if type(one) not in (str, tuple):
-            raise PrologError(f"{where}: {shown(one)} is no goal")
+            raise PrologError(f"{where}: {show_term(one)} is no goal")
         if type(one) is tuple:
             if one[0] == ":" and len(one) == 3:
-                raise PrologError(f"{where}: a module qualifier in {shown(one)!r} is not allowed")
+                raise PrologError(f"{where}: a module qualifier in {show_term(one)!r} is not allowed")
             waiting.extend(one[place] for place in GOALS_OF.get(key_of(one), ()))
 
 
@@ -166,16 +183,16 @@ def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
     goal = sentence.term[1]
     head = goal[0] if type(goal) is tuple else goal
     if head in ("dynamic", "discontiguous") and len(goal) == 2:
-        for part in parts(goal[1], ","):
+        for part in chain_parts(goal[1], ","):
             for one in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
                 if not (type(one) is tuple and one[0] == "/" and type(one[2]) is int):
-                    raise PrologError(f"{name} line {sentence.line}: {shown(one)} is no name/arity")
+                    raise PrologError(f"{name} line {sentence.line}: {show_term(one)} is no name/arity")
                 yield (one[1], one[2])
         return
     if head == "use_module" and goal[1] in [("library", library) for library in LIBRARIES]:
         return
     raise PrologError(
-        f"{name} line {sentence.line}: the directive ':- {shown(goal)}' is not allowed; "
+        f"{name} line {sentence.line}: the directive ':- {show_term(goal)}' is not allowed; "
         "allowed are dynamic, discontiguous and use_module of library(lists), (apply), (aggregate), (pairs)"
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, Var, Writer, listed
+from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, TermWriter, Variable, list_term
 from assay.logic.prolog.tokens import Token, tokens_of
 
 DEEPEST = 200
@@ -20,7 +20,7 @@ class Clause:
     names: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        writer = Writer(self.names)
+        writer = TermWriter(self.names)
         head = writer.write(self.head, 999)
         return f"{head}." if self.body == "true" else f"{head} :- {writer.write(self.body)}."
 
@@ -61,7 +61,7 @@ class _Reader:
         self.tokens = tokens
         self.source = source
         self.at = 0
-        self.variables: dict[str, Var] = {}
+        self.variables: dict[str, Variable] = {}
 
     def more(self) -> bool:
         return self.at < len(self.tokens)
@@ -160,10 +160,10 @@ class _Reader:
             return self.prefix(token, name, most, depth)
         return name, 0
 
-    def variable(self, name: str) -> Var:
+    def variable(self, name: str) -> Variable:
         if name == "_":
-            return Var()
-        return self.variables.setdefault(name, Var())
+            return Variable()
+        return self.variables.setdefault(name, Variable())
 
     def prefix(self, token: Token, name: str, most: int, depth: int) -> tuple[Term, int]:
         following = self.peek() if self.more() else None
@@ -220,4 +220,4 @@ class _Reader:
             self.at += 1
             tail = self.expression(999, depth + 1)
         self.expect("]")
-        return listed(found, tail)
+        return list_term(found, tail)

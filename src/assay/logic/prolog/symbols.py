@@ -7,7 +7,7 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Const, Formula
-from assay.logic.prolog.terms import Term, Var, deref, shown
+from assay.logic.prolog.terms import Term, Variable, deref, show_term
 from assay.logic.prolog.vocabulary import atom_of
 
 Conditions = tuple[Formula, ...]
@@ -37,7 +37,7 @@ def symbol(name: str, space: ConceptSpace, renamed: Mapping[Term, Term] | None =
     return Sym(f.Var(name), {(renamed or {}).get(atom, atom): value for atom, value in atoms.items()})
 
 
-def simplified(conditions: Iterable[Formula]) -> Conditions | None:
+def simplify_conditions(conditions: Iterable[Formula]) -> Conditions | None:
     """Return conditions that all must hold, each once, or None if they contradict one another."""
     kept: dict[Formula, None] = {}
     fixed: dict[Formula, Formula] = {}
@@ -84,7 +84,7 @@ class Unifier:
     """Makes terms equal; where they hold unknown values, under conditions."""
 
     def __init__(self) -> None:
-        self.trail: list[Var] = []
+        self.trail: list[Variable] = []
 
     def undo(self, mark: int) -> None:
         """Unbind what was bound since."""
@@ -96,8 +96,8 @@ class Unifier:
         left, right = deref(left), deref(right)
         if left is right:
             return ()
-        if type(left) is Var or type(right) is Var:
-            variable, other = (left, right) if type(left) is Var else (right, left)
+        if type(left) is Variable or type(right) is Variable:
+            variable, other = (left, right) if type(left) is Variable else (right, left)
             variable.ref = other
             self.trail.append(variable)
             return ()
@@ -175,11 +175,11 @@ def number(term: Term) -> Formula:
                 return f.Function(name, tuple(inside))
             case "mod", 2:
                 return f.Divide("%", inside[0], inside[1])
-    what = "an unbound variable" if type(term) is Var else shown(term)
+    what = "an unbound variable" if type(term) is Variable else show_term(term)
     raise NoSymbols(f"no formula says what {what} is in arithmetic")
 
 
-def compared(operator: str, left: Term, right: Term) -> Conditions | None:
+def compare_numbers(operator: str, left: Term, right: Term) -> Conditions | None:
     """Return what must hold for an arithmetic comparison; None if it never does."""
     from assay.logic.prolog.arithmetic import COMPARE
 

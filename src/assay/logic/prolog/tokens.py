@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.logic.prolog.terms import PrologError, Term, Text, interned
+from assay.logic.prolog.terms import PrologError, Term, Text, intern_atom
 
 Kind = Literal["atom", "quoted", "var", "number", "text", "punct", "end"]
 PATTERN = re.compile(
@@ -49,7 +49,7 @@ class Token:
     spaced: bool
 
 
-class Place:
+class SourceText:
     """Finds line and column of a place in a text."""
 
     def __init__(self, text: str, source: str) -> None:
@@ -69,7 +69,7 @@ class Place:
 
 def tokens_of(text: str, source: str) -> Iterator[Token]:
     """Give the tokens of a Prolog text; `source` names it in errors."""
-    place = Place(text, source)
+    place = SourceText(text, source)
     if len(text) > LONGEST:
         raise PrologError(f"{source}: a program of {len(text)} characters is longer than {LONGEST}")
     at, line, line_start, spaced = 0, 1, 0, True
@@ -99,18 +99,18 @@ def _why(text: str, at: int) -> str:
     return f"{text[at]!r} does not belong in Prolog"
 
 
-def _value(kind: str, piece: str, place: Place, at: int) -> Term:
+def _value(kind: str, piece: str, place: SourceText, at: int) -> Term:
     if kind == "number":
         return _number(piece, place, at)
     if kind in ("quoted", "text"):
         body = _unescaped(piece[1:-1].replace(piece[0] * 2, piece[0]), place, at)
-        return interned(body) if kind == "quoted" else Text(body)
+        return intern_atom(body) if kind == "quoted" else Text(body)
     if kind == "atom" and piece.startswith("/*"):
         raise place.error(at, "this comment is never closed with '*/'")
-    return interned(piece)
+    return intern_atom(piece)
 
 
-def _number(piece: str, place: Place, at: int) -> int | float:
+def _number(piece: str, place: SourceText, at: int) -> int | float:
     if piece.startswith("0'"):
         return ord("'" if piece == "0'''" else _unescaped(piece[2:], place, at))
     if piece[:2] in ("0x", "0o", "0b"):
@@ -122,7 +122,7 @@ def _number(piece: str, place: Place, at: int) -> int | float:
     return int(piece.replace("_", ""))
 
 
-def _unescaped(body: str, place: Place, at: int) -> str:
+def _unescaped(body: str, place: SourceText, at: int) -> str:
     def one(found: re.Match[str]) -> str:
         hexadecimal, octal, newline, letter = found.groups()
         if newline:

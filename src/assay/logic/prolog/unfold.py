@@ -15,8 +15,29 @@ from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.program import Program
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, either, number, opposite, simplified, symbol
-from assay.logic.prolog.terms import Key, Term, Var, deref, items_of, key_of, listed, named, parts, shown
+from assay.logic.prolog.symbols import (
+    Conditions,
+    Sym,
+    Unifier,
+    compare_numbers,
+    either,
+    number,
+    opposite,
+    simplify_conditions,
+    symbol,
+)
+from assay.logic.prolog.terms import (
+    Key,
+    Term,
+    Variable,
+    chain_parts,
+    deref,
+    items_of,
+    key_of,
+    list_term,
+    predicate_name,
+    show_term,
+)
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
 
 MOST_PATHS = 20_000
@@ -28,7 +49,9 @@ Goals = tuple[Term, ...]
 Committed = Generator[Path, None, Conditions | None]
 
 
-def unfolded(program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False) -> Formula:
+def unfold_program(
+    program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False
+) -> Formula:
     """Return the formula of a program, or raise `NoSymbols` where it cannot be found.
 
     With `packed`, worlds fill the slots of each group from the first on, without a gap.
@@ -69,7 +92,7 @@ class Unfolder:
         for path in self.solve((goal,), (), 0):
             found.append(path)
             if len(found) > MOST_PATHS:
-                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {shown(goal)}")
+                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {show_term(goal)}")
         return found
 
     def solve(self, goals: Goals, path: Path, depth: int) -> Iterator[Path]:
@@ -87,7 +110,7 @@ class Unfolder:
         """Return a path with more conditions, None if they cannot all hold."""
         if found is None:
             return None
-        return simplified((*path, *found)) if found else path
+        return simplify_conditions((*path, *found)) if found else path
 
     def goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         """Give each path that proves one goal, its variables bound as long as it is looked at."""
@@ -96,7 +119,7 @@ class Unfolder:
         self.unifier.undo(mark)
 
     def _goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
-        if type(goal) is Var:
+        if type(goal) is Variable:
             raise self.refuse("a goal is an unbound variable")
         key = key_of(goal)
         if key in self.program.clauses:
@@ -106,7 +129,7 @@ class Unfolder:
         name, arguments = key[0], goal[1:] if type(goal) is tuple else ()
         match name, len(arguments):
             case ",", 2:
-                return self.solve(tuple(parts(goal, ",")), path, depth)
+                return self.solve(tuple(chain_parts(goal, ",")), path, depth)
             case ";", 2:
                 return self._either(goal, path, depth)
             case "->", 2:
@@ -124,7 +147,7 @@ class Unfolder:
             case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
                 return self._one(self._compared_terms(name, *arguments), path)
         if name in COMPARE and len(arguments) == 2:
-            return self._one(compared(name, *arguments), path)
+            return self._one(compare_numbers(name, *arguments), path)
         return self._library(key, arguments, path, depth)
 
     def _one(self, found: Conditions | None, path: Path) -> Iterator[Path]:
@@ -180,11 +203,11 @@ class Unfolder:
     def _clauses(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         for clause in self.program.clauses[key_of(goal)]:
             mark = len(self.unifier.trail)
-            head, body = renamed(clause)
+            head, body = rename_variables(clause)
             found = self.unifier.unify(goal, head)
             longer = self.under(found, path)
             if longer is not None:
-                goals = parts(body, ",")
+                goals = chain_parts(body, ",")
                 if "!" not in goals:
                     yield from self.solve((body,), longer, depth + 1)
                 else:
@@ -284,7 +307,7 @@ class Unfolder:
             case ("findall", 3):
                 yield from self._gathered(arguments, path, depth)
             case _:
-                raise self.refuse(f"{named(key)} is not understood here")
+                raise self.refuse(f"{predicate_name(key)} is not understood here")
 
     def _among(self, term: Term, items: Sequence[Term], path: Path) -> Iterator[Path]:
         for item in items:
@@ -317,7 +340,7 @@ class Unfolder:
             chosen = nearer
         for longer, items in chosen:
             mark = len(self.unifier.trail)
-            yield from self._one(self.unifier.unify(result, listed(items)), longer)
+            yield from self._one(self.unifier.unify(result, list_term(items)), longer)
             self.unifier.undo(mark)
 
 
@@ -328,13 +351,13 @@ def _copied(term: Term) -> Term:
     return (term[0], *[_copied(part) for part in term[1:]])
 
 
-def renamed(clause: Clause) -> tuple[Term, Term]:
+def rename_variables(clause: Clause) -> tuple[Term, Term]:
     """Return the head and the body of a clause with new variables."""
-    fresh: dict[int, Var] = {}
+    fresh: dict[int, Variable] = {}
 
     def copy(term: Term) -> Term:
-        if type(term) is Var:
-            return fresh.setdefault(id(term), Var())
+        if type(term) is Variable:
+            return fresh.setdefault(id(term), Variable())
         return (term[0], *[copy(part) for part in term[1:]]) if type(term) is tuple else term
 
     return copy(clause.head), copy(clause.body)

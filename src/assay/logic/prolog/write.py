@@ -12,7 +12,7 @@ from assay.logic.knowledge import Knowledge, Label
 from assay.logic.prolog.goal_writer import GoalWriter
 from assay.logic.prolog.program import BUILT_IN, library
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Var, joined, quoted_atom
+from assay.logic.prolog.terms import Term, Variable, join_terms, quoted_atom
 from assay.logic.prolog.vocabulary import WORLD, Vocabulary, atom_of, plain_name
 
 VIOLATES = "violates"
@@ -100,6 +100,6 @@ def rule_clauses(knowledge: Knowledge, label: Label, name: str) -> list[Clause]:
         return made
     writer = GoalWriter(Vocabulary(knowledge.space))
     goals, value = writer.value(label.formula)
-    result = Var()
+    result = Variable()
     link = ("is", result, value) if label.kind == "int" else ("=", result, value)
-    return [writer.clause((name, writer.world, result), joined([*goals, link], ",", "true"))]
+    return [writer.clause((name, writer.world, result), join_terms([*goals, link], ",", "true"))]

@@ -15,16 +15,16 @@ from assay.logic.formula import Formula
 from assay.logic.knowledge import Label
 from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.vocabulary import plain_name
+from assay.models.alpha_ilp.beam_search import Beam, SearchLimits, ground_clause
+from assay.models.alpha_ilp.clause_weights import MARGIN, Descent, WeightedClauses, learn_weights, warm_up
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.reason import GroundBodies, SoftOr, clause_values, program_value
-from assay.models.alpha_ilp.refine import Beam, SearchLimits, grounded
+from assay.models.alpha_ilp.soft_reasoning import GroundBodies, SoftOr, clause_values, program_value
 from assay.models.alpha_ilp.valuation import GroundAtoms
-from assay.models.alpha_ilp.weigh import MARGIN, Descent, Weighed, warm_up, weigh
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.examples import Examples, LabelExamples, likeliest
-from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.examples import Examples, LabelExamples, most_probable_codes
+from assay.models.symbolic.formulas import FormulaModel, LearnedRule
+from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
+from assay.models.symbolic.perception import one_hot
 
 SEARCH = 0.6
 """The share of the time that is for the search."""
@@ -75,7 +75,7 @@ class AlphaIlp(FormulaModel):
     def begin(self) -> None:
         """Know no clause yet."""
         super().begin()
-        self.weighed: dict[str, dict[int, Weighed]] = {}
+        self.weighed: dict[str, dict[int, WeightedClauses]] = {}
 
     @cached_property
     def bias(self) -> Bias:
@@ -98,7 +98,7 @@ class AlphaIlp(FormulaModel):
         warm_up()
         super().learn(examples)
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
         """Learn when a label is true, or when it has each of its values."""
         ends = time.monotonic() + self.config.seconds
         rows = np.sort(self.rng("examples", label.name).permutation(len(examples))[: self.config.examples])
@@ -108,7 +108,7 @@ class AlphaIlp(FormulaModel):
         wanted = [label.values.index(True)] if label.kind == "bool" else order
         ground = GroundAtoms(self.space, self.modes.literals)
         values = ground.values(self._tensors([spread[rows] for spread in examples.spreads], torch.float32))
-        made: dict[int, Weighed] = {}
+        made: dict[int, WeightedClauses] = {}
         notes: dict[str, Any] = {}
         for done, code in enumerate(wanted):
             now = time.monotonic()
@@ -119,28 +119,28 @@ class AlphaIlp(FormulaModel):
         formulas: dict[int | None, Formula] = {code: program_formula(self.clauses(label, code)) for code in wanted}
         notes["prolog"] = self.program(label)
         otherwise = 1 - wanted[0] if label.kind == "bool" else (order or [0])[0]
-        return Learned(formulas, otherwise, notes)
+        return LearnedRule(formulas, otherwise, notes)
 
     def _tensors(self, spreads: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
         """Return probabilities as tensors, in the reading that is set."""
         if self.config.reading == "hard":
-            spreads = certain(likeliest(spreads), self.space)
+            spreads = one_hot(most_probable_codes(spreads), self.space)
         return [torch.from_numpy(np.asarray(spread)).to(kind) for spread in spreads]
 
     def _weighed(
         self, ground: GroundAtoms, values: Tensor, target: Tensor, ends: float
-    ) -> tuple[Weighed, dict[str, Any]]:
+    ) -> tuple[WeightedClauses, dict[str, Any]]:
         """Search clauses for one value of a label and weigh them; and notes of how that went."""
         began = time.monotonic()
         if not len(target) or bool(target.all()) or not bool(target.any()):
             always = bool(len(target)) and bool(target.all())
-            return Weighed((Clause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
+            return WeightedClauses((IlpClause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
         held = self.config
         limits = SearchLimits(
             held.beam, held.depth, held.rules, held.most_clauses, began + SEARCH * (ends - began), held.soft_or
         )
         pool = Beam(self.modes, ground, values, target, limits).run()
-        found, loss, steps = weigh(
+        found, loss, steps = learn_weights(
             pool, target.to(values), Descent(held.rules, held.steps, held.learning_rate, ends, held.soft_or)
         )
         notes = {
@@ -151,7 +151,7 @@ class AlphaIlp(FormulaModel):
 
     # -- what was learned ------------------------------------------------------------------------------------------
 
-    def clauses(self, label: Label, code: int) -> tuple[Clause, ...]:
+    def clauses(self, label: Label, code: int) -> tuple[IlpClause, ...]:
         """Return the clauses of the program for one value of a label."""
         return self.weighed[label.name][code].strongest(self.config.threshold)
 
@@ -166,7 +166,7 @@ class AlphaIlp(FormulaModel):
     def program(self, label: Label) -> str:
         """Return what was learned of a label as a Prolog program: clauses, and what their literals mean."""
         lines: list[str] = []
-        used: list[Clause] = []
+        used: list[IlpClause] = []
         for code in self.weighed[label.name]:
             found = self.clauses(label, code)
             lines += [clause.text(self.head(label, code), self.bias) for clause in found]
@@ -197,11 +197,11 @@ class AlphaIlp(FormulaModel):
         made[:, self.learned[label.name].otherwise] += MARGIN
         return np.asarray(made / made.sum(axis=1, keepdims=True))
 
-    def _value(self, found: Weighed, concepts: list[Array]) -> Array:
+    def _value(self, found: WeightedClauses, concepts: list[Array]) -> Array:
         """Return how true one value of a label is."""
         used = tuple(dict.fromkeys(one.literal for clause in found.clauses for one in clause.body))
         ground = GroundAtoms(self.space, used)
-        bodies = GroundBodies.of([grounded(clause, ground) for clause in found.clauses])
+        bodies = GroundBodies.of([ground_clause(clause, ground) for clause in found.clauses])
         weights = torch.from_numpy(found.weights)
         made = []
         with torch.no_grad():
@@ -223,6 +223,6 @@ class AlphaIlp(FormulaModel):
         """Take what `state` gave."""
         super().set_state(state)
         self.weighed = {
-            name: {code: Weighed.from_dict(data, self.bias) for code, data in held}
+            name: {code: WeightedClauses.from_dict(data, self.bias) for code, data in held}
             for name, held in state["weighed"].items()
         }

@@ -15,7 +15,7 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import Counted, Literal, Term
+from assay.logic.prolog.literals import CountLiteral, Literal, Term
 from assay.models.alpha_ilp.modes import clashing_pairs
 
 FALSE, TRUE = 0, 1
@@ -89,7 +89,7 @@ class GroundAtoms:
             for place, number in enumerate(numbers):
                 made[number] = found[place]
         for number, literal in enumerate(self.literals):
-            if isinstance(literal, Counted):
+            if isinstance(literal, CountLiteral):
                 made[number] = self._counted(literal, there, concepts)[None]
         always = concepts[0].new_ones(1, rows)
         return torch.cat([always * 0, always, *there.values(), *(one for one in made if one is not None)])
@@ -98,7 +98,7 @@ class GroundAtoms:
     def _alike(self) -> dict[Kinds, list[int]]:
         found: dict[Kinds, list[int]] = {}
         for number, literal in enumerate(self.literals):
-            if not isinstance(literal, Counted):
+            if not isinstance(literal, CountLiteral):
                 found.setdefault((literal.terms, literal.groups), []).append(number)
         return found
 
@@ -171,7 +171,7 @@ class GroundAtoms:
             made = (made * spread.T).sum(dim=-2)
         return made
 
-    def _counted(self, literal: Counted, there: dict[str, Tensor], concepts: Sequence[Tensor]) -> Tensor:
+    def _counted(self, literal: CountLiteral, there: dict[str, Tensor], concepts: Sequence[Tensor]) -> Tensor:
         """Return the chance that so many objects have a value, all objects being independent."""
         slots = self.space.groups[literal.group]
         number = [there[slot.name][0] for slot in slots]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.models.incontext.endpoint import PATH, Endpoint, EndpointError
-from assay.models.incontext.pace import Pace, Patience, Timer, retry_after
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
 
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 """What an endpoint says when it may answer later."""
@@ -32,7 +32,7 @@ class Reply:
     retries: int = 0
 
 
-class Passing(Exception):
+class TemporaryFailure(Exception):
     """What went wrong this time, and how long the endpoint asks to wait."""
 
     def __init__(self, what: str, wait: float | None = None) -> None:
@@ -50,7 +50,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Client:
     """Asks an endpoint, again where that may help, and no faster than allowed."""
 
-    def __init__(self, endpoint: Endpoint, pace: Pace, patience: Patience, timeout: float) -> None:
+    def __init__(self, endpoint: Endpoint, pace: RateLimit, patience: RetryPolicy, timeout: float) -> None:
         self.endpoint = endpoint
         self.pace = pace
         self.patience = patience
@@ -70,12 +70,12 @@ class Client:
                 reply = self._once(data, tokens)
                 self.pace.used(reply.tokens_in + reply.tokens_out - tokens)
                 return replace(reply, retries=attempt)
-            except Passing as problem:
+            except TemporaryFailure as problem:
                 pause = self._pause_after(problem, attempt, request)
             self.clock.sleep(pause)
             attempt += 1
 
-    def _pause_after(self, problem: Passing, attempt: int, request: str) -> float:
+    def _pause_after(self, problem: TemporaryFailure, attempt: int, request: str) -> float:
         if attempt >= self.patience.retries:
             times = "once" if attempt == 0 else f"{attempt + 1} times"
             raise EndpointError(
@@ -126,7 +126,9 @@ class Client:
         """Return what an HTTP status means: to be tried again, or the user's to mend."""
         said, name = self._said(error), self.endpoint.name
         if error.code in PASSING:
-            return Passing(f"it answered HTTP {error.code}{said}", retry_after(error.headers.get("Retry-After")))
+            return TemporaryFailure(
+                f"it answered HTTP {error.code}{said}", retry_after(error.headers.get("Retry-After"))
+            )
         if error.code in (401, 403):
             what = "the key" if self.endpoint.key else "a request without a key"
             return EndpointError(
@@ -154,10 +156,10 @@ class Client:
         """Return what a broken connection means: one that was never there is most likely a wrong address."""
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(reason, TimeoutError):
-            return Passing(f"it gave no answer within {self.timeout:g} s (timeout)")
+            return TemporaryFailure(f"it gave no answer within {self.timeout:g} s (timeout)")
         dropped = isinstance(reason, ConnectionResetError | BrokenPipeError | http.client.HTTPException)
         if dropped or (self._reached and not isinstance(reason, ssl.SSLCertVerificationError)):
-            return Passing("the connection was dropped")
+            return TemporaryFailure("the connection was dropped")
         what = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
         return EndpointError(f"the endpoint of {self.endpoint.name} cannot be reached: {what}; is the address right?")
 
@@ -183,5 +185,5 @@ def _reply(text: str, tokens: int) -> Reply:
         spent = spent if known else [tokens, len(said) // 4 + 1]
         finish, model = _sound(str(choice.get("finish_reason") or "")), _sound(str(told.get("model") or ""))
     except (ValueError, LookupError, AttributeError, TypeError):
-        raise Passing("it answered something that is no chat completion") from None
+        raise TemporaryFailure("it answered something that is no chat completion") from None
     return Reply(said, finish, model, spent[0], spent[1], estimated=not known)

@@ -16,22 +16,22 @@ from assay.errors import ConfigError
 from assay.logic.knowledge import Label
 from assay.models.core.model import Epoch, Report
 from assay.models.incontext import messages
-from assay.models.incontext.messages import Part, filled, picture_part, text_part
-from assay.models.incontext.rules import HEAD, read_class, read_rule
-from assay.models.incontext.settings import InContextConfig, ledger_of, talk_of
-from assay.models.incontext.talk import Failed, Talk
+from assay.models.incontext.conversation import Conversation, ReadFailure
+from assay.models.incontext.messages import Part, fill_prompt, picture_part, text_part
+from assay.models.incontext.replies import HEAD, read_class, read_rule
+from assay.models.incontext.settings import InContextConfig, ledger_of, open_conversation
 from assay.models.incontext.wording import (
-    described,
+    describe_example,
     kind_in_words,
-    quantified,
+    quantifier_example,
     value_word,
     values_in_words,
     vocabulary,
 )
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.examples import LabelExamples, likeliest
-from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.perception import Unperceived
+from assay.models.symbolic.examples import LabelExamples, most_probable_codes
+from assay.models.symbolic.formulas import FormulaModel, LearnedRule
+from assay.models.symbolic.perception import MissingPerception
 from assay.predictions import Answer, Predictions
 
 
@@ -47,7 +47,7 @@ class InContext(FormulaModel):
         self.held = cast(InContextConfig, self.config)
         self.ledger = ledger_of(self.held)
         self.where = "not asked"
-        self._talk: Talk | None = None
+        self._talk: Conversation | None = None
         self._train: SplitData | None = None
         self._asks_any = False
         if self.held.classify == "ask":  # this one speaks of no concepts; the class declares what is so by default
@@ -56,10 +56,10 @@ class InContext(FormulaModel):
             raise ConfigError("form=prolog needs labels that are true or false; use form=formula")
 
     @property
-    def talk(self) -> Talk:
+    def talk(self) -> Conversation:
         """The conversation, opened when first needed."""
         if self._talk is None:
-            self._talk = talk_of(self.held, self.seed, self.ledger)
+            self._talk = open_conversation(self.held, self.seed, self.ledger)
             self.where = "local" if self._talk.client.endpoint.local else "remote"
         return self._talk
 
@@ -73,13 +73,13 @@ class InContext(FormulaModel):
         self.learn(examples)
         try:
             score = self._f1(valid)
-        except Unperceived:
+        except MissingPerception:
             score = float("nan")
         right = [1 - notes["right"] / notes["shots"] for notes in map(self._notes, self.learned) if "right" in notes]
         self.history = [Epoch("learning", 1, float(np.mean(right)) if right else 0.0, score, True)]
         report(self.history[0], 1)
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
         """Ask for the rule of one label, until the answer is a rule or has failed too often."""
         if not len(examples):
             raise ConfigError(f"label {label.name!r} is given for no training example")
@@ -90,18 +90,18 @@ class InContext(FormulaModel):
             messages.opening(parts),
             f"rule of {label.name}",
             lambda reply: read_rule(reply, self.held.form, label, self.space, shown),
-            lambda problem: filled("not_a_rule", problem=problem, form=self.held.form, head=HEAD),
+            lambda problem: fill_prompt("not_a_rule", problem=problem, form=self.held.form, head=HEAD),
         )
         notes: dict[str, Any] = {"shots": len(rows), "prompt": _readable(parts)}
-        if isinstance(found, Failed):
-            return Learned({}, notes={**notes, "failed": found.why, "answer": found.answer})
+        if isinstance(found, ReadFailure):
+            return LearnedRule({}, notes={**notes, "failed": found.why, "answer": found.answer})
         notes |= {"words": found.words, "text": found.text}
         if found.formula is None:
-            return Learned({}, notes=notes)
-        learned = Learned({None: found.formula}, notes=notes)
+            return LearnedRule({}, notes=notes)
+        learned = LearnedRule({None: found.formula}, notes=notes)
         self.learned[label.name] = learned
         right = int((self._rule(label).codes_of(shown) == examples.targets[rows]).sum())
-        return Learned(learned.formulas, notes={**notes, "right": right})
+        return LearnedRule(learned.formulas, notes={**notes, "right": right})
 
     def _chosen(self, label: Label, examples: LabelExamples) -> Array:
         """Return which examples are shown: all, or as many of each answer as can be, in a random order."""
@@ -118,7 +118,7 @@ class InContext(FormulaModel):
         """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
         form, first = self.held.form, "rule_from_images" if self.held.show == "images" else "rule_from_symbols"
         words = vocabulary(self.space, form)
-        parts = [text_part(filled(first, count=len(rows), values=values_in_words(label), vocabulary=words))]
+        parts = [text_part(fill_prompt(first, count=len(rows), values=values_in_words(label), vocabulary=words))]
         place = self.knowledge.label_names.index(label.name)
         if self._train is None:
             raise ConfigError("examples are shown as they are in a split; use fit")
@@ -126,10 +126,13 @@ class InContext(FormulaModel):
         for number, row in enumerate(rows.tolist(), 1):
             description, picture = self._shown(self._train, int(source[row]), examples.codes[row], number)
             answer = value_word(label.values[int(examples.targets[row])])
-            parts += [text_part(filled("example", number=number, answer=answer, description=description)), *picture]
-        group, example = quantified(self.space)
+            parts += [
+                text_part(fill_prompt("example", number=number, answer=answer, description=description)),
+                *picture,
+            ]
+        group, example = quantifier_example(self.space)
         how = {"kind": kind_in_words(label), "group": group, "example": example, "head": HEAD}
-        return [*parts, text_part(filled(f"as_{form}", **how))]
+        return [*parts, text_part(fill_prompt(f"as_{form}", **how))]
 
     def _shown(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
         """Return an example as it is shown: a description, or else a picture."""
@@ -137,7 +140,7 @@ class InContext(FormulaModel):
             return "", [picture_part(data.pngs[row])]
         if self.held.show == "text":
             return data.texts[row], []
-        return described(self.space, codes, self.held.form, number), []
+        return describe_example(self.space, codes, self.held.form, number), []
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -150,7 +153,7 @@ class InContext(FormulaModel):
         if do:
             raise ConfigError("a model that is asked about pictures has no concepts to set; use classify=evaluate")
         if not self._asks_any and data.name not in self.held.splits:
-            raise Unperceived(f"split {data.name!r} is not among those that the model is asked about; set splits")
+            raise MissingPerception(f"split {data.name!r} is not among those that the model is asked about; set splits")
         labels = {label.name: self._asked(label, data) for label in self.knowledge.labels}
         return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.about())
 
@@ -168,7 +171,7 @@ class InContext(FormulaModel):
         notes = self._notes(label.name)
         if "failed" in notes:
             return _silence(len(data))
-        codes = likeliest(self.perception.spreads(data)) if self.held.show == "symbols" else data.concepts
+        codes = most_probable_codes(self.perception.spreads(data)) if self.held.show == "symbols" else data.concepts
         found = self.talk.each(lambda row: self._class(label, notes, data, codes, row), range(len(data)))
         answers = np.array(found, dtype=np.int64)
         known = bool((answers >= 0).all())
@@ -177,7 +180,7 @@ class InContext(FormulaModel):
     def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
         description, picture = self._shown(data, row, codes[row], 1)
         choices = values_in_words(label)
-        asked = filled(
+        asked = fill_prompt(
             "classify",
             description=description,
             values=choices,
@@ -191,9 +194,9 @@ class InContext(FormulaModel):
             messages.opening([text_part(asked), *picture]),
             f"{label.name} of {data.name} {int(data.index[row])}",
             lambda reply: read_class(reply, label),
-            lambda problem: filled("not_an_answer", problem=problem, choices=choices),
+            lambda problem: fill_prompt("not_an_answer", problem=problem, choices=choices),
         )
-        return -1 if isinstance(found, Failed) else found
+        return -1 if isinstance(found, ReadFailure) else found
 
     # -- the record ----------------------------------------------------------------------------------------------------
 

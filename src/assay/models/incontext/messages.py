@@ -41,7 +41,7 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def filled(name: str, **given: Any) -> str:
+def fill_prompt(name: str, **given: Any) -> str:
     """Return a prompt filled in.
 
     >>> filled("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
@@ -70,10 +70,10 @@ def user(parts: list[Part]) -> Message:
 
 def opening(parts: list[Part]) -> list[Message]:
     """Return the first messages of a conversation."""
-    return [{"role": "system", "content": filled("system")}, user(parts)]
+    return [{"role": "system", "content": fill_prompt("system")}, user(parts)]
 
 
-def answered(messages: list[Message], answer: str, reply: str) -> list[Message]:
+def continue_conversation(messages: list[Message], answer: str, reply: str) -> list[Message]:
     """Return a conversation that goes on: the model's answer, and what is said to it."""
     return [*messages, {"role": "assistant", "content": answer}, user([text_part(reply)])]
 

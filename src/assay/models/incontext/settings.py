@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 
 from assay.models.incontext.cache import Cache, default_folder
 from assay.models.incontext.client import Client
+from assay.models.incontext.conversation import Conversation
 from assay.models.incontext.endpoint import Endpoint
 from assay.models.incontext.ledger import Ledger, Prices
-from assay.models.incontext.pace import Pace, Patience
-from assay.models.incontext.talk import Talk
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy
 from assay.models.incontext.wording import Form
 from assay.models.symbolic.base import SymbolicConfig
 
@@ -85,7 +85,7 @@ class InContextConfig(SymbolicConfig):
         return self
 
 
-def talk_of(config: InContextConfig, seed: int, ledger: Ledger) -> Talk:
+def open_conversation(config: InContextConfig, seed: int, ledger: Ledger) -> Conversation:
     """Return a conversation with the endpoint of the environment."""
     endpoint = Endpoint.from_environment()
     cache = Cache(Path(config.cache) if config.cache else default_folder())
@@ -94,11 +94,11 @@ def talk_of(config: InContextConfig, seed: int, ledger: Ledger) -> Talk:
     held = {name: value for name, value in {**body, **config.extra}.items() if value is not None}
     client = Client(
         endpoint,
-        Pace(config.requests_per_minute, config.tokens_per_minute),
-        Patience(config.retries, config.first_wait, config.longest_wait, seed),
+        RateLimit(config.requests_per_minute, config.tokens_per_minute),
+        RetryPolicy(config.retries, config.first_wait, config.longest_wait, seed),
         config.timeout,
     )
-    return Talk(client, cache, ledger, held, config.tries, config.parallel)
+    return Conversation(client, cache, ledger, held, config.tries, config.parallel)
 
 
 def ledger_of(config: InContextConfig) -> Ledger:

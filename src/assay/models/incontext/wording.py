@@ -56,7 +56,7 @@ def vocabulary(space: ConceptSpace, form: Form) -> str:
     return "\n".join(lines)
 
 
-def quantified(space: ConceptSpace) -> tuple[str, str]:
+def quantifier_example(space: ConceptSpace) -> tuple[str, str]:
     """Return a group of objects and a statement about one, as an example; or nothing where there are no objects."""
     for group, slots in space.groups.items():
         attribute = slots[0].attributes[0]
@@ -91,7 +91,7 @@ def _atom(value: Value) -> str:
     return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
 
 
-def described(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:
+def describe_example(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:
     """Return an example in symbols: as Prolog facts where a program is asked for, else as `name = value`."""
     if form == "prolog":
         return facts_text(Vocabulary(space), codes[None, :], first=number).strip()

@@ -33,8 +33,8 @@ from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Told
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
-from assay.models.symbolic.examples import Examples, likeliest
-from assay.models.symbolic.perception import Unperceived, certain, moved, perception_of
+from assay.models.symbolic.examples import Examples, most_probable_codes
+from assay.models.symbolic.perception import MissingPerception, one_hot, perception_of, relocate
 from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
@@ -110,7 +110,7 @@ class SymbolicModel(Model):
         self.learn(self.examples(train_data))
         try:
             score = self._f1(valid)
-        except Unperceived:
+        except MissingPerception:
             score = 0.0
         self.history = [Epoch("learning", 1, 1 - self._f1(train_data), score, True)]
         report(self.history[0], 1)
@@ -118,8 +118,8 @@ class SymbolicModel(Model):
     def examples(self, data: SplitData) -> Examples:
         """Return what is learned from: given labels, and concepts as perception says or as they were given."""
         true = self.config.perception is None or self.config.learn_from == "truth"
-        spreads = certain(data.given_concepts, self.space) if true else self.perception.spreads(data)
-        return Examples(self.knowledge, likeliest(spreads), spreads, data.given_labels)
+        spreads = one_hot(data.given_concepts, self.space) if true else self.perception.spreads(data)
+        return Examples(self.knowledge, most_probable_codes(spreads), spreads, data.given_labels)
 
     def _f1(self, data: SplitData) -> float:
         """Return the macro F1 of the labels, averaged."""
@@ -141,7 +141,7 @@ class SymbolicModel(Model):
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities that follow from concept probabilities, in the reading that is set."""
         if self.config.reading == "hard":
-            concepts = certain(likeliest(concepts), self.space)
+            concepts = one_hot(most_probable_codes(concepts), self.space)
         return self.labels_given(concepts)
 
     def about(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class SymbolicModel(Model):
     @classmethod
     def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a run, with perception where it is now."""
-        return {**about["config"], "perception": moved(about.get("perception"), folder)}
+        return {**about["config"], "perception": relocate(about.get("perception"), folder)}
 
     def restore(self, folder: Path, device: str) -> None:
         """Read what was learned."""

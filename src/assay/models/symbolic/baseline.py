@@ -96,7 +96,7 @@ def _scaled(inputs: Array, parts: Mapping[str, Array]) -> Array:
     return np.asarray((inputs - parts["mean"]) / parts["deviation"])
 
 
-def layers_said(parts: Mapping[str, Array], inputs: Array) -> Array:
+def layer_probabilities(parts: Mapping[str, Array], inputs: Array) -> Array:
     """Return the probabilities that layers of weights and biases give, with ReLU between them."""
     layers = sum(1 for name in parts if name.startswith("weight"))
     for place in range(layers):

@@ -52,6 +52,6 @@ class LabelExamples:
         return np.asarray(self.targets == code)
 
 
-def likeliest(spreads: Sequence[Array]) -> Codes:
+def most_probable_codes(spreads: Sequence[Array]) -> Codes:
     """Return the code of the likeliest value of each concept."""
     return np.stack([spread.argmax(axis=1) for spread in spreads], axis=1)

@@ -16,7 +16,7 @@ from assay.models.symbolic.examples import Examples, LabelExamples
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedRule:
     """The formulas of one label, and notes for the record (cost, seconds, errors).
 
     `formulas` holds one formula of the label's own kind under the key None, or a true-or-false formula for some of its
@@ -33,7 +33,7 @@ class Learned:
         return {"formulas": listed, "otherwise": self.otherwise, "notes": dict(self.notes)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Learned":
+    def from_dict(cls, data: Mapping[str, Any]) -> "LearnedRule":
         """Return what `to_dict` wrote."""
         return cls({code: parse(text) for code, text in data["formulas"]}, data["otherwise"], data["notes"])
 
@@ -43,10 +43,10 @@ class FormulaModel(SymbolicModel):
 
     def begin(self) -> None:
         """Know no formula yet."""
-        self.learned: dict[str, Learned] = {}
+        self.learned: dict[str, LearnedRule] = {}
 
     @abstractmethod
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
         """Learn the formulas of one label."""
 
     def learn(self, examples: Examples) -> None:
@@ -90,4 +90,4 @@ class FormulaModel(SymbolicModel):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Take the formulas."""
-        self.learned = {name: Learned.from_dict(data) for name, data in state["labels"].items()}
+        self.learned = {name: LearnedRule.from_dict(data) for name, data in state["labels"].items()}

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.baseline import Baseline, BaselineConfig, layers_said
+from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
 
 class LinearConfig(BaselineConfig):
@@ -37,4 +37,4 @@ class Linear(Baseline):
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
         """Return what one layer says."""
-        return layers_said(parts, inputs)
+        return layer_probabilities(parts, inputs)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.baseline import Baseline, BaselineConfig, layers_said
+from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
 
 class MLPConfig(BaselineConfig):
@@ -46,4 +46,4 @@ class MLP(Baseline):
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
         """Return what the layers say, with ReLU between them."""
-        return layers_said(parts, inputs)
+        return layer_probabilities(parts, inputs)

@@ -16,7 +16,7 @@ from assay.predictions import Answer, Predictions, read_predictions
 from assay.runs.folder import RUN, RunFolder
 
 
-class Unperceived(DataError):
+class MissingPerception(DataError):
     """A split that perception says nothing of."""
 
 
@@ -36,7 +36,7 @@ class TrueConcepts:
 
     def spreads(self, data: SplitData) -> list[Array]:
         """Return the true concepts, with certainty."""
-        return certain(data.concepts, data.knowledge.space)
+        return one_hot(data.concepts, data.knowledge.space)
 
     def about(self) -> dict[str, Any] | None:
         """Return nothing: it is the truth."""
@@ -74,7 +74,7 @@ class Detector:
 
 
 @dataclass(frozen=True)
-class GivenPredictions:
+class PredictionFiles:
     """Predictions of any make: a file, or a folder with a file for each split."""
 
     path: Path
@@ -95,7 +95,7 @@ class GivenPredictions:
             said = read_predictions(path, data.knowledge)
             if said.split == data.name:
                 return _spreads(said, data)
-        raise Unperceived(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
+        raise MissingPerception(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
 
     def about(self) -> dict[str, Any]:
         """Return where they are."""
@@ -109,10 +109,10 @@ def perception_of(path: str | None) -> Perception:
     place = Path(path)
     if not place.exists():
         raise DataError(f"perception: no run or predictions file {path!r}")
-    return Detector(place) if (place / RUN).exists() else GivenPredictions(place)
+    return Detector(place) if (place / RUN).exists() else PredictionFiles(place)
 
 
-def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:
+def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
     """Return where a perception is now that was recorded in a run's folder: where it was then, or moved with it."""
     if about is None:
         return None
@@ -120,7 +120,7 @@ def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:
     return str(then if then.exists() else folder.resolve() / about.get("from_run", then))
 
 
-def certain(codes: Codes, space: ConceptSpace) -> list[Array]:
+def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
     """Return codes as probabilities of 0 and 1; a missing one (-1) as nothing there, or else as any value alike."""
     return [_certain(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
 

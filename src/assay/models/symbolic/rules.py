@@ -18,7 +18,7 @@ from assay.logic.formula import Compare, Const, Formula, If, Var, conjunction
 from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.formulas import FormulaModel, LearnedRule
 
 SLIGHT = 1e-9
 
@@ -51,7 +51,7 @@ class RuleList(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = RuleListConfig
     config: RuleListConfig
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
         """Find rules one by one and write them as one formula."""
         asked = [one for concept in examples.space.concepts for one in questions(concept)]
         truth = np.stack([np.asarray(evaluate(one, examples.space, examples.codes), dtype=bool) for one in asked])
@@ -68,7 +68,7 @@ class RuleList(FormulaModel):
         for rule in reversed(found):
             condition = conjunction(*(asked[place] for place in rule.questions))
             formula = If(condition, Const(label.values[rule.code]), formula)
-        return Learned({None: formula}, otherwise, {"rules": len(found)})
+        return LearnedRule({None: formula}, otherwise, {"rules": len(found)})
 
     def _grown(self, truth: Array, targets: Codes, left: Array, values: int) -> _Rule | None:
         """Return the best rule for what is left, if it is better than naming the commonest value."""

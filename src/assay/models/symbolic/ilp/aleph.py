@@ -18,8 +18,8 @@ from assay.errors import ConfigError, MissingExtra
 from assay.logic.prolog.ilp_files import aleph_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
-from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, InducedClauses
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_ALEPH"
@@ -88,7 +88,7 @@ class Aleph(ClauseModel):
         """Refuse if SWI-Prolog or Aleph is missing."""
         aleph_file(config.aleph)
 
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Write the examples down, run Aleph for its time, and read back what it has learned by then."""
         clock = Clock.of(SHARE * seconds)
         engine = aleph_file(self.config.aleph)
@@ -100,9 +100,9 @@ class Aleph(ClauseModel):
             ran = run_for([*command, "-s", "run.pl"], folder, clock.left)
             kept = folder / "program.txt"
             text = kept.read_text(encoding="utf-8") if kept.exists() else ""
-        done, tried = written_clauses(text, head), written_clauses(ran.output, head)
+        done, tried = find_clauses(text, head), find_clauses(ran.output, head)
         clauses = best_of([done, [*done, *tried[-1:]]], head, self.bias, examples, positive)
-        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+        return InducedClauses(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
     def _write(self, folder: Path, examples: LabelExamples, positive: Array, head: str) -> None:
         problem, how = problem_of(self.bias, head, examples, positive), self.config

@@ -7,16 +7,16 @@ from itertools import permutations, product
 from assay.errors import DataError
 from assay.logic.formula import TRUE, Formula, Quantified, conjunction, disjunction
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.lift import paired
+from assay.logic.prolog.lift import merge_pairs
 from assay.logic.prolog.literals import Literal
 from assay.logic.prolog.program import Program
-from assay.logic.prolog.terms import Term, Var, deref, key_of, parts
+from assay.logic.prolog.terms import Term, Variable, chain_parts, deref, key_of
 
 Places = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLiteral:
     """A literal and which of a clause's objects it speaks of."""
 
     literal: Literal
@@ -24,11 +24,11 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Clause:
+class IlpClause:
     """The groups of the objects that there are, and the literals that hold of them."""
 
     groups: tuple[str, ...]
-    body: tuple[Placed, ...]
+    body: tuple[PlacedLiteral, ...]
 
     def __len__(self) -> int:
         return len(self.body)
@@ -41,7 +41,7 @@ class Clause:
         """Return it as a formula: objects that no literal ties together apart."""
         said: list[Formula] = [one.literal.formula() for one in self.body if not one.places]
         for group in self._tied():
-            said.append(paired(self._some(sorted(group), names, set())))
+            said.append(merge_pairs(self._some(sorted(group), names, set())))
         return conjunction(*said)
 
     def _some(self, objects: list[int], names: Sequence[str], bound: set[int]) -> Formula:
@@ -79,12 +79,12 @@ class Clause:
         return f"{head}(W) :- {', '.join(goals)}." if goals else f"{head}(W)."
 
 
-def program_formula(clauses: Iterable[Clause]) -> Formula:
+def program_formula(clauses: Iterable[IlpClause]) -> Formula:
     """Return "one of the clauses holds"."""
     return disjunction(*dict.fromkeys(clause.formula() for clause in clauses))
 
 
-def definitions(clauses: Iterable[Clause]) -> list[str]:
+def definitions(clauses: Iterable[IlpClause]) -> list[str]:
     """Return the definitions of the literals that clauses use, in Prolog."""
     return list(dict.fromkeys(one.literal.definition for clause in clauses for one in clause.body))
 
@@ -113,7 +113,7 @@ def canonical(groups: Sequence[str], body: Iterable[tuple[int, Places, bool]]) -
     return best or ()
 
 
-def clause_of(clause: tuple[Term, Term], bias: Bias) -> Clause:
+def clause_of(clause: tuple[Term, Term], bias: Bias) -> IlpClause:
     """Return a clause of Prolog that another learner wrote, its literals being those of the bias."""
     head, body = clause
     world = deref(head[1])
@@ -121,12 +121,12 @@ def clause_of(clause: tuple[Term, Term], bias: Bias) -> Clause:
     groups: list[str] = []
     said: list[tuple[Literal, list[Term]]] = []
     has = {relation.name: relation.group for relation in bias.vocabulary.relations if relation.what == "has"}
-    for goal in parts(body, ","):
+    for goal in chain_parts(body, ","):
         goal = deref(goal)
         if goal == "true":
             continue
         name, arguments = key_of(goal)[0], [deref(part) for part in goal[1:]]
-        if name in has and len(arguments) == 2 and type(arguments[1]) is Var:
+        if name in has and len(arguments) == 2 and type(arguments[1]) is Variable:
             if not any(arguments[1] is held for held in objects):
                 objects.append(arguments[1])
                 groups.append(has[name])
@@ -139,7 +139,7 @@ def clause_of(clause: tuple[Term, Term], bias: Bias) -> Clause:
         if literal.arity == 0:
             if arguments[0] is not world:
                 raise DataError(f"a learner wrote {literal.name} of something that is not the world")
-            placed.append(Placed(literal, ()))
+            placed.append(PlacedLiteral(literal, ()))
             continue
         places = []
         for argument, group in zip(arguments, literal.groups, strict=True):
@@ -149,10 +149,10 @@ def clause_of(clause: tuple[Term, Term], bias: Bias) -> Clause:
                 groups.append(group)
                 found = len(objects) - 1
             places.append(found)
-        placed.append(Placed(literal, tuple(places)))
-    return Clause(tuple(groups), tuple(placed))
+        placed.append(PlacedLiteral(literal, tuple(places)))
+    return IlpClause(tuple(groups), tuple(placed))
 
 
-def clauses_of(program: Program, head: str, bias: Bias) -> list[Clause]:
+def clauses_of(program: Program, head: str, bias: Bias) -> list[IlpClause]:
     """Return the clauses of a program that another learner wrote."""
     return [clause_of((clause.head, clause.body), bias) for clause in program.clauses.get((head, 1), ())]

@@ -16,13 +16,13 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Slot
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import Counted, Term
-from assay.models.symbolic.ilp.clauses import Clause, Places, placements
+from assay.logic.prolog.literals import CountLiteral, Term
+from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
 
 WORD = 64
 
 
-def packed(truths: Array) -> Array:
+def pack_bits(truths: Array) -> Array:
     """Return truth values along the last axis as bits, 64 a word.
 
     >>> packed(np.array([True, False, True])).tolist()
@@ -35,19 +35,19 @@ def packed(truths: Array) -> Array:
     return np.ascontiguousarray(bytes_).view(np.uint64)
 
 
-def unpacked(words: Array, size: int) -> Array:
+def unpack_bits(words: Array, size: int) -> Array:
     """Return what `packed` made of so many truth values."""
     bytes_ = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
 
 
-def ones(words: Array) -> Array:
+def count_bits(words: Array) -> Array:
     """Return how many bits are set along the last axis."""
     return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class LiteralBatch:
     """Literals that speak of the same objects of a clause: their numbers in the bias, and their bits."""
 
     places: Places
@@ -69,7 +69,7 @@ class Coverage:
     @cached_property
     def present(self) -> dict[str, Array]:
         """Which slots of each group hold an object: slots x words."""
-        return {group: packed(self._there(slots)) for group, slots in self.space.groups.items()}
+        return {group: pack_bits(self._there(slots)) for group, slots in self.space.groups.items()}
 
     def _there(self, slots: Sequence[Slot]) -> Array:
         rows = []
@@ -85,7 +85,7 @@ class Coverage:
         tables: dict[int, Array] = {}
         alike: dict[tuple[tuple[Term, ...], tuple[str, ...]], list[int]] = {}
         for number, literal in enumerate(self.bias.literals):
-            if isinstance(literal, Counted):
+            if isinstance(literal, CountLiteral):
                 tables[number] = self._counted(literal)
             else:
                 alike.setdefault((literal.terms, literal.groups), []).append(number)
@@ -103,7 +103,7 @@ class Coverage:
         for place in np.ndindex(shape):
             chosen = [held[at] for held, at in zip(slots, place, strict=True)]
             rows = tuple(self._column(term, chosen[term.argument] if chosen else None) for term in terms)
-            made[(slice(None), *place)] = packed(_looked_up(tables, rows))
+            made[(slice(None), *place)] = pack_bits(_looked_up(tables, rows))
         for axis, group in enumerate(groups):
             there = self.present[group]
             made &= there.reshape(1, *[len(there) if at == axis else 1 for at in range(len(shape))], self.words)
@@ -125,7 +125,7 @@ class Coverage:
             self._columns[key] = lookup[self.codes[:, self.space.place(name)]]
         return self._columns[key]
 
-    def _counted(self, literal: Counted) -> Array:
+    def _counted(self, literal: CountLiteral) -> Array:
         slots = self.space.groups[literal.group]
         if literal.counted is None:
             held = self._there(slots)
@@ -134,9 +134,9 @@ class Coverage:
             at = term.values.index(literal.counted.value)
             held = np.stack([self._column(term, slot) == at for slot in slots])
         number = held.sum(axis=0)
-        return packed(number == literal.value if literal.way == "==" else number >= int(literal.value))
+        return pack_bits(number == literal.value if literal.way == "==" else number >= int(literal.value))
 
-    def batches(self, groups: tuple[str, ...]) -> list[Batch]:
+    def batches(self, groups: tuple[str, ...]) -> list[LiteralBatch]:
         """Return all literals that a clause of such objects may have, by the objects that they speak of."""
         found: dict[Places, list[int]] = {}
         for number, literal in enumerate(self.bias.literals):
@@ -147,30 +147,30 @@ class Coverage:
             ordered = tuple(sorted(places))
             axes = [places.index(place) for place in ordered]
             stacked = np.stack([np.moveaxis(self.bits[n], axes, range(len(axes))) for n in numbers])
-            made.append(Batch(places, np.array(numbers), stacked))
+            made.append(LiteralBatch(places, np.array(numbers), stacked))
         return made
 
     def start(self, groups: tuple[str, ...]) -> Array:
         """Return for which choices of objects, and in which examples, there are such objects."""
         made = np.full((1,) * len(groups) + (self.words,), ~np.uint64(0), dtype=np.uint64)
-        made = made & packed(np.ones(self.size, dtype=bool))
+        made = made & pack_bits(np.ones(self.size, dtype=bool))
         for axis, group in enumerate(groups):
-            made = made & expanded(self.present[group], (axis,), len(groups))
+            made = made & expand_axes(self.present[group], (axis,), len(groups))
         return made
 
-    def of(self, clause: Clause) -> Array:
+    def of(self, clause: IlpClause) -> Array:
         """Return which examples a clause covers, as bits."""
         held = self.start(clause.groups)
         for one in clause.body:
             number = self.bias.literals.index(one.literal)
             held = held & self.placed(number, one.places, len(clause.groups))
-        return covered(held)
+        return covered_examples(held)
 
     def placed(self, number: int, places: Places, axes: int) -> Array:
         """Return the bits of a literal that speaks of these objects of a clause."""
         ordered = tuple(sorted(places))
         moved = np.moveaxis(self.bits[number], [places.index(p) for p in ordered], range(len(ordered)))
-        return expanded(moved, ordered, axes)
+        return expand_axes(moved, ordered, axes)
 
 
 def _looked_up(tables: Array, rows: tuple[Array, ...]) -> Array:
@@ -179,7 +179,7 @@ def _looked_up(tables: Array, rows: tuple[Array, ...]) -> Array:
     return np.asarray(tables[where])
 
 
-def expanded(bits: Array, places: Places, axes: int) -> Array:
+def expand_axes(bits: Array, places: Places, axes: int) -> Array:
     """Return bits of some objects with an axis of length 1 for each other object."""
     shape = [1] * axes
     for place, size in zip(places, bits.shape[:-1], strict=True):
@@ -187,12 +187,12 @@ def expanded(bits: Array, places: Places, axes: int) -> Array:
     return bits.reshape(*shape, bits.shape[-1])
 
 
-def covered(held: Array) -> Array:
+def covered_examples(held: Array) -> Array:
     """Return the examples for which a clause holds for some choice of objects."""
     return np.asarray(np.bitwise_or.reduce(held.reshape(-1, held.shape[-1]), axis=0))
 
 
-def children(held: Array, batch: Batch) -> Array:
+def refined_covers(held: Array, batch: LiteralBatch) -> Array:
     """Return which examples a clause covers with each literal of a batch added: literals x words."""
     others = tuple(axis for axis in range(held.ndim - 1) if axis not in batch.places)
     known = np.bitwise_or.reduce(held, axis=others) if others else held

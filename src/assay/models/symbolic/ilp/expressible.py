@@ -20,7 +20,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import WORLD, Counted, Term
+from assay.logic.prolog.literals import WORLD, CountLiteral, Term
 from assay.logic.traverse import walk
 
 MOST_CLAUSES = 64
@@ -33,7 +33,7 @@ class Inexpressible(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
+class Expressibility:
     """Whether a rule can be said, in how many clauses, and what is in the way if not."""
 
     holds: bool
@@ -46,19 +46,19 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Said:
+class ClauseSketch:
     """A clause: the groups of its objects by name, and how many literals it takes."""
 
     objects: tuple[tuple[str, str], ...] = ()
     literals: int = 0
 
-    def __add__(self, other: "Said") -> "Said":
-        return Said((*self.objects, *other.objects), self.literals + other.literals)
+    def __add__(self, other: "ClauseSketch") -> "ClauseSketch":
+        return ClauseSketch((*self.objects, *other.objects), self.literals + other.literals)
 
 
-def expressible(
-    rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "Writer | None" = None
-) -> Told:
+def express_rule(
+    rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "ClauseWriter | None" = None
+) -> Expressibility:
     """Return whether a rule can be said in a bias; of a rule with other values, whether each value can be.
 
     >>> from assay.concepts import bits
@@ -68,32 +68,34 @@ def expressible(
     truth = all(isinstance(value, bool) for value in values)
     most = 0
     for goal in [rule] if truth else [rule.eq(value) for value in values]:
-        told = _told(goal, bias, writer or Writer(bias))
+        told = _told(goal, bias, writer or ClauseWriter(bias))
         if not told.holds:
             return told
         most = max(most, told.clauses)
-    return Told(True, most)
+    return Expressibility(True, most)
 
 
-def _told(rule: Formula, bias: Bias, writer: "Writer") -> Told:
+def _told(rule: Formula, bias: Bias, writer: "ClauseWriter") -> Expressibility:
     language = bias.language
     try:
         clauses = writer.clauses(rule, {}, True)
     except Inexpressible as error:
-        return Told(False, why=str(error))
+        return Expressibility(False, why=str(error))
     except AssayError as error:
-        return Told(False, why=f"the rule cannot be read as clauses ({error})")
+        return Expressibility(False, why=f"the rule cannot be read as clauses ({error})")
     if len(clauses) > language.clauses:
-        return Told(False, why=f"it takes {len(clauses)} clauses as it is written, and {language.clauses} are allowed")
+        return Expressibility(
+            False, why=f"it takes {len(clauses)} clauses as it is written, and {language.clauses} are allowed"
+        )
     for clause in clauses:
         if len(clause.objects) > language.objects:
-            return Told(False, why=f"a clause speaks of {len(clause.objects)} objects")
+            return Expressibility(False, why=f"a clause speaks of {len(clause.objects)} objects")
         if clause.literals > language.literals:
-            return Told(False, why=f"a clause takes {clause.literals} literals")
-    return Told(True, len(clauses))
+            return Expressibility(False, why=f"a clause takes {clause.literals} literals")
+    return Expressibility(True, len(clauses))
 
 
-class Writer:
+class ClauseWriter:
     """Writes a rule as clauses."""
 
     def __init__(self, bias: Bias) -> None:
@@ -105,7 +107,7 @@ class Writer:
         """The table of every literal, its terms in any order."""
         found = set()
         for one in self.bias.literals:
-            if isinstance(one, Counted):
+            if isinstance(one, CountLiteral):
                 continue
             table = one.table()[tuple(slice(-1) for _ in one.terms)]
             for order in permutations(range(len(one.terms))):
@@ -113,7 +115,7 @@ class Writer:
                 found.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
         return found
 
-    def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
+    def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return the clauses that say a formula, or that it is false."""
         match rule:
             case f.Not(body):
@@ -142,28 +144,28 @@ class Writer:
 
     def _some(
         self, names: tuple[str, ...], group: str, body: Formula, bound: Mapping[str, str], positive: bool
-    ) -> list[Said]:
+    ) -> list[ClauseSketch]:
         """Return clauses of some more objects."""
         inner = {**bound, **dict.fromkeys(names, group)}
-        held = [Said(tuple((name, group) for name in names))]
+        held = [ClauseSketch(tuple((name, group) for name in names))]
         ordered = []
         if len(names) == 2:
             ordered.append(self._atom(f.Var(f"{names[0]}.{NUMBER}") < f.Var(f"{names[1]}.{NUMBER}"), inner, True))
         return _both([held, *ordered, self.clauses(body, inner, positive)])
 
-    def _counted(self, counted: f.Quantified, wanted: Any) -> list[Said]:
+    def _counted(self, counted: f.Quantified, wanted: Any) -> list[ClauseSketch]:
         """Return clauses that say how many objects there are of a kind."""
         name, slots = counted.variables[0], len(self.space.groups[counted.group])
         numbers = [number for number in range(slots + 1) if wanted(number)]
         there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
         found: list[list[int]] = []
         for one in self.bias.literals:
-            if isinstance(one, Counted) and one.group == counted.group and self._same(one, there):
+            if isinstance(one, CountLiteral) and one.group == counted.group and self._same(one, there):
                 found.append(
                     [n for n in range(slots + 1) if (n == one.value if one.way == "==" else n >= int(one.value))]
                 )
         if numbers in found:
-            return [Said((), 1)]
+            return [ClauseSketch((), 1)]
         parts = [held for held in found if set(held) <= set(numbers)]
         if set().union(*parts) == set(numbers) and numbers:
             least = next(
@@ -171,10 +173,10 @@ class Writer:
                 for size in range(1, len(parts) + 1)
                 if any(set().union(*some) == set(numbers) for some in combinations(parts, size))
             )
-            return [Said((), 1)] * least
+            return [ClauseSketch((), 1)] * least
         raise Inexpressible(f"it counts {str(counted)!r}")
 
-    def _same(self, one: Counted, there: tuple[list[Term], Array] | None) -> bool:
+    def _same(self, one: CountLiteral, there: tuple[list[Term], Array] | None) -> bool:
         if one.counted is None or there is None:
             return (one.counted is None) == (there is None)
         terms, table = there
@@ -182,22 +184,22 @@ class Writer:
             return False
         return bool((table == one.counted.table()[:-1]).all())
 
-    def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
+    def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return clauses for a comparison: a literal, or several of which one holds."""
         terms, table = self._table(atom, bound)
         table = table if positive else ~table
         if table.all() or not table.any():
-            return [Said()] if table.all() else []
+            return [ClauseSketch()] if table.all() else []
         pattern = _pattern([(term.argument, term.attribute) for term in terms])
         if (pattern, table.tobytes()) in self.known:
-            return [Said((), 1)]
+            return [ClauseSketch((), 1)]
         alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for held, data in self.known if held == pattern]
         inside = [one for one in alike if not (one & ~table).any()]
         for size in range(2, 4):
             if any((np.logical_or.reduce(some) == table).all() for some in combinations(inside, size)):
-                return [Said((), 1)] * size
+                return [ClauseSketch((), 1)] * size
         if int(table.sum()) <= MOST_CLAUSES and all(self._has_values(term) for term in terms):
-            return [Said((), len(terms))] * int(table.sum())
+            return [ClauseSketch((), len(terms))] * int(table.sum())
         raise Inexpressible(f"no literal says {str(atom if positive else f.Not(atom))!r}")
 
     def _has_values(self, term: Term) -> bool:
@@ -239,18 +241,18 @@ def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     return tuple((place if place == WORLD else places.setdefault(place, len(places)), name) for place, name in terms)
 
 
-def _either(made: Sequence[list[Said]]) -> list[Said]:
+def _either(made: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
     return _few([clause for clauses in made for clause in clauses])
 
 
-def _both(made: Sequence[list[Said]]) -> list[Said]:
-    found = [Said()]
+def _both(made: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
+    found = [ClauseSketch()]
     for clauses in made:
         found = _few([one + other for one, other in product(found, clauses)])
     return found
 
 
-def _few(clauses: list[Said]) -> list[Said]:
+def _few(clauses: list[ClauseSketch]) -> list[ClauseSketch]:
     if len(clauses) > MOST_CLAUSES:
         raise Inexpressible(f"it takes more than {MOST_CLAUSES} clauses as it is written")
     return clauses

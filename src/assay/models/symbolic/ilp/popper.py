@@ -12,8 +12,8 @@ from assay.errors import ConfigError, DataError, MissingExtra
 from assay.logic.prolog.ilp_files import popper_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
-from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, InducedClauses
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_POPPER"
@@ -46,7 +46,7 @@ class Popper(ClauseModel):
         """Refuse if no checkout is named."""
         popper_folder(config.popper)
 
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Write the examples down, run Popper for its time, and take the best program of its log, scored by us."""
         clock = Clock.of(SHARE * seconds)
         checkout = popper_folder(self.config.popper)
@@ -60,11 +60,11 @@ class Popper(ClauseModel):
             environment = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": paths}
             ran = run_for([*command, *(["--noisy"] if self.config.noisy else [])], folder, clock.left, environment)
         failed = re.findall(r"^\w*(?:Error|Exception)\b.*$", ran.output, re.MULTILINE)
-        programs = [written_clauses(part, head) for part in PARTS.split(ran.output)[1:]]
+        programs = [find_clauses(part, head) for part in PARTS.split(ran.output)[1:]]
         if failed and not programs and ran.finished:
             raise DataError(f"popper: {failed[-1].strip()[:300]}")
         clauses = best_of(programs, head, self.bias, examples, positive)
-        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+        return InducedClauses(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
 
 def popper_folder(given: str | None) -> Path:

@@ -16,8 +16,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
-from assay.models.symbolic.ilp.coverage import Batch, Coverage, children, ones
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
+from assay.models.symbolic.ilp.coverage import Coverage, LiteralBatch, count_bits, refined_covers
 from assay.seeds import rng_for
 
 Step = tuple[int, Places]
@@ -65,7 +65,7 @@ class Clock:
 class Candidate:
     """A clause, how many bits it takes to say, and the examples that it covers."""
 
-    clause: Clause
+    clause: IlpClause
     bits: float
     covers: Array
 
@@ -80,7 +80,7 @@ class Target:
 
     def counts(self, covers: Array) -> tuple[Array, Array]:
         """Return how many of either are covered."""
-        return ones(covers & self.positive), ones(covers & self.negative)
+        return count_bits(covers & self.positive), count_bits(covers & self.negative)
 
 
 def choose_bits(number: float, of: float) -> float:
@@ -93,7 +93,7 @@ def choose_bits(number: float, of: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class SearchNode:
     """A clause on the way: its steps, its bits, and for which choices of objects it holds."""
 
     steps: tuple[Step, ...]
@@ -107,10 +107,10 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class Refinements:
     """A clause with each of some literals added: which, their bits, what they cover, and how many of either."""
 
-    node: Node
+    node: SearchNode
     places: Places
     numbers: Array
     bits: Array
@@ -118,10 +118,10 @@ class Grown:
     pos: Array
     neg: Array
 
-    def only(self, rows: Array) -> "Grown":
+    def only(self, rows: Array) -> "Refinements":
         """Return some of them."""
         parts = (self.numbers, self.bits, self.covers, self.pos, self.neg)
-        return Grown(self.node, self.places, *(part[rows] for part in parts))
+        return Refinements(self.node, self.places, *(part[rows] for part in parts))
 
     def steps(self, row: int) -> tuple[Step, ...]:
         """Return the steps of one of them."""
@@ -129,7 +129,7 @@ class Grown:
 
 
 @dataclass(eq=False)
-class Pool:
+class CandidatePool:
     """The most promising clauses found, one for each set of examples that is covered: the one with the fewest bits."""
 
     clauses: dict[bytes, Candidate] = field(default_factory=dict)
@@ -151,13 +151,13 @@ class Search:
         self.seen = 0
         self.complete = True
 
-    def run(self, target: Target, clock: Clock) -> Iterator[Pool]:
+    def run(self, target: Target, clock: Clock) -> Iterator[CandidatePool]:
         """Give the most promising clauses after each level, as far as time allows."""
         started = [Structure(self, groups, target) for groups in self.bias.structures if self._fits(groups)]
         for depth in range(1, self.bias.language.literals + 1):
             for place, structure in enumerate(started):
                 structure.advance(depth, clock.share(1 / (len(started) - place)))
-            pool = Pool()
+            pool = CandidatePool()
             for structure in started:
                 structure.kept.into(pool)
             yield pool
@@ -171,7 +171,7 @@ class Search:
         self.complete &= choices <= LARGEST
         return choices <= LARGEST
 
-    def prices(self, batches: Sequence[Batch]) -> list[Array]:
+    def prices(self, batches: Sequence[LiteralBatch]) -> list[Array]:
         """Return the bits of each literal of each batch: which kind, and which one of the kind, placed where."""
         kinds = [[self.bias.literals[number].kind for number in batch.numbers] for batch in batches]
         every = [kind for found in kinds for kind in found]
@@ -188,9 +188,9 @@ class Structure:
 
     def __init__(self, search: Search, groups: tuple[str, ...], target: Target) -> None:
         self.search, self.groups, self.target = search, groups, target
-        self.level = [Node((), log2(len(search.bias.structures)), search.coverage.start(groups))]
-        self.kept = Kept(search, groups, target)
-        self.before = float(ones(target.positive)), float(ones(target.negative))
+        self.level = [SearchNode((), log2(len(search.bias.structures)), search.coverage.start(groups))]
+        self.kept = BestClauses(search, groups, target)
+        self.before = float(count_bits(target.positive)), float(count_bits(target.negative))
         rng = rng_for(0, "ilp", "hash")  # only to tell covers apart: no result depends on which numbers these are
         self.mix = rng.integers(1, 2**63, search.coverage.words, dtype=np.uint64) | np.uint64(1)
 
@@ -199,7 +199,7 @@ class Structure:
         if not self.level:
             return
         batches = self.search.coverage.batches(self.groups)
-        prices, found = self.search.prices(batches), list[Grown]()
+        prices, found = self.search.prices(batches), list[Refinements]()
         for node in self.level:
             if clock.over:
                 self.search.complete = False
@@ -212,9 +212,9 @@ class Structure:
         tried = sum(len(batch.numbers) for batch in batches)
         self.level = [] if last or clock.over else list(self._chosen(found, tried, clock))
 
-    def _grown(self, node: Node, batch: Batch, price: Array) -> Grown | None:
+    def _grown(self, node: SearchNode, batch: LiteralBatch, price: Array) -> Refinements | None:
         """Return a clause with every literal of a batch that pays, those that go on to the next level only."""
-        covers = children(node.held, batch)
+        covers = refined_covers(node.held, batch)
         self.search.seen += len(covers)
         pos, neg = self.target.counts(covers)
         bits = node.bits + price
@@ -224,12 +224,12 @@ class Structure:
                 useful &= batch.numbers != number
         if not useful.any():
             return None
-        grown = Grown(node, batch.places, batch.numbers, bits, covers, pos, neg).only(np.flatnonzero(useful))
+        grown = Refinements(node, batch.places, batch.numbers, bits, covers, pos, neg).only(np.flatnonzero(useful))
         if len(node.used | set(batch.places)) == len(self.groups):
             self.kept.look(grown)
         return grown.only(np.flatnonzero(grown.neg > 0))
 
-    def _chosen(self, found: Sequence[Grown], tried: int, clock: Clock) -> Iterator[Node]:
+    def _chosen(self, found: Sequence[Refinements], tried: int, clock: Clock) -> Iterator[SearchNode]:
         """Give the clauses that go on to the next level, each once."""
         at = np.repeat(np.arange(len(found)), [len(one.numbers) for one in found])
         if not len(at):
@@ -254,7 +254,7 @@ class Structure:
             seen.add(key)
             alike[mark] = alike.get(mark, 0) + 1
             held = one.node.held & self.search.coverage.placed(steps[-1][0], steps[-1][1], len(self.groups))
-            yield Node(steps, float(bits[place]), held)
+            yield SearchNode(steps, float(bits[place]), held)
 
     def _ranked(self, bits: Array, pos: Array, neg: Array, most: int) -> list[int]:
         """Return rows, the best by each of two scores in turn: examples set right, and information gained."""
@@ -265,19 +265,19 @@ class Structure:
         return list(dict.fromkeys(place for pair in zip(*ranks, strict=True) for place in pair))
 
 
-class Kept:
+class BestClauses:
     """The clauses of one structure that a program may be made of: the best by some scores."""
 
     def __init__(self, search: Search, groups: tuple[str, ...], target: Target) -> None:
         self.search, self.groups = search, groups
-        most = int(ones(target.positive))
+        most = int(count_bits(target.positive))
         first = float(target.saved[1]) if most else 1.0
         self.scores = ((first, 1.0), (first, 4.0), (first / 3, 1.0))
         """The price of an example that is set right, and how many of these one that is set wrong is worth."""
         self.held: list[dict[bytes, tuple[float, tuple[Step, ...], float, Array]]] = [{} for _ in self.scores]
         self.floors = [0.0] * len(self.scores)
 
-    def look(self, grown: Grown) -> None:
+    def look(self, grown: Refinements) -> None:
         """Keep what is among the best by some score."""
         for which, (price, weight) in enumerate(self.scores):
             score = price * (grown.pos - weight * grown.neg) - grown.bits
@@ -295,10 +295,10 @@ class Kept:
         self.held[which] = dict(kept)
         self.floors[which] = kept[-1][1][0] if len(kept) == POOL else self.floors[which]
 
-    def into(self, pool: Pool) -> None:
+    def into(self, pool: CandidatePool) -> None:
         """Add what was kept to a pool."""
         for which in range(len(self.held)):
             self._trim(which)
             for _, steps, bits, covers in self.held[which].values():
-                body = tuple(Placed(self.search.bias.literals[number], places) for number, places in steps)
-                pool.add(Candidate(Clause(self.groups, body), bits, covers))
+                body = tuple(PlacedLiteral(self.search.bias.literals[number], places) for number, places in steps)
+                pool.add(Candidate(IlpClause(self.groups, body), bits, covers))

@@ -109,11 +109,11 @@ class Bank:
         if operation == LEAF:
             return self.blocks[left].make(right)
         if operation == NOT:
-            return negated(self.formula(left))
-        return joined(operation, self.formula(left), self.formula(right))
+            return negate(self.formula(left))
+        return join_programs(operation, self.formula(left), self.formula(right))
 
 
-def negated(body: Formula) -> Formula:
+def negate(body: Formula) -> Formula:
     """Return "not", written as a comparison where it can be.
 
     >>> from assay.logic.parse import parse
@@ -128,7 +128,7 @@ def negated(body: Formula) -> Formula:
     return f.Not(body)
 
 
-def joined(operation: int, left: Formula, right: Formula) -> Formula:
+def join_programs(operation: int, left: Formula, right: Formula) -> Formula:
     """Return two programs joined, without brackets in brackets."""
     if operation == XOR:
         return f.Xor((left, right))

@@ -15,10 +15,10 @@ from assay.logic.formula import Const, Formula, Var, total
 from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.formulas import FormulaModel, LearnedRule
 from assay.models.symbolic.synthesis.language import NUMBERS, ProgramLanguage
 from assay.models.symbolic.synthesis.leaves import MOST_SUBSETS, leaves_of
-from assay.models.symbolic.synthesis.search import Found, ProgramSearch, SearchBudget
+from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget, SearchResult
 
 FIRST = 256
 MORE = 64
@@ -48,22 +48,22 @@ class Synthesis(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = SynthesisConfig
     config: SynthesisConfig
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
         """Find the program of a label: of its own kind if it is a number, or a true-or-false one for each value."""
         counts = np.bincount(examples.targets, minlength=len(label.values))
         otherwise = int(counts.argmax()) if len(examples) else 0
         if label.kind == "bool":
             true = label.values.index(True)
             formula, notes = self._program(examples, true, self.config.seconds)
-            return Learned({true: formula}, 1 - true, notes)
+            return LearnedRule({true: formula}, 1 - true, notes)
         whole = _sum(examples) if label.kind == "int" else None
         if whole is not None:
-            return Learned({None: whole}, otherwise, {"errors": 0})
+            return LearnedRule({None: whole}, otherwise, {"errors": 0})
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
         made = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
         ranked = sorted(codes, key=lambda code: (made[code][1]["errors"], codes.index(code)))
         notes = {str(label.values[code]): made[code][1] for code in ranked}
-        return Learned({code: made[code][0] for code in ranked}, otherwise, notes)
+        return LearnedRule({code: made[code][0] for code in ranked}, otherwise, notes)
 
     def _program(self, examples: LabelExamples, code: int, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the program for one value, and notes; of many examples, those that it has wrong are added in turn."""
@@ -86,14 +86,14 @@ class Synthesis(FormulaModel):
             return np.arange(size)
         return np.sort(self.rng("examples").permutation(size)[:FIRST])
 
-    def _search(self, examples: LabelExamples, rows: Array, target: Array, seconds: float) -> Found:
+    def _search(self, examples: LabelExamples, rows: Array, target: Array, seconds: float) -> SearchResult:
         language = ProgramLanguage.of(examples.space)
         blocks = leaves_of(language, examples.space, examples.codes[rows], self.config.largest_group)
         budget = SearchBudget(seconds, self.config.programs, self.config.error_bits)
         return ProgramSearch(blocks, target[rows], language.costs, budget).run()
 
 
-def _notes(found: Found) -> dict[str, Any]:
+def _notes(found: SearchResult) -> dict[str, Any]:
     rivals = [[str(one.formula), one.bits] for one in found.rivals]
     return {"bits": found.best.bits, "programs": found.programs, "complete": found.complete, "rivals": rivals}
 

@@ -46,14 +46,14 @@ class LeafBlock:
         """Return the block of leaves that hold in these examples (leaves x examples) and cost so many bits."""
         costs = np.maximum(1, np.round(bits * UNITS)).astype(np.int64)
         order = np.argsort(costs, kind="stable")
-        return cls(packed(holds[order]), costs[order], lambda row: make(int(order[row])))
+        return cls(pack_bits(holds[order]), costs[order], lambda row: make(int(order[row])))
 
     def of_cost(self, cost: int) -> slice:
         """Return the rows of one cost."""
         return slice(*np.searchsorted(self.costs, [cost, cost + 1]).tolist())
 
 
-def packed(truth: Array) -> Array:
+def pack_bits(truth: Array) -> Array:
     """Return truth values (rows x examples) as words of 64 bits.
 
     >>> packed(np.array([[True, False, True]])).tolist()

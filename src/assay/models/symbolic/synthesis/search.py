@@ -15,9 +15,20 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.formula import Const, Formula
-from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, joined, keys_of, negated
+from assay.models.symbolic.synthesis.bank import (
+    AND,
+    LEAF,
+    NOT,
+    OR,
+    XOR,
+    Bank,
+    ProgramBatch,
+    join_programs,
+    keys_of,
+    negate,
+)
 from assay.models.symbolic.synthesis.language import Costs
-from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, packed, units
+from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, pack_bits, units
 
 ROWS = 1 << 20
 """How many programs are joined at a time."""
@@ -48,7 +59,7 @@ class ProgramCandidate:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search gave: the best program, dearer ones that explain the examples as well, and what was done."""
 
     best: ProgramCandidate
@@ -94,8 +105,8 @@ class ProgramSearch:
 
     def __init__(self, blocks: list[LeafBlock], target: Array, costs: Costs, budget: SearchBudget) -> None:
         self.budget, self.size = budget, len(target)
-        self.target = packed(target[None, :])[0]
-        self.all = packed(np.ones((1, len(target)), dtype=bool))[0]
+        self.target = pack_bits(target[None, :])[0]
+        self.all = pack_bits(np.ones((1, len(target)), dtype=bool))[0]
         self.prices = {NOT: units(costs.negation), AND: units(costs.conj), OR: units(costs.disj), XOR: units(costs.xor)}
         self.bank = Bank(blocks, len(self.target))
         self.known = _Known()
@@ -103,7 +114,7 @@ class ProgramSearch:
         opposite = self.all & ~self.target
         self.targets = ((_Target(self.target), 0), (_Target(opposite), self.prices[NOT]))
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search until the cheapest explanation is known, or the budget is spent."""
         self._leaves_that_fit()
         cheapest = cost = min(int(block.costs[0]) for block in self.bank.blocks)
@@ -192,17 +203,17 @@ class ProgramSearch:
 
     # -- what was found --------------------------------------------------------------------------------------------
 
-    def _result(self, complete: bool) -> Found:
+    def _result(self, complete: bool) -> SearchResult:
         ranked = sorted(self.known.found)
         made = [ProgramCandidate(self._formula(*one[2:]), one[0] / UNITS) for one in ranked[: RIVALS + 1]]
         if not made:
             made = [self._nearest()]
         seconds = time.perf_counter() - self.start
-        return Found(made[0], tuple(made[1:]), len(self.bank), seconds, complete)
+        return SearchResult(made[0], tuple(made[1:]), len(self.bank), seconds, complete)
 
     def _formula(self, operation: int, left: int, right: int, turned: bool) -> Formula:
         formula = self.bank.made(operation, left, right)
-        return negated(formula) if turned else formula
+        return negate(formula) if turned else formula
 
     def _nearest(self) -> ProgramCandidate:
         """Return the program that is the shortest account of the examples: its cost and that of what it has wrong.
@@ -232,7 +243,7 @@ class ProgramSearch:
             return ProgramCandidate(Const(False), 0.0, never)
         whole_cost, operation, left, right, errors_made = best
         parts = self._of_pool(left), self._of_pool(right)
-        formula = parts[0] if operation < 0 else joined(operation, *parts)
+        formula = parts[0] if operation < 0 else join_programs(operation, *parts)
         return ProgramCandidate(formula, (whole_cost - errors_made * wrong) / UNITS, errors_made)
 
     def _of_pool(self, number: int) -> Formula:

@@ -22,7 +22,7 @@ class Timer:
     sleep: Callable[[float], None] = time.sleep
 
 
-class Pace:
+class RateLimit:
     """Holds requests back so that no minute has more of them, or of their tokens, than allowed."""
 
     def __init__(self, requests: int | None, tokens: int | None, clock: Timer | None = None) -> None:
@@ -62,7 +62,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How often to try again, and how long to wait in between."""
 
     retries: int = 5

@@ -13,7 +13,7 @@ from math import log2
 import numpy as np
 
 from assay.arrays import Array
-from assay.models.symbolic.ilp.coverage import WORD, ones, unpacked
+from assay.models.symbolic.ilp.coverage import WORD, count_bits, unpack_bits
 from assay.models.symbolic.ilp.search import Candidate, Clock, choose_bits
 
 MOST_EXACT = 150
@@ -38,14 +38,14 @@ class Theory:
     proved: bool = False
 
 
-class Cover:
+class CoverSolver:
     """Chooses clauses for some examples."""
 
     def __init__(self, positive: Array, negative: Array, most: int) -> None:
         self.positive = positive
         self.negative = negative
         self.most = most
-        self.size = int(ones(positive) + ones(negative))
+        self.size = int(count_bits(positive) + count_bits(negative))
 
     @property
     def least(self) -> float:
@@ -64,7 +64,7 @@ class Cover:
         covers = np.zeros_like(self.positive)
         for one in clauses:
             covers = covers | one.covers
-        errors = int(ones(self.positive & ~covers) + ones(self.negative & covers))
+        errors = int(count_bits(self.positive & ~covers) + count_bits(self.negative & covers))
         bits = sum(one.bits for one in clauses) + log2(1 + len(clauses)) + self.exceptions(errors)
         return Theory(tuple(clauses), covers, errors, bits, proved)
 
@@ -115,7 +115,7 @@ class Cover:
                 continue
             held = np.bitwise_or.reduce(covers[rest], axis=0) if rest else np.zeros_like(self.positive)
             new = covers & ~held
-            saved = price * (ones(new & self.positive) - ones(new & self.negative)) - bits
+            saved = price * (count_bits(new & self.positive) - count_bits(new & self.negative)) - bits
             at = int(saved.argmax())
             if now - base + saved[at] > gain:
                 best, gain = [*rest, at], now - base + float(saved[at])
@@ -123,7 +123,7 @@ class Cover:
 
     def _cost(self, covers: Array, bits: Array, chosen: list[int], price: float) -> float:
         held = np.bitwise_or.reduce(covers[chosen], axis=0) if chosen else np.zeros_like(self.positive)
-        wrong = ones(self.positive & ~held) + ones(self.negative & held)
+        wrong = count_bits(self.positive & ~held) + count_bits(self.negative & held)
         return float(bits[chosen].sum() + price * wrong)
 
     def proved(self, pool: Sequence[Candidate], clock: Clock, best: Theory) -> Theory:
@@ -132,8 +132,8 @@ class Cover:
             return best
         price = self.exceptions(best.errors + 1) - self.exceptions(best.errors)
         chosen = self._promising(pool, best, price)
-        kept = undominated([pool[place] for place in chosen], self.positive, self.negative)
-        problem = Problem(kept, self.positive, self.negative, price, self.most)
+        kept = drop_dominated([pool[place] for place in chosen], self.positive, self.negative)
+        problem = SetCover(kept, self.positive, self.negative, price, self.most)
         places, sure = problem.solved(min(clock.left / 2, LONGEST))
         if places is None:
             return best
@@ -148,12 +148,12 @@ class Cover:
         found: list[int] = []
         for base in bases:
             new = covers & ~base.covers
-            saved = price * (ones(new & self.positive) - ones(new & self.negative)) - bits
+            saved = price * (count_bits(new & self.positive) - count_bits(new & self.negative)) - bits
             found += np.argsort(-saved, kind="stable")[: MOST_EXACT // len(bases)].tolist()
         return list(dict.fromkeys(found))
 
 
-def undominated(pool: Sequence[Candidate], positive_bits: Array, negative_bits: Array) -> list[Candidate]:
+def drop_dominated(pool: Sequence[Candidate], positive_bits: Array, negative_bits: Array) -> list[Candidate]:
     """Return the clauses of which no other covers as many of the positive, as few of the negative, for as few bits."""
     ranked = sorted(pool, key=lambda one: one.bits)
     if not ranked:
@@ -172,7 +172,7 @@ def undominated(pool: Sequence[Candidate], positive_bits: Array, negative_bits: 
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SetCover:
     """A set cover: which clauses cost least together with their errors, at a price for each of these."""
 
     pool: Sequence[Candidate]
@@ -212,6 +212,6 @@ class Problem:
     def _columns(self, wanted: Array) -> tuple[Array, Array]:
         """Return the sets of clauses that cover some of the wanted examples, and how many each."""
         size = len(wanted) * WORD
-        covers = np.stack([unpacked(one.covers, size) for one in self.pool])
-        columns, counts = np.unique(covers[:, unpacked(wanted, size)], axis=1, return_counts=True)
+        covers = np.stack([unpack_bits(one.covers, size) for one in self.pool])
+        columns, counts = np.unique(covers[:, unpack_bits(wanted, size)], axis=1, return_counts=True)
         return columns, counts

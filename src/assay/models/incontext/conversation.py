@@ -9,7 +9,7 @@ from assay.errors import AssayError
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Client, Reply
 from assay.models.incontext.ledger import Ledger
-from assay.models.incontext.messages import Message, answered, tokens_in
+from assay.models.incontext.messages import Message, continue_conversation, tokens_in
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,7 +25,7 @@ def one_line(text: str, most: int = 500) -> str:
 
 
 @dataclass(frozen=True)
-class Failed:
+class ReadFailure:
     """An answer that could not be read, however often it was asked for."""
 
     why: str
@@ -33,7 +33,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Talk:
+class Conversation:
     """Conversations with one model."""
 
     client: Client
@@ -61,16 +61,16 @@ class Talk:
 
     def read(
         self, messages: list[Message], purpose: str, reader: Callable[[Reply], T], told: Callable[[str], str]
-    ) -> T | Failed:
+    ) -> T | ReadFailure:
         """Ask until an answer can be read, each time telling the model what was wrong; at last say that it failed."""
-        failed = Failed("", "")
+        failed = ReadFailure("", "")
         for _ in range(self.tries):
             reply = self.ask(messages, purpose)
             try:
                 return reader(reply)
             except AssayError as error:
-                failed = Failed(one_line(str(error)), reply.text)
-            messages = answered(messages, reply.text or "(no answer)", told(failed.why))
+                failed = ReadFailure(one_line(str(error)), reply.text)
+            messages = continue_conversation(messages, reply.text or "(no answer)", told(failed.why))
         return failed
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from assay.logic.prolog.terms import PrologError, Term, Var, variables_in
+from assay.logic.prolog.terms import PrologError, Term, Variable, variables_in
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine
@@ -31,7 +31,7 @@ STOP: Rest = (_stop, None, None)
 """Nothing remains to be proved."""
 
 
-class Places:
+class ClauseEnvironment:
     """A clause's environment: arguments first, then constants and variables."""
 
     def __init__(self, machine: "Machine", head: Term, where: str, live: bool) -> None:
@@ -59,14 +59,14 @@ class Places:
 
     def constant(self, value: Term) -> int:
         """Return the place of a constant."""
-        if type(value) is tuple or type(value) is Var:
+        if type(value) is tuple or type(value) is Variable:
             return self.place(value)
         key = type(value), value
         if key not in self.constants:
             self.constants[key] = self.place(value)
         return self.constants[key]
 
-    def slot(self, variable: Var) -> int:
+    def slot(self, variable: Variable) -> int:
         """Return the place of a variable."""
         if id(variable) not in self.slots:
             self.slots[id(variable)] = self.place()
@@ -81,11 +81,11 @@ class Places:
     def _head(self) -> list[Step]:
         tests: list[Step] = []
         for place, argument in enumerate(self.arguments):
-            if type(argument) is Var and id(argument) not in self.slots:
+            if type(argument) is Variable and id(argument) not in self.slots:
                 self.slots[id(argument)] = place
                 self.seen.add(id(argument))
         for place, argument in enumerate(self.arguments):
-            if type(argument) is Var:
+            if type(argument) is Variable:
                 if self.slots[id(argument)] != place:
                     tests.append(self._same(place, self.slots[id(argument)]))
             else:
@@ -106,10 +106,10 @@ class Places:
         before = set(self.seen)
         stores, checks = [], []
         for place, part in enumerate(pattern[1:], 1):
-            if type(part) is Var and id(part) not in self.seen:
+            if type(part) is Variable and id(part) not in self.seen:
                 stores.append((place, self.slot(part)))
                 self.seen.add(id(part))
-            elif type(part) is Var:
+            elif type(part) is Variable:
                 checks.append((place, self._known(self.slot(part))))
             else:
                 checks.append((place, self._matcher(part)))
@@ -128,7 +128,7 @@ class Places:
         """Return a function that builds a term from the environment."""
         if self.live or not variables_in(term):
             return lambda env: term
-        if type(term) is Var:
+        if type(term) is Variable:
             slot = self.slot(term)
             if id(term) in self.seen:
                 return lambda env: env[slot]
@@ -149,7 +149,7 @@ class Places:
 
     def operand(self, term: Term, steps: list[Step]) -> int:
         """Return the place of a term, adding the steps that put it there."""
-        if type(term) is Var and not self.live:
+        if type(term) is Variable and not self.live:
             slot = self.slot(term)
             if id(term) not in self.seen:
                 self.seen.add(id(term))
@@ -207,7 +207,7 @@ class Places:
 
         def set_all(env: Env) -> None:
             for slot in fresh:
-                env[slot] = Var()
+                env[slot] = Variable()
 
         return set_all
 
@@ -217,20 +217,20 @@ def _at(place: int, matcher: Callable[[Term, Env], bool]) -> Step:
 
 
 def _fresh(slot: int) -> Step:
-    def make(env: Env) -> Var:
-        found = env[slot] = Var()
+    def make(env: Env) -> Variable:
+        found = env[slot] = Variable()
         return found
 
     return make
 
 
-def _match_constant(constant: Term, trail: list[Var]) -> Callable[[Term, Env], bool]:
+def _match_constant(constant: Term, trail: list[Variable]) -> Callable[[Term, Env], bool]:
     kind = type(constant)
 
     def match(value: Term, env: Env) -> bool:
         if value is constant:
             return True
-        while type(value) is Var:
+        while type(value) is Variable:
             if value.ref is None:
                 value.ref = constant
                 trail.append(value)
@@ -246,12 +246,12 @@ def _match_compound(
     stores: list[tuple[int, int]],
     checks: list[tuple[int, Callable[[Term, Env], bool]]],
     build: Step,
-    trail: list[Var],
+    trail: list[Variable],
 ) -> Callable[[Term, Env], bool]:
     name, size = pattern[0], len(pattern)
 
     def match(value: Term, env: Env) -> bool:
-        while type(value) is Var:
+        while type(value) is Variable:
             if value.ref is None:
                 value.ref = build(env)
                 trail.append(value)

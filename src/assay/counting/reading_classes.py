@@ -12,8 +12,8 @@ from typing import Literal
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import ConfigError, suggestion
 
-Family = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
-FAMILIES: dict[str, str] = {
+ReadingClass = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
+READING_CLASSES: dict[str, str] = {
     "free": "any map on whole concept vectors",
     "per-concept": "one map for each concept",
     "shared": "one map for each encoder group",
@@ -24,7 +24,7 @@ FAMILIES: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReadingEntry:
     """A cell of a reading's table: what is read, what is truly there, and what may be said."""
 
     owner: str
@@ -39,10 +39,10 @@ class Entry:
         return f"{self.owner} {', '.join(map(str, self.truth))}"
 
 
-def family_named(name: str) -> Family:
+def read_class_name(name: str) -> ReadingClass:
     """Return the family of this name."""
-    if name not in FAMILIES:
-        raise ConfigError(f"no family of readings named {name!r}{suggestion(name, FAMILIES)}")
+    if name not in READING_CLASSES:
+        raise ConfigError(f"no family of readings named {name!r}{suggestion(name, READING_CLASSES)}")
     return name  # type: ignore[return-value]
 
 
@@ -55,7 +55,7 @@ class Cell:
     concept: int
 
 
-def cells(space: ConceptSpace, family: Family) -> list[Cell]:
+def cells(space: ConceptSpace, family: ReadingClass) -> list[Cell]:
     """Return, for each concept, what decides how it is read; for families that read each concept in one place."""
     places = range(len(space))
     if family == "per-concept":
@@ -87,7 +87,7 @@ def _must_be_alike(space: ConceptSpace, one: Slot, other: Slot) -> None:
         )
 
 
-def most_readings(space: ConceptSpace, family: Family) -> int:
+def most_readings(space: ConceptSpace, family: ReadingClass) -> int:
     """Return the number of readings of a family, optimal or not, in worlds where slots are whole or empty."""
     ways = 1
     for cell in {cell.owner: cell for cell in cells(space, family)}.values():
@@ -96,10 +96,10 @@ def most_readings(space: ConceptSpace, family: Family) -> int:
     return ways
 
 
-def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> Entry:
+def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> ReadingEntry:
     """Return the entry that decides a concept in the world with these codes; what is absent is read as absent."""
     concept = space.concepts[cell.concept]
     truth = tuple(space.concepts[i].values[codes[i]] for i in cell.columns)
     value = concept.values[codes[cell.concept]]
     said = (value,) if value == ABSENT and concept.optional else concept.present
-    return Entry(cell.owner, truth, said, said.index(value))
+    return ReadingEntry(cell.owner, truth, said, said.index(value))

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.models.alpha_ilp.reason import Rules, SoftOr
-from assay.models.alpha_ilp.refine import ClausePool
-from assay.models.symbolic.ilp.clauses import Clause, Placed
+from assay.models.alpha_ilp.beam_search import ClausePool
+from assay.models.alpha_ilp.soft_reasoning import Rules, SoftOr
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
 
 SHARP = 8.0
 """How strongly the weights begin with what the search found good."""
@@ -31,10 +31,10 @@ MARGIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class WeightedClauses:
     """The clauses of one value of a label, and the weight of each in each rule."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[IlpClause, ...]
     weights: Array
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,16 +44,16 @@ class Weighed:
         return {"groups": groups, "bodies": bodies, "weights": self.weights.tolist()}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], bias: Bias) -> "Weighed":
+    def from_dict(cls, data: Mapping[str, Any], bias: Bias) -> "WeightedClauses":
         """Return what `to_dict` wrote."""
         clauses = []
         for groups, body in zip(data["groups"], data["bodies"], strict=True):
-            placed = tuple(Placed(bias.by_name[name], tuple(places)) for name, places in body)
-            clauses.append(Clause(tuple(groups), placed))
+            placed = tuple(PlacedLiteral(bias.by_name[name], tuple(places)) for name, places in body)
+            clauses.append(IlpClause(tuple(groups), placed))
         weights = np.array(data["weights"], dtype=np.float64).reshape(len(data["weights"]), len(clauses))
         return cls(tuple(clauses), weights)
 
-    def strongest(self, threshold: float) -> tuple[Clause, ...]:
+    def strongest(self, threshold: float) -> tuple[IlpClause, ...]:
         """Return the strongest clause of each rule that is strong enough, each once.
 
         Where no rule has one, the strongest of all is taken, unless it has less weight than that the rule is none.
@@ -83,7 +83,7 @@ def warm_up() -> None:
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 
 
-def weigh(pool: ClausePool, target: Tensor, how: Descent) -> tuple[Weighed, float, int]:
+def learn_weights(pool: ClausePool, target: Tensor, how: Descent) -> tuple[WeightedClauses, float, int]:
     """Return the clauses with their weights, the loss, and how many steps were made."""
     held = torch.cat([torch.zeros(1, len(target)), pool.values])  # the first clause is never true: a rule that is none
     lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(held)
@@ -100,7 +100,7 @@ def weigh(pool: ClausePool, target: Tensor, how: Descent) -> tuple[Weighed, floa
             break
     weights = rules.weights.detach().double().numpy()[:, 1:]
     kept = np.flatnonzero((weights > LEAST_WEIGHT).any(axis=0))
-    found = Weighed(tuple(pool.clauses[place] for place in kept), weights[:, kept])
+    found = WeightedClauses(tuple(pool.clauses[place] for place in kept), weights[:, kept])
     return found, float(loss.detach()), steps
 
 

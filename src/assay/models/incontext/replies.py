@@ -14,7 +14,7 @@ from assay.logic.parse import parse
 from assay.logic.prolog import rule_of
 from assay.logic.traverse import walk
 from assay.models.incontext.client import Reply
-from assay.models.incontext.talk import one_line
+from assay.models.incontext.conversation import one_line
 from assay.models.incontext.wording import Form, value_word
 
 HEAD = "target"
@@ -36,7 +36,7 @@ class NotAnAnswer(AssayError):
 
 
 @dataclass(frozen=True)
-class GivenRule:
+class ParsedRule:
     """A rule as a model gave it: in words, and unless only words were asked for, as text and as a formula."""
 
     words: str
@@ -44,7 +44,7 @@ class GivenRule:
     formula: Formula | None = None
 
 
-def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, shown: Codes) -> GivenRule:
+def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, shown: Codes) -> ParsedRule:
     """Return the rule of an answer, refusing what is of another kind than the label or fails on the examples."""
     said = _said(reply, NotARule)
     words = RULE.findall(said)
@@ -52,7 +52,7 @@ def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, shown
         raise NotARule(f"there is no line 'RULE: ...' that states the rule in words{_cut(reply)}")
     stated = one_line(words[-1].replace("**", ""), LONGEST)
     if form == "words":
-        return GivenRule(stated)
+        return ParsedRule(stated)
     text = _block(said, form, reply)
     try:
         formula = _formula(text, label, space) if form == "formula" else rule_of(text, space, HEAD, name="answer")
@@ -61,7 +61,7 @@ def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, shown
         raise NotARule(str(error)) from None
     except (ArithmeticError, ValueError, RecursionError, MemoryError) as error:
         raise NotARule(f"the {form} cannot be computed: {error or type(error).__name__}") from None
-    return GivenRule(stated, text, formula)
+    return ParsedRule(stated, text, formula)
 
 
 def _formula(text: str, label: Label, space: ConceptSpace) -> Formula:

@@ -14,16 +14,16 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.counting.families import Cell, Family, cells
 from assay.counting.problem import Problem, Shown
+from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
 from assay.errors import TooLarge
 from assay.logic.circuit import Diagram, compile_part
 from assay.logic.formula import TRUE, Compare, Const, Formula, If, Var, conjunction
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.seeds import Deck
 
 FEW = 20_000
@@ -43,10 +43,10 @@ def _inside(diagram: Diagram) -> Array:
     return np.array([bool(outcome[-1]) for outcome in diagram.outcomes])
 
 
-def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: float) -> tuple[Readings, bool]:
+def prove_on_all(knowledge: Knowledge, family: ReadingClass, shown: Shown, seconds: float) -> tuple[Readings, bool]:
     """Return the readings that are optimal on a sample of worlds, and whether all of them are proved on all worlds."""
     deadline = time.monotonic() + seconds
-    support = sampled_worlds(knowledge, family, SAMPLE)
+    support = sample_worlds(knowledge, family, SAMPLE)
     while True:
         problem = Problem(knowledge, family, support).showing(shown)
         readings = Readings(problem, deadline - time.monotonic())
@@ -56,7 +56,9 @@ def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: fl
             return readings, some == 1  # the right reading needs no proof
         try:
             tried = readings.listed(right=idle)
-            refuting = [world for reading in tried if (world := refuted(problem, reading, deadline)) is not None]
+            refuting = [
+                world for reading in tried if (world := find_counterexample(problem, reading, deadline)) is not None
+            ]
         except (OutOfTime, TooLarge):
             return readings, False
         if not refuting:
@@ -64,7 +66,7 @@ def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: fl
         support = np.unique(np.concatenate([support, *refuting]), axis=0)
 
 
-def sampled_worlds(knowledge: Knowledge, family: Family, size: int) -> Codes:
+def sample_worlds(knowledge: Knowledge, family: ReadingClass, size: int) -> Codes:
     """Return possible worlds, as many of each label as there are or as fit, that use every entry there is."""
     diagram = knowledge.diagram_within(TRUE)
     kept = np.flatnonzero(_inside(diagram)).tolist()
@@ -109,16 +111,16 @@ def _idle(problem: Problem) -> list[int]:
     return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.shown]
 
 
-def refuted(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
+def find_counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
     if time.monotonic() > deadline:
         raise OutOfTime("the time for counting is used up")
     knowledge = problem.knowledge
     space = knowledge.space
     meanings = {name: _read(problem, place, reading) for place, name in enumerate(space.names)}
-    plain = [grounded(label.formula, space) for label in knowledge.labels]
-    said = [substituted(formula, meanings) for formula in plain]
-    diagram = compile_part([*plain, *said, grounded(knowledge.possible, space)], space)
+    plain = [ground_formula(label.formula, space) for label in knowledge.labels]
+    said = [substitute(formula, meanings) for formula in plain]
+    diagram = compile_part([*plain, *said, ground_formula(knowledge.possible, space)], space)
     count = len(plain)
     wrong = np.array([bool(o[-1]) and o[:count] != o[count : 2 * count] for o in diagram.outcomes])
     ranking = diagram.among(wrong)

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.models.alpha_ilp.modes import Mode, Modes
-from assay.models.alpha_ilp.reason import CELLS, GroundBodies, SoftOr, clause_values
+from assay.models.alpha_ilp.soft_reasoning import CELLS, GroundBodies, SoftOr, clause_values
 from assay.models.alpha_ilp.valuation import FALSE, TRUE, GroundAtoms
-from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
 
 LENGTH_COST = 0.01
 """What a literal costs: with it, a clause must be right in one per cent more of the examples."""
@@ -45,7 +45,7 @@ class ClauseNode:
 ROOT = ClauseNode((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE, dtype=np.int64))
 
 
-def widened(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
+def add_objects(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
     """Return a clause that speaks of more objects, which are there."""
     slots, atoms = node.slots, node.atoms
     for group in groups:
@@ -58,7 +58,7 @@ def widened(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> C
     return ClauseNode((*node.groups, *groups), node.body, slots, atoms)
 
 
-def extended(node: ClauseNode, number: int, places: Places, ground: GroundAtoms) -> ClauseNode:
+def add_literal(node: ClauseNode, number: int, places: Places, ground: GroundAtoms) -> ClauseNode:
     """Return a clause with one more literal, without the choices of objects for which it can never hold."""
     column = ground.atoms(number, node.slots[:, list(places)])
     column = np.where((node.atoms == column[:, None]).any(axis=1), TRUE, column)  # said twice is said once
@@ -70,12 +70,12 @@ def extended(node: ClauseNode, number: int, places: Places, ground: GroundAtoms)
     return ClauseNode(node.groups, (*node.body, (number, places)), node.slots[held], atoms[held])
 
 
-def grounded(clause: Clause, ground: GroundAtoms) -> Array:
+def ground_clause(clause: IlpClause, ground: GroundAtoms) -> Array:
     """Return the ground body of a clause: choices of objects x atoms."""
     numbers = {literal: number for number, literal in enumerate(ground.literals)}
-    node = widened(ROOT, clause.groups, ground)
+    node = add_objects(ROOT, clause.groups, ground)
     for one in clause.body:
-        node = extended(node, numbers[one.literal], one.places, ground)
+        node = add_literal(node, numbers[one.literal], one.places, ground)
     return node.atoms
 
 
@@ -96,7 +96,7 @@ class SearchLimits:
 class ClausePool:
     """The clauses found, how much each holds in each example (clauses x examples), and its score in each round."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[IlpClause, ...]
     values: Tensor
     scores: Tensor
     tried: int
@@ -181,8 +181,8 @@ class Beam:
                     continue
                 seen.add((groups, form))
                 if new not in wider:
-                    wider[new] = widened(node, new, self.ground)
-                made = extended(wider[new], mode.number, places, self.ground)
+                    wider[new] = add_objects(node, new, self.ground)
+                made = add_literal(wider[new], mode.number, places, self.ground)
                 if len(made.slots):
                     yield made
 
@@ -250,8 +250,8 @@ class Beam:
         few = torch.argsort(scores, descending=True, stable=True)[: 4 * self.limits.beam].tolist()
         return [(float(scores[place]), nodes[place], held[place].clone()) for place in few]
 
-    def _clause(self, node: ClauseNode) -> Clause:
-        return Clause(node.groups, tuple(Placed(self.modes.literals[n], places) for n, places in node.body))
+    def _clause(self, node: ClauseNode) -> IlpClause:
+        return IlpClause(node.groups, tuple(PlacedLiteral(self.modes.literals[n], places) for n, places in node.body))
 
 
 def _places(mode: Mode, groups: tuple[str, ...]) -> Iterator[Places]:
