@@ -75,7 +75,7 @@ def rows_of(seed: int, folder: Path) -> Iterator[tuple[str, str, float, float]]:
             spent = time.process_time() - began
             right = model.predict(test).labels[label.name].codes == test.labels[:, 0]
             yield kind, " ".join([name, *map(str, settings.values())]), float(right.mean()), spent
-        held = evaluate(label.formula, space, most_probable_codes(perception_of(eye).spreads(test)))
+        held = evaluate(label.formula, space, most_probable_codes(perception_of(eye).probabilities(test)))
         yield kind, "the true rule", float((held.astype(int) == test.labels[:, 0]).mean()), 0.0
 
 

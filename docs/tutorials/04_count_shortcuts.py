@@ -10,5 +10,5 @@ print(f"{found.total} readings of the digits keep every sum of the training pair
 assert found.total == 36 and found.readings is not None
 
 for step in found.readings.plan():  # what to show the model, the most telling first
-    print(f"show {step.shown}: {step.left} left")
+    print(f"show {step.supervised}: {step.left} left")
 assert [step.left for step in found.readings.plan()][-1] == 1

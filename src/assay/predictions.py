@@ -208,12 +208,12 @@ def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: 
     labels = dict(predictions.labels)
     if labels_by_rule:
         given = np.full((len(found.codes), len(knowledge.labels)), -1)
-        given[found.found] = knowledge.labels_of(found.codes[found.found])
+        given[found.solved] = knowledge.labels_of(found.codes[found.solved])
         labels = {name: Answer(given[:, place]) for place, name in enumerate(knowledge.label_names)}
     told = {
         "changed": int((found.changed > 0).sum()),
         "not_proven": int((~found.proven).sum()),
-        "not_found": int((~found.found).sum()),
+        "not_found": int((~found.solved).sum()),
         "labels_by_rule": labels_by_rule,
     }
     return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": told})

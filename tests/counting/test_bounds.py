@@ -60,8 +60,8 @@ def test_two_equations_have_one_reading():
 
 
 def test_supervision_where_worlds_are_too_many_to_list():
-    found = count_readings(driving(), "per-concept", shown={"follow": [True]})
-    assert found.total == 2 and found.shown == ("follow True",)
+    found = count_readings(driving(), "per-concept", supervised={"follow": [True]})
+    assert found.total == 2 and found.supervised == ("follow True",)
 
 
 def test_concepts_that_no_label_asks_for_may_be_read_in_any_way():
@@ -69,7 +69,7 @@ def test_concepts_that_no_label_asks_for_may_be_read_in_any_way():
     knowledge = Knowledge.of(space, {"y": f"xor({', '.join(names(14))})"})
     assert count_readings(knowledge, "per-concept", seconds=0).high >= 2**13 * 10**10
     shown = dict.fromkeys(names(12))
-    assert count_readings(knowledge, "per-concept", shown=shown).total == 2 * 10**10
+    assert count_readings(knowledge, "per-concept", supervised=shown).total == 2 * 10**10
 
 
 def test_proofs_agree_with_brute_force(monkeypatch):

@@ -112,7 +112,7 @@ def test_all_attributes_are_witnesses_that_an_object_is_there():
     ground = GroundAtoms(space, ())
     sure = [np.array([[0.9, 0.05, 0.05, 0.0]]), np.array([[0.3, 0.3, 0.4]])]  # its size is said to be absent, perhaps
     gone = [np.array([[0.0, 0.05, 0.05, 0.9]]), np.array([[0.1, 0.1, 0.8]])]
-    value = ground.values(tensors([*sure, *gone]))[ground.there("balls"), 0]
+    value = ground.values(tensors([*sure, *gone]))[ground.presence("balls"), 0]
     assert value[0] > 0.99 and value[1] < 0.05
 
 
@@ -246,7 +246,7 @@ def learned(knowledge, codes, **settings):
 
 
 def agrees(model, codes):
-    said = model.labels_given(one_hot(codes, model.space))
+    said = model.label_probabilities(one_hot(codes, model.space))
     return [
         float((spread.argmax(axis=1) == column).mean())
         for spread, column in zip(said, model.knowledge.labels_of(codes).T, strict=True)

@@ -38,9 +38,9 @@ def count(
 ) -> None:
     """Count the readings that keep the labels: 1 means that the concepts are identified, more that shortcuts exist."""
     from assay.counting.count import count_readings
-    from assay.counting.reading_classes import read_class_name
+    from assay.counting.reading_classes import check_reading_class
 
-    chosen = read_class_name(family)
+    chosen = check_reading_class(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
     found = count_readings(knowledge, chosen, worlds, _shown(supervise, knowledge), budget)
     extra = _other_forms(found, check, write)
@@ -121,5 +121,5 @@ def _print(found: "ReadingCount") -> None:
     print_table(["entry", "read right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
     for reading in found.readings.closest():
         print_text(f"shortcut: {found.readings.text(reading)}")
-    steps = [f"{step.shown} ({step.left:,} left)" for step in found.readings.plan()]
+    steps = [f"{step.supervised} ({step.left:,} left)" for step in found.readings.plan()]
     print_text("show next: " + ", then ".join(steps))

@@ -58,10 +58,10 @@ def _by_symmetry(knowledge: Knowledge, one_to_one: bool, deadline: float) -> int
     if knowledge.possible != TRUE or space.worlds * len(knowledge.diagram.outcomes) > MOST_CELLS:
         return None
     table = truth_table(knowledge)
-    told = [count_distinct_values(table, axis) for axis in range(len(space))]
-    idle = [axis for axis, values in enumerate(told) if values == 1]
-    symmetries = Symmetries(table[tuple(0 if axis in idle else slice(None) for axis in range(len(told)))], deadline)
-    whole = all(values in (1, size) for values, size in zip(told, space.sizes, strict=True))
+    distinct = [count_distinct_values(table, axis) for axis in range(len(space))]
+    idle = [axis for axis, values in enumerate(distinct) if values == 1]
+    symmetries = Symmetries(table[tuple(0 if axis in idle else slice(None) for axis in range(len(distinct)))], deadline)
+    whole = all(values in (1, size) for values, size in zip(distinct, space.sizes, strict=True))
     if not whole or symmetries.maps > MOST_MAPS:
         return None
     return symmetries.order() * count_idle_readings([space.sizes[axis] for axis in idle], one_to_one)
@@ -87,9 +87,9 @@ def count_idle_readings(sizes: list[int], one_to_one: bool) -> int:
     return ways(0, frozenset(Counter(sizes).items()))
 
 
-def count_maps(said: int, true: int, one_to_one: bool) -> int:
+def count_maps(targets: int, sources: int, one_to_one: bool) -> int:
     """Return the number of maps from so many values to so many."""
-    return math.perm(said, true) if one_to_one else said**true
+    return math.perm(targets, sources) if one_to_one else targets**sources
 
 
 @dataclass
@@ -100,10 +100,10 @@ class MergedReadings:
     support: Codes
     one_to_one: bool
     deadline: float
-    known: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    counted: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     @cached_property
-    def seen(self) -> list[tuple[Array, Array]]:
+    def support_values(self) -> list[tuple[Array, Array]]:
         """For each concept, its values in the support, and the place among them of each world's value."""
         columns = [np.unique(column, return_inverse=True) for column in self.support.T]
         return [(values, places.ravel()) for values, places in columns]
@@ -111,50 +111,52 @@ class MergedReadings:
     @property
     def maps(self) -> int:
         """The most ways in which one concept can be read from one other."""
-        return int(max(self.knowledge.space.sizes) ** max(len(values) for values, _ in self.seen))
+        return int(max(self.knowledge.space.sizes) ** max(len(values) for values, _ in self.support_values))
 
     @cached_property
     def alive(self) -> list[Array]:
         """For each layer of the diagram, which nodes can still come to which outcome."""
         diagram = self.knowledge.diagram
-        found: list[Array] = [np.eye(len(diagram.outcomes), dtype=bool)]
+        reachable: list[Array] = [np.eye(len(diagram.outcomes), dtype=bool)]
         for layer in reversed(diagram.layers):
-            found.append(np.any(found[-1][layer], axis=1))
-        return found[::-1]
+            reachable.append(np.any(reachable[-1][layer], axis=1))
+        return reachable[::-1]
 
     @cached_property
     def goal(self) -> Array:
         """The outcome that each world must come to."""
         return self.knowledge.diagram.outcome_of(self.support)
 
-    def count(self, taken: int, nodes: Array) -> int:
+    def count(self, sources: int, nodes: Array) -> int:
         """Return in how many ways the other concepts can be read, once the taken ones led the worlds to these nodes."""
-        depth, diagram = taken.bit_count(), self.knowledge.diagram
+        depth, diagram = sources.bit_count(), self.knowledge.diagram
         if depth == len(diagram.order):
             return 1
-        key = taken, blake2b(nodes.tobytes(), digest_size=16).digest()
-        if key in self.known:
-            return self.known[key]
+        key = sources, blake2b(nodes.tobytes(), digest_size=16).digest()
+        if key in self.counted:
+            return self.counted[key]
         if time.monotonic() > self.deadline:
             raise OutOfTime("the time for counting is used up")
         total = 0
-        for source, (_, places) in enumerate(self.seen):
-            if taken >> source & 1:
+        for source, (_, places) in enumerate(self.support_values):
+            if sources >> source & 1:
                 continue
             values, unseen = self._values(depth, source)
             following = diagram.layers[depth][nodes, values[:, places]]
-            kept = following[self.alive[depth + 1][following, self.goal].all(axis=1)]
-            total += unseen * sum(self.count(taken | 1 << source, row) for row in kept)
-        self.known[key] = total
+            survivors = following[self.alive[depth + 1][following, self.goal].all(axis=1)]
+            total += unseen * sum(self.count(sources | 1 << source, row) for row in survivors)
+        self.counted[key] = total
         return total
 
     def _values(self, depth: int, source: int) -> tuple[Array, int]:
         """Return the maps of the values seen, one a row, and the number of maps of the values that are not."""
         sizes = self.knowledge.space.sizes
-        said, seen = sizes[self.knowledge.diagram.order[depth]], len(self.seen[source][0])
-        rows = permutations(range(said), seen) if self.one_to_one else product(range(said), repeat=seen)
-        unseen = count_maps(max(said - seen, 0) if self.one_to_one else said, sizes[source] - seen, self.one_to_one)
-        return np.array(list(rows), dtype=np.int64).reshape(-1, seen), unseen
+        targets, observed = sizes[self.knowledge.diagram.order[depth]], len(self.support_values[source][0])
+        rows = permutations(range(targets), observed) if self.one_to_one else product(range(targets), repeat=observed)
+        unseen = count_maps(
+            max(targets - observed, 0) if self.one_to_one else targets, sizes[source] - observed, self.one_to_one
+        )
+        return np.array(list(rows), dtype=np.int64).reshape(-1, observed), unseen
 
 
 def _by_permutation(knowledge: Knowledge, support: Codes, one_to_one: bool, deadline: float) -> int:

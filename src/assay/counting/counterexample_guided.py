@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.counting.problem import Problem, Shown
+from assay.counting.problem import Problem, Supervised
 from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
@@ -43,19 +43,21 @@ def _inside(diagram: Diagram) -> Array:
     return np.array([bool(outcome[-1]) for outcome in diagram.outcomes])
 
 
-def prove_on_all(knowledge: Knowledge, family: ReadingClass, shown: Shown, seconds: float) -> tuple[Readings, bool]:
+def prove_on_all(
+    knowledge: Knowledge, family: ReadingClass, supervised: Supervised, seconds: float
+) -> tuple[Readings, bool]:
     """Return the readings that are optimal on a sample of worlds, and whether all of them are proved on all worlds."""
     deadline = time.monotonic() + seconds
     support = sample_worlds(knowledge, family, SAMPLE)
     while True:
-        problem = Problem(knowledge, family, support).showing(shown)
+        problem = Problem(knowledge, family, support).supervise(supervised)
         readings = Readings(problem, deadline - time.monotonic())
         idle = _idle(problem)
         some = readings.total // math.prod(readings.solver.space.sizes[number] for number in idle)
         if some == 1 or some > MOST_READINGS:
             return readings, some == 1  # the right reading needs no proof
         try:
-            tried = readings.listed(right=idle)
+            tried = readings.enumerate_readings(right=idle)
             refuting = [
                 world for reading in tried if (world := find_counterexample(problem, reading, deadline)) is not None
             ]
@@ -69,36 +71,36 @@ def prove_on_all(knowledge: Knowledge, family: ReadingClass, shown: Shown, secon
 def sample_worlds(knowledge: Knowledge, family: ReadingClass, size: int) -> Codes:
     """Return possible worlds, as many of each label as there are or as fit, that use every entry there is."""
     diagram = knowledge.diagram_within(TRUE)
-    kept = np.flatnonzero(_inside(diagram)).tolist()
-    each = max(1, size // len(kept))
-    found = []
-    for place in kept:
+    possible = np.flatnonzero(_inside(diagram)).tolist()
+    each = max(1, size // len(possible))
+    worlds = []
+    for place in possible:
         ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
         count = min(each, ranking.total)
-        found.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
+        worlds.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
     for cell in {(cell.owner, cell.columns): cell for cell in cells(knowledge.space, family)}.values():
-        found += _unmet(diagram, cell, np.concatenate(found))
-    return np.unique(np.concatenate(found), axis=0)
+        worlds += _unmet(diagram, cell, np.concatenate(worlds))
+    return np.unique(np.concatenate(worlds), axis=0)
 
 
 def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
     """Return a possible world for each of a cell's entries that the given worlds do not use."""
     met = set(map(tuple, worlds[:, cell.columns].tolist()))
-    found = []
+    additions = []
     for codes in product(*(range(diagram.space.sizes[column]) for column in cell.columns)):
         if codes in met:
             continue
-        given = dict(zip(cell.columns, codes, strict=True))
+        fixed = dict(zip(cell.columns, codes, strict=True))
         layers = [
-            np.repeat(layer[:, [given[place]]], layer.shape[1], axis=1) if place in given else layer
+            np.repeat(layer[:, [fixed[place]]], layer.shape[1], axis=1) if place in fixed else layer
             for place, layer in zip(diagram.order, diagram.layers, strict=True)
         ]  # whatever these concepts are, the diagram goes on as if they were as given
         ranking = replace(diagram, layers=tuple(layers)).among(_inside(diagram))
         if ranking.total:
             world = ranking.worlds(np.zeros(1, dtype=np.int64))
-            world[0, list(given)] = list(given.values())
-            found.append(world)
-    return found
+            world[0, list(fixed)] = list(fixed.values())
+            additions.append(world)
+    return additions
 
 
 def _idle(problem: Problem) -> list[int]:
@@ -108,7 +110,7 @@ def _idle(problem: Problem) -> list[int]:
     deciding = {place for place, layer in layers if (layer != layer[:, :1]).any()}
     owners = {cell.owner for cell in problem.cells if cell.concept in deciding}
     keys = [(entry.owner, entry.truth) for entry in problem.entries]
-    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.shown]
+    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.supervised]
 
 
 def find_counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
@@ -119,8 +121,8 @@ def find_counterexample(problem: Problem, reading: Sequence[int], deadline: floa
     space = knowledge.space
     meanings = {name: _read(problem, place, reading) for place, name in enumerate(space.names)}
     plain = [ground_formula(label.formula, space) for label in knowledge.labels]
-    said = [substitute(formula, meanings) for formula in plain]
-    diagram = compile_part([*plain, *said, ground_formula(knowledge.possible, space)], space)
+    read = [substitute(formula, meanings) for formula in plain]
+    diagram = compile_part([*plain, *read, ground_formula(knowledge.possible, space)], space)
     count = len(plain)
     wrong = np.array([bool(o[-1]) and o[:count] != o[count : 2 * count] for o in diagram.outcomes])
     ranking = diagram.among(wrong)
@@ -130,10 +132,10 @@ def find_counterexample(problem: Problem, reading: Sequence[int], deadline: floa
 def _read(problem: Problem, place: int, reading: Sequence[int]) -> Formula:
     """Return the value that a reading gives for a concept, as a formula over the true concepts."""
     space, cell = problem.knowledge.space, problem.cells[place]
-    made: Formula = Var(space.names[place])
+    answer: Formula = Var(space.names[place])
     for entry, code in zip(problem.entries, reading, strict=True):
         if entry.owner == cell.owner and code != entry.right:
             columns = zip(cell.columns, entry.truth, strict=True)
             tests = [Compare("==", Var(space.names[column]), Const(value)) for column, value in columns]
-            made = If(conjunction(*tests), Const(entry.values[code]), made)
-    return made
+            answer = If(conjunction(*tests), Const(entry.values[code]), answer)
+    return answer

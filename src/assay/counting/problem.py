@@ -16,7 +16,7 @@ from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge, Label
 from assay.logic.traverse import substitute
 
-Shown = Mapping[str, Iterable[Value] | None]
+Supervised = Mapping[str, Iterable[Value] | None]
 """Concepts that are shown to the model, all of their values (None) or some."""
 
 
@@ -27,19 +27,19 @@ class Problem:
     knowledge: Knowledge
     family: ReadingClass
     support: Codes
-    shown: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
+    supervised: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
 
-    def showing(self, shown: Shown) -> "Problem":
+    def supervise(self, supervised: Supervised) -> "Problem":
         """Return the problem where the entries that decide these concepts, or some values of them, are shown too."""
-        space, found = self.knowledge.space, set(self.shown)
-        for name, values in shown.items():
+        space, keys = self.knowledge.space, set(self.supervised)
+        for name, values in supervised.items():
             column = space.place(name)
             wanted = None if values is None else {space.concept(name).code(value) for value in values}
             for codes in self.support.tolist():
                 if wanted is None or codes[column] in wanted:
                     entry = entry_of(space, self.cells[column], codes)
-                    found.add((entry.owner, entry.truth))
-        return replace(self, shown=frozenset(found))
+                    keys.add((entry.owner, entry.truth))
+        return replace(self, supervised=frozenset(keys))
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -49,13 +49,13 @@ class Problem:
     @cached_property
     def entries(self) -> tuple[ReadingEntry, ...]:
         """The entries that decide how the worlds of the support are read."""
-        found: dict[tuple[str, tuple[Value, ...]], ReadingEntry] = {}
+        entries: dict[tuple[str, tuple[Value, ...]], ReadingEntry] = {}
         for cell in self.cells:
             _, rows = np.unique(self.support[:, list(cell.columns)], axis=0, return_index=True)
             for codes in self.support[np.sort(rows)].tolist():
                 entry = entry_of(self.knowledge.space, cell, codes)
-                found.setdefault((entry.owner, entry.truth), entry)
-        return tuple(found[key] for key in sorted(found, key=_order(found)))
+                entries.setdefault((entry.owner, entry.truth), entry)
+        return tuple(entries[key] for key in sorted(entries, key=_order(entries)))
 
     @cached_property
     def numbers(self) -> Mapping[tuple[str, tuple[Value, ...]], int]:
@@ -77,19 +77,19 @@ class Problem:
         space = self.knowledge.space
         formulas = [ground_formula(label.formula, space) for label in self.knowledge.labels]
         labels = self.knowledge.labels_of(self.support)
-        made = []
-        for codes, given in zip(self.support.tolist(), labels.tolist(), strict=True):
+        constraints = []
+        for codes, label_codes in zip(self.support.tolist(), labels.tolist(), strict=True):
             meanings: dict[str, Formula] = {}
             for cell in self.cells:
                 entry = entry_of(space, cell, codes)
                 meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
-            for label, formula, code in zip(self.knowledge.labels, formulas, given, strict=True):
-                made.append(equals(substitute(formula, meanings), label, code))
-        for key in self.shown:
+            for label, formula, code in zip(self.knowledge.labels, formulas, label_codes, strict=True):
+                constraints.append(equals(substitute(formula, meanings), label, code))
+        for key in self.supervised:
             number = self.numbers[key]
             entry = self.entries[number]
-            made.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
-        return made
+            constraints.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
+        return constraints
 
     def as_knowledge(self) -> Knowledge:
         """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""
@@ -102,10 +102,10 @@ class Problem:
 
 
 def _order(
-    found: Mapping[tuple[str, tuple[Value, ...]], ReadingEntry],
+    entries: Mapping[tuple[str, tuple[Value, ...]], ReadingEntry],
 ) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
     """Sort entries by owner as first met, then by what is truly there: entries of one map stand together."""
-    owners = list(dict.fromkeys(owner for owner, _ in found))
+    owners = list(dict.fromkeys(owner for owner, _ in entries))
     return lambda key: (owners.index(key[0]), [(isinstance(value, str), value) for value in key[1]])
 
 

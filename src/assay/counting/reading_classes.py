@@ -39,7 +39,7 @@ class ReadingEntry:
         return f"{self.owner} {', '.join(map(str, self.truth))}"
 
 
-def read_class_name(name: str) -> ReadingClass:
+def check_reading_class(name: str) -> ReadingClass:
     """Return the family of this name."""
     if name not in READING_CLASSES:
         raise ConfigError(f"no family of readings named {name!r}{suggestion(name, READING_CLASSES)}")
@@ -78,11 +78,11 @@ def _object_cell(space: ConceptSpace, place: int) -> Cell:
     return Cell(name, (place,), place)
 
 
-def _must_be_alike(space: ConceptSpace, one: Slot, other: Slot) -> None:
-    values = [[space.concept(name).values for name in slot.concepts] for slot in (one, other)]
-    if one.attributes != other.attributes or values[0] != values[1]:
+def _must_be_alike(space: ConceptSpace, first: Slot, second: Slot) -> None:
+    values = [[space.concept(name).values for name in slot.concepts] for slot in (first, second)]
+    if first.attributes != second.attributes or values[0] != values[1]:
         raise ConfigError(
-            f"slots {one.name!r} and {other.name!r} of group {one.group!r} differ in attributes or values; "
+            f"slots {first.name!r} and {second.name!r} of group {first.group!r} differ in attributes or values; "
             "family 'per-object' reads all slots of a group alike"
         )
 
@@ -101,5 +101,5 @@ def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> ReadingEn
     concept = space.concepts[cell.concept]
     truth = tuple(space.concepts[i].values[codes[i]] for i in cell.columns)
     value = concept.values[codes[cell.concept]]
-    said = (value,) if value == ABSENT and concept.optional else concept.present
-    return ReadingEntry(cell.owner, truth, said, said.index(value))
+    answers = (value,) if value == ABSENT and concept.optional else concept.present
+    return ReadingEntry(cell.owner, truth, answers, answers.index(value))

@@ -21,7 +21,7 @@ from assay.seeds import rng_for
 class LabellingStep:
     """A step of a labelling plan: what is shown, in words, and how many readings are left."""
 
-    shown: str
+    supervised: str
     left: int
 
 
@@ -53,11 +53,11 @@ class Readings:
 
     def identifiability(self) -> list[tuple[ReadingEntry, float]]:
         """Return, for each entry, the share of optimal readings that read it right."""
-        found = []
+        shares = []
         for number, entry in enumerate(self.problem.entries):
             alike = self.solver.interchange.alike(self.part, number)
-            found.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
-        return found
+            shares.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
+        return shares
 
     def _ways(self, part: Part, mask: int, number: int, code: int, alike: AlikeValues) -> int:
         """Return how many readings of a part give a value for an entry; `mask` has the entries known before."""
@@ -66,7 +66,7 @@ class Readings:
             code = alike.codes[0]
             if len(alike.codes) == solver.space.sizes[number]:
                 return solver.count(part) * solver.free(solver.mask(part) | mask) // len(alike.codes)
-        rest = solver.given(part, number, code)
+        rest = solver.assign(part, number, code)
         return solver.count(rest) * solver.free(solver.mask(rest) | mask | 1 << number)
 
     def sample(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
@@ -81,29 +81,29 @@ class Readings:
         """
         if not 0 <= rank < self.total:
             raise ValueError(f"ranks run from 0 to {self.total - 1}")
-        solver, part, mask, made = self.solver, self.part, 0, list(self.problem.truth)
+        solver, part, mask, reading = self.solver, self.part, 0, list(self.problem.truth)
         meant = [list(range(size)) for size in solver.space.sizes]
         while part:
             component = min(solver.components(part), key=lambda some: solver.mask(some) & -solver.mask(some))
             place = solver.choice(component)
             alike = solver.interchange.alike(component, place)
-            for said in range(solver.space.sizes[place]):
-                code = meant[place].index(said)
+            for answer in range(solver.space.sizes[place]):
+                code = meant[place].index(answer)
                 ways = self._ways(part, mask, place, code, alike)
                 if rank < ways:
                     break
                 rank -= ways
-            made[place] = said
+            reading[place] = answer
             if code in alike.codes:
                 first = alike.codes[0]
                 for entry in alike.entries:
                     meant[entry][first], meant[entry][code] = meant[entry][code], meant[entry][first]
                 code = first
-            part, mask = solver.given(part, place, code), mask | 1 << place
+            part, mask = solver.assign(part, place, code), mask | 1 << place
         for place, size in enumerate(solver.space.sizes):
             if not mask >> place & 1:
-                rank, made[place] = divmod(rank, size)
-        return tuple(made)
+                rank, reading[place] = divmod(rank, size)
+        return tuple(reading)
 
     def text(self, reading: tuple[int, ...]) -> str:
         """Return what a reading gets wrong, in words."""
@@ -157,7 +157,7 @@ class Readings:
     def _after(self, part: Part, mask: int, numbers: tuple[int, ...]) -> tuple[Part, int, int]:
         """Return what is left of a part once entries are shown: the part, the entries shown, the number of readings."""
         for number in numbers:
-            part = self.solver.given(part, number, self.problem.truth[number])
+            part = self.solver.assign(part, number, self.problem.truth[number])
             mask |= 1 << number
         return part, mask, self.solver.count(part) * self.solver.free(self.solver.mask(part) | mask)
 
@@ -169,39 +169,39 @@ class Readings:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
 
-    def added(self, worlds: Codes) -> "Readings":
+    def add_worlds(self, worlds: Codes) -> "Readings":
         """Return the readings that fit further worlds too; what was counted before is not counted again."""
         support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
         problem = replace(self.problem, support=support)
-        made = Readings(problem)
+        readings = Readings(problem)
         if problem.entries == self.problem.entries:
-            made.solver = self.solver
-            made.part = self.solver.part(dict.fromkeys(problem.constraints()))
-        return made
+            readings.solver = self.solver
+            readings.part = self.solver.part(dict.fromkeys(problem.constraints()))
+        return readings
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return self.listed()
+        return self.enumerate_readings()
 
-    def listed(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
+    def enumerate_readings(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
         """Yield every optimal reading in the order of its codes, or those that are right in the given entries."""
         stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
         while stack:
-            part, made = stack.pop()
-            place = len(made)
+            part, reading = stack.pop()
+            place = len(reading)
             if place == len(self.problem.entries):
-                yield made
+                yield reading
                 continue
             codes = [self.problem.truth[place]] if place in right else range(self.solver.space.sizes[place])
             for code in reversed(codes):
-                rest = self.solver.given(part, place, code)
+                rest = self.solver.assign(part, place, code)
                 if self.solver.count(rest):
-                    stack.append((rest, (*made, code)))
+                    stack.append((rest, (*reading, code)))
 
 
 def _below(total: int, rng: np.random.Generator) -> int:
     """Return a uniform number below a total of any size."""
     bits = total.bit_length()
     while True:
-        drawn = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
-        if drawn < total:
-            return drawn
+        number = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
+        if number < total:
+            return number

@@ -89,4 +89,4 @@ def _settling(found: ReadingCount, seconds: float) -> tuple[str, ...]:
     if found.readings is None or found.total is None or not 1 < found.total <= MOST_READINGS:
         return ()
     steps = found.readings.plan(seconds)
-    return tuple(step.shown for step in steps) if steps and steps[-1].left == 1 else ()
+    return tuple(step.supervised for step in steps) if steps and steps[-1].left == 1 else ()

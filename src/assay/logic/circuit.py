@@ -183,8 +183,8 @@ def compile_diagram(
     kinds = [shape_of(formula, space).kind for formula in formulas]
     flat = [ground_formula(formula, space) for formula in formulas]
     if order is not None:
-        asked = tuple(space.place(name) for name in order)
-        return _labelled(_compiled(flat, space, asked, budget), kinds)
+        places = tuple(space.place(name) for name in order)
+        return _labelled(_compiled(flat, space, places, budget), kinds)
     return _labelled(compile_part(flat, space, budget), kinds)
 
 
@@ -204,7 +204,7 @@ def compile_part(formulas: Sequence[Formula], space: ConceptSpace, budget: int =
         other = _compiled(formulas, space, by_space, diagram.size)
     except TooLarge:
         return diagram
-    return min(diagram, other, key=lambda made: made.size)
+    return min(diagram, other, key=lambda candidate: candidate.size)
 
 
 def _labelled(diagram: Diagram, kinds: Sequence[Kind]) -> Diagram:
@@ -257,13 +257,13 @@ def reduce_diagram(
     ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
     numbers = {outcome: number for number, outcome in enumerate(ranked)}
     renumber: Array = np.array([numbers[outcome] for outcome in outcomes], dtype=np.int32)
-    made = []
+    merged = []
     for layer in reversed(layers):
         led = renumber[layer]
         numbers_of, first = _numbered(led)
         renumber = numbers_of.astype(np.int32)
-        made.append(led[first])
-    return Diagram(space, order, tuple(reversed(made)), tuple(ranked))
+        merged.append(led[first])
+    return Diagram(space, order, tuple(reversed(merged)), tuple(ranked))
 
 
 def _numbered(rows: Array) -> tuple[Array, Array]:
@@ -280,6 +280,6 @@ def letters(layer: Array) -> tuple[Array, Array]:
     >>> [found.tolist() for found in letters(np.array([[0, 1, 0], [2, 2, 2]]))]
     [[0, 1], [0, 1, 0]]
     """
-    seen: dict[bytes, int] = {}
-    of_code = [seen.setdefault(column.tobytes(), len(seen)) for column in np.ascontiguousarray(layer.T)]
+    numbers: dict[bytes, int] = {}
+    of_code = [numbers.setdefault(column.tobytes(), len(numbers)) for column in np.ascontiguousarray(layer.T)]
     return np.unique(of_code, return_index=True)[1], np.array(of_code, dtype=np.int64)

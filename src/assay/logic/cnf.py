@@ -47,7 +47,7 @@ def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CN
         literals = encoder.values_of(label.formula)
         for value, literal in literals.items():
             if label.kind != "bool" or value:
-                encoder.meanings[encoder.unnamed(literal)] = (label.name, value)
+                encoder.meanings[encoder.without_meaning(literal)] = (label.name, value)
         if label.name in given:
             encoder.add(literals.get(given[label.name], encoder.literal(f.Const(False))))
     if knowledge.possible != f.Const(True):
@@ -88,9 +88,9 @@ class _Encoder:
 
     def exactly_one(self, literals: Sequence[int]) -> None:
         self.add(*literals)
-        for place, one in enumerate(literals):
+        for place, literal in enumerate(literals):
             for other in literals[place + 1 :]:
-                self.add(-one, -other)
+                self.add(-literal, -other)
 
     def require(self, formula: Formula) -> None:
         """Write that the formula holds, a conjunction of plain clauses as it stands."""
@@ -102,7 +102,7 @@ class _Encoder:
         else:
             self.add(self.literal(formula))
 
-    def unnamed(self, literal: int) -> int:
+    def without_meaning(self, literal: int) -> int:
         """Return the literal, or an equal one where it has a meaning already."""
         if literal not in self.meanings and -literal not in self.meanings:
             return literal
@@ -174,9 +174,9 @@ class _Encoder:
             self.add(-whole, literal)
         return whole
 
-    def _odd(self, one: int, other: int) -> int:
+    def _odd(self, left: int, right: int) -> int:
         whole = self.fresh()
-        self.clauses += [(-whole, one, other), (-whole, -one, -other), (whole, -one, other), (whole, one, -other)]
+        self.clauses += [(-whole, left, right), (-whole, -left, -right), (whole, -left, right), (whole, left, -right)]
         return whole
 
     def _follow(self, diagram: Diagram) -> list[int]:

@@ -39,7 +39,7 @@ class Decoded:
     """How many concepts differ from the most probable value."""
 
     @property
-    def found(self) -> Array:
+    def solved(self) -> Array:
         """For which examples there is a world."""
         return np.asarray((self.codes >= 0).all(axis=1))
 
@@ -54,15 +54,17 @@ class Decoder:
 
     def __call__(self, distributions: Sequence[Array]) -> Decoded:
         """Return the most probable world of each example that keeps every constraint."""
-        likely = np.stack([np.asarray(one).argmax(axis=1) for one in distributions], axis=1)
+        likely = np.stack([np.asarray(distribution).argmax(axis=1) for distribution in distributions], axis=1)
         codes, proven = likely.copy(), np.ones(len(likely), dtype=bool)
         broken = self._broken(codes)
-        for kept, rows in _by_set(broken):
-            if kept.any():
-                some = [np.asarray(one)[rows] for one in distributions]
-                codes[rows], proven[rows] = self._solved(kept, some)
+        for constraints, rows in _by_set(broken):
+            if constraints.any():
+                some = [np.asarray(distribution)[rows] for distribution in distributions]
+                codes[rows], proven[rows] = self._solved(constraints, some)
         pairs = zip(distributions, codes.T, strict=True)
-        logs = np.sum([_log(np.asarray(one))[np.arange(len(codes)), column] for one, column in pairs], axis=0)
+        logs = np.sum(
+            [_log(np.asarray(distribution))[np.arange(len(codes)), column] for distribution, column in pairs], axis=0
+        )
         lost = (codes < 0).any(axis=1)
         return Decoded(codes, np.where(lost, -np.inf, logs), proven & ~lost, (codes != likely).sum(axis=1))
 
@@ -76,24 +78,31 @@ class Decoder:
             raise KnowledgeError("the slots of this space are too large to decode under")
         return np.concatenate([~true_outcomes(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
 
-    def _solved(self, kept: Array, distributions: list[Array]) -> tuple[Codes, Array]:
+    def _solved(self, constraints: Array, distributions: list[Array]) -> tuple[Codes, Array]:
         """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
-        diagram = self.limits.diagram(name for name, one in zip(self.limits.names, kept, strict=True) if one)
+        diagram = self.limits.diagram(
+            name for name, wanted in zip(self.limits.names, constraints, strict=True) if wanted
+        )
         if diagram is None:
-            found = [self._searched([one[row] for one in distributions]) for row in range(len(distributions[0]))]
-            return np.stack([codes for codes, _ in found]), np.array([proven for _, proven in found])
+            searches = [
+                self._searched([distribution[row] for distribution in distributions])
+                for row in range(len(distributions[0]))
+            ]
+            return np.stack([codes for codes, _ in searches]), np.array([proven for _, proven in searches])
         if not true_outcomes(diagram).any():
             raise KnowledgeError("no world keeps all constraints: there is nothing to decode to")
         codes = _most_probable(diagram, distributions)
         proven = np.ones(len(codes), dtype=bool)
         for more, rows in _by_set(self._broken(codes)):
             if more.any():
-                codes[rows], proven[rows] = self._solved(kept | more, [one[rows] for one in distributions])
+                codes[rows], proven[rows] = self._solved(
+                    constraints | more, [distribution[rows] for distribution in distributions]
+                )
         return codes, proven
 
     def _searched(self, distributions: list[Array]) -> tuple[Codes, bool]:
         """Return the best world of one example by walking through all groups side by side."""
-        costs = [one.max() - one for one in map(_log, distributions)]
+        costs = [scores.max() - scores for scores in map(_log, distributions)]
         diagrams = self.limits.of_groups()
         if self.limits.left_out:
             raise KnowledgeError(f"too large to decode under: constraint {self.limits.left_out[0]!r}")
@@ -167,7 +176,7 @@ def _by_set(flags: Array) -> list[tuple[Array, Array]]:
 def _most_probable(diagram: Diagram, distributions: list[Array]) -> Codes:
     """Return the best worlds, in batches that fit into memory."""
     rows, size = len(distributions[0]), max(1, CELLS // (diagram.size + 13 * diagram.width))
-    parts = [[one[start : start + size] for one in distributions] for start in range(0, rows, size)]
+    parts = [[distribution[start : start + size] for distribution in distributions] for start in range(0, rows, size)]
     return np.concatenate([diagram.most_probable(part, true_outcomes(diagram))[0] for part in parts])
 
 

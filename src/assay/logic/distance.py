@@ -43,11 +43,11 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
         diagram = compile_diagram([label, within], space, budget=NODES)
     except TooLarge:
         return _bounds(label, space, codes, within)
-    found = np.zeros(len(codes), dtype=np.int64)
+    least = np.zeros(len(codes), dtype=np.int64)
     step = max(1, CELLS // (diagram.width * max(space.sizes)))
     for start in range(0, len(codes), step):
-        found[start : start + step] = _by_diagram(diagram, codes[start : start + step])
-    return Distances(found, np.ones(len(codes), dtype=bool))
+        least[start : start + step] = _by_diagram(diagram, codes[start : start + step])
+    return Distances(least, np.ones(len(codes), dtype=bool))
 
 
 def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
@@ -70,11 +70,11 @@ def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
 
 def _bounds(label: Formula, space: ConceptSpace, codes: Codes, within: Formula) -> Distances:
     """Return 1 where one change does it, and elsewhere a bound: each change mends only the parts that it touches."""
-    one = np.asarray(flips(label, space, codes, within).any(axis=1))
+    single = np.asarray(flips(label, space, codes, within).any(axis=1))
     flat = ground_formula(label, space)
     parts: Sequence[Formula] = flat.parts if isinstance(flat, And) else (flat,)
     broken = sum((~Evaluator(space, part)(codes)).astype(np.int64) for part in parts)
     uses = [name for part in parts for name in names_in(part)]
     touched = max(uses.count(name) for name in set(uses))
     least = np.maximum(-(-broken // touched), 2)
-    return Distances(np.where(one, 1, least), one)
+    return Distances(np.where(single, 1, least), single)

@@ -85,13 +85,13 @@ class Evaluator:
     def together(self, formulas: Sequence[Formula], codes: Codes) -> list[Array]:
         """Return what each of some parts of the formula gives in each row, what they share computed once."""
         kind: Any = self.kind
-        made: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
+        results: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
         plan = self._plan(tuple(formulas))
         for start in range(0, len(codes), ROWS):
             rows = slice(start, start + ROWS)
-            for whole, part in zip(made, plan.run(self._narrow(codes[rows])), strict=True):
+            for whole, part in zip(results, plan.run(self._narrow(codes[rows])), strict=True):
                 whole[rows] = part
-        return [self._said(whole) for whole in made]
+        return [self._decoded(whole) for whole in results]
 
     def _plan(self, formulas: tuple[Formula, ...]) -> Plan:
         if formulas not in self.plans:
@@ -108,11 +108,11 @@ class Evaluator:
         kind = np.int8 if max(self.space.sizes) <= NARROW else codes.dtype
         return np.ascontiguousarray(codes.T, dtype=kind).T
 
-    def _said(self, found: Array) -> Array:
+    def _decoded(self, numbers: Array) -> Array:
         if self.shape.kind != "symbol":
-            return found
+            return numbers
         words = {number: word for word, number in self.words.items()}
-        return np.array([words[int(number)] for number in found], dtype=object)
+        return np.array([words[int(number)] for number in numbers], dtype=object)
 
     def run(self, formula: Formula, codes: Codes) -> Any:
         """Return the array, or the one number, that a part of the formula gives."""
@@ -158,7 +158,7 @@ class Evaluator:
 
     def _weights(self, parts: Sequence[Formula]) -> dict[int, Array]:
         """Return for each concept that is tested how many of the tests each of its codes passes."""
-        made: dict[int, Array] = {}
+        weights: dict[int, Array] = {}
         for part in parts:
             match part:
                 case f.Compare(operator, f.Var(name), f.Const(value)):
@@ -166,8 +166,8 @@ class Evaluator:
                 case f.Member((f.Var(name),), rows):
                     truths = np.any([self._truths("==", name, row[0]) for row in rows], axis=0)
             place = self.columns[name][0]
-            made[place] = made.get(place, 0) + truths.astype(np.int64)
-        return made
+            weights[place] = weights.get(place, 0) + truths.astype(np.int64)
+        return weights
 
     def _tested(self, operator: f.Operator, name: str, value: Value) -> Make:
         """Return how to compare a concept with a value by its codes alone."""
@@ -215,16 +215,18 @@ class Evaluator:
             case f.Function("max"):
                 return reduce(np.maximum, parts)
             case f.AllEqual():
-                return reduce(np.logical_and, (np.equal(one, other) for one, other in pairwise(parts)), True)
+                return reduce(np.logical_and, (np.equal(left, right) for left, right in pairwise(parts)), True)
             case f.AllDifferent():
-                return reduce(np.logical_and, (np.not_equal(one, other) for one, other in combinations(parts, 2)), True)
+                return reduce(
+                    np.logical_and, (np.not_equal(left, right) for left, right in combinations(parts, 2)), True
+                )
             case f.Member(_, rows):
                 return self._among(parts, rows)
             case f.Oracle():
-                return self._asked(formula, parts)
+                return self._ask_program(formula, parts)
         raise TypeError(f"cannot evaluate {type(formula).__name__}")
 
-    def _asked(self, formula: f.Oracle, parts: list[Any]) -> Array:
+    def _ask_program(self, formula: f.Oracle, parts: list[Any]) -> Array:
         """Return what a program says of worlds told by the numbers of its concepts."""
         from assay.logic.prolog.oracle import ask_program
 
@@ -264,8 +266,8 @@ def _counted(parts: list[Any]) -> Any:
     total: Any = 0
     for start in range(0, len(parts), BYTE):
         some = parts[start : start + BYTE]
-        found = np.zeros(np.broadcast_shapes(*(part.shape for part in some)), dtype=np.uint8)
+        counts = np.zeros(np.broadcast_shapes(*(part.shape for part in some)), dtype=np.uint8)
         for part in some:
-            found += part.view(np.uint8)
-        total = found if len(parts) <= BYTE else total + found.astype(np.int64)
+            counts += part.view(np.uint8)
+        total = counts if len(parts) <= BYTE else total + counts.astype(np.int64)
     return total

@@ -59,18 +59,18 @@ class GroupedValues(Feature):
 
     def classes(self, space: ConceptSpace, codes: Codes) -> Array:
         """Return the class of each world."""
-        found: Array = np.array(self.of)[codes[:, space.place(self.concept.name)]]
-        return found
+        classes: Array = np.array(self.of)[codes[:, space.place(self.concept.name)]]
+        return classes
 
     def formula(self, allowed: frozenset[int]) -> Formula:
         """Return "has one of these values"."""
-        return self.said(allowed)[0]
+        return self.description(allowed)[0]
 
     def text(self, allowed: frozenset[int]) -> str:
         """Return "has one of these values" in words."""
-        return self.said(allowed)[1]
+        return self.description(allowed)[1]
 
-    def said(self, allowed: frozenset[int]) -> tuple[Formula, str]:
+    def description(self, allowed: frozenset[int]) -> tuple[Formula, str]:
         """Return "has one of these values" as a formula and in words."""
         values = [v for v, number in zip(self.concept.values, self.of, strict=True) if number in allowed]
         return describe_values(self.concept, values)
@@ -200,19 +200,21 @@ def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
     return tuple(_grouped(key, single[key], space) if isinstance(key, str) else relations[key] for key in order)
 
 
-def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> GroupedValues:
+def _grouped(name: str, atoms_of_concept: list[Formula], space: ConceptSpace) -> GroupedValues:
     concept, place = space.concept(name), space.place(name)
     codes = np.zeros((len(concept.values), len(space)), dtype=np.int64)
     codes[:, place] = np.arange(len(concept.values))
-    truths = np.stack([Evaluator(space, atom)(codes) for atom in asked], axis=1)
+    truths = np.stack([Evaluator(space, atom)(codes) for atom in atoms_of_concept], axis=1)
     keys = [tuple(row) for row in truths.tolist()]
     if concept.counts:  # neighbouring counts that are told apart are classes; so is none at all
         keys = [(0,), *((1 + sum(keys[i] != keys[i - 1] for i in range(2, code + 1)),) for code in range(1, len(keys)))]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of = tuple(numbers[key] for key in keys)
     members = [[v for v, number in zip(concept.values, of, strict=True) if number == one] for one in numbers.values()]
-    said = [describe_values(concept, values) for values in members]
-    return GroupedValues((name,), tuple(one[0] for one in said), tuple(one[1] for one in said), concept, of)
+    descriptions = [describe_values(concept, values) for values in members]
+    return GroupedValues(
+        (name,), tuple(one[0] for one in descriptions), tuple(one[1] for one in descriptions), concept, of
+    )
 
 
 def _relation(atom: Formula, space: ConceptSpace) -> Feature:
@@ -223,10 +225,10 @@ def _relation(atom: Formula, space: ConceptSpace) -> Feature:
     left, right = sorted((atom.left, atom.right), key=str)
     kinds, exact = {shape_of(left, space).kind, shape_of(right, space).kind}, atom.operator in ("==", "!=")
     if "symbol" in kinds or (exact and (kinds == {"bool"} or _may_be_absent(names, space))):
-        made: tuple[Formula, ...] = (left.eq(right), left.ne(right))
-        return Feature(names, made, tuple(str(one) for one in made))
-    made = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
-    return ComparedNumbers(names, made, tuple(str(one) for one in made), left, right)
+        formulas: tuple[Formula, ...] = (left.eq(right), left.ne(right))
+        return Feature(names, formulas, tuple(str(formula) for formula in formulas))
+    formulas = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
+    return ComparedNumbers(names, formulas, tuple(str(formula) for formula in formulas), left, right)
 
 
 def guard_atom(atom: Formula, space: ConceptSpace) -> Formula:

@@ -110,18 +110,18 @@ N = TypeVar("N", bound=Formula)
 @dataclass_transform(frozen_default=True)
 def node(cls: type[N]) -> type[N]:
     """Make a node class: a frozen dataclass whose hash is kept."""
-    made = dataclass(frozen=True, repr=False)(cls)
-    compute: Callable[[Any], int] = made.__hash__
+    node_class = dataclass(frozen=True, repr=False)(cls)
+    compute: Callable[[Any], int] = node_class.__hash__
 
-    def kept(self: Any) -> int:
+    def cached_hash(self: Any) -> int:
         try:
             return self.__dict__["_hash"]  # type: ignore[no-any-return]
         except KeyError:
             self.__dict__["_hash"] = compute(self)
             return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
-    made.__hash__ = kept  # type: ignore[method-assign]
-    return made
+    node_class.__hash__ = cached_hash  # type: ignore[method-assign]
+    return node_class
 
 
 @node
@@ -381,7 +381,7 @@ def total(*terms: Formula) -> Formula:
 
 def product(*factors: Formula) -> Formula:
     """Return the product of any number of factors."""
-    flat = tuple(part for one in factors for part in (one.factors if isinstance(one, Product) else (one,)))
+    flat = tuple(part for factor in factors for part in (factor.factors if isinstance(factor, Product) else (factor,)))
     return Product(flat) if len(flat) > 1 else flat[0] if flat else Const(1)
 
 

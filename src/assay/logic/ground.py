@@ -40,10 +40,14 @@ class _Grounder:
                 return self._spelled_out(formula, bound, cases)
             case f.Const():
                 return formula
-        made = map_children(formula, lambda part: self.ground(part, bound, cases))
-        if isinstance(made, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
-            return map_children(made, self.truth) if self.maybe else made
-        return f.If(self.truth(made.condition), made.then, made.otherwise) if isinstance(made, f.If) else made
+        spelled = map_children(formula, lambda part: self.ground(part, bound, cases))
+        if isinstance(spelled, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
+            return map_children(spelled, self.truth) if self.maybe else spelled
+        return (
+            f.If(self.truth(spelled.condition), spelled.then, spelled.otherwise)
+            if isinstance(spelled, f.If)
+            else spelled
+        )
 
     def _attribute(self, slot: Slot, attribute: str) -> Formula:
         """Return the concept of an attribute; `number`, unless slots have that, is the slot's place from 1 on."""
@@ -158,7 +162,7 @@ class _Checker:
             self.known[key] = shape
         return self.known[key]
 
-    def given(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
+    def check_guarded(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
         """Check truths that only count where the guards hold: what a guard says is there, is there."""
         before = self.there
         named = {_said_present(part) for guard in guards for part in _parts(guard)} - {None}
@@ -176,11 +180,11 @@ class _Checker:
             case f.Var(name):
                 return self._shape_of_name(name)
             case f.And(parts):
-                self.given(parts, parts)
+                self.check_guarded(parts, parts)
                 return FormulaShape("bool")
             case f.Implies(premise, conclusion):
                 self.truth(premise)
-                self.given([premise], [conclusion])
+                self.check_guarded([premise], [conclusion])
                 return FormulaShape("bool")
             case f.Not() | f.Or() | f.Xor() | f.Iff():
                 for part in children(formula):
@@ -195,8 +199,8 @@ class _Checker:
             case f.AllEqual(parts) | f.AllDifferent(parts):
                 for part in parts:
                     self.shape(part)
-                for one, other in pairwise(parts):
-                    self._comparable(one, other)
+                for left, right in pairwise(parts):
+                    self._comparable(left, right)
                 return FormulaShape("bool")
             case f.Member(terms, rows):
                 for place, term in enumerate(terms):
@@ -253,30 +257,30 @@ class _Checker:
         return FormulaShape("bool")
 
     def _comparable(self, left: Formula, right: Formula) -> None:
-        one, other = self.shape(left), self.shape(right)
+        mine, theirs = self.shape(left), self.shape(right)
         nothing = f.Const(ABSENT)
-        if (left == nothing and ABSENT in other.symbols) or (right == nothing and ABSENT in one.symbols):
+        if (left == nothing and ABSENT in theirs.symbols) or (right == nothing and ABSENT in mine.symbols):
             return
-        if (one.kind == "symbol") != (other.kind == "symbol"):
+        if (mine.kind == "symbol") != (theirs.kind == "symbol"):
             raise self.refuse(
                 f"{quote_formula(left)} and {quote_formula(right)} cannot be compared: a symbol and a number"
             )
-        if one.kind == "symbol" and not set(one.symbols) & set(other.symbols) - {ABSENT}:
+        if mine.kind == "symbol" and not set(mine.symbols) & set(theirs.symbols) - {ABSENT}:
             if not isinstance(left, f.Const) and not isinstance(right, f.Const):
                 raise self.refuse(
                     f"{quote_formula(left)} and {quote_formula(right)} cannot be compared: they have no value in common"
                 )
-            fixed, free = (one, other) if isinstance(left, f.Const) else (other, one)
+            fixed, free = (mine, theirs) if isinstance(left, f.Const) else (theirs, mine)
             raise self.refuse(f"no value {fixed.symbols[0]!r}{suggestion(fixed.symbols[0], free.symbols)}")
 
     def _either(self, then: Formula, otherwise: Formula) -> FormulaShape:
-        one, other = self.shape(then), self.shape(otherwise)
-        if (one.kind == "symbol") != (other.kind == "symbol"):
+        first, second = self.shape(then), self.shape(otherwise)
+        if (first.kind == "symbol") != (second.kind == "symbol"):
             raise self.refuse(f"{quote_formula(then)} and {quote_formula(otherwise)} are of different kinds")
-        kind: Kind = one.kind if one.kind == other.kind else "int"
-        symbols = tuple(dict.fromkeys(one.symbols + other.symbols))
-        optional = one.optional or other.optional
-        return FormulaShape(kind, min(one.least, other.least), max(one.most, other.most), symbols, optional)
+        kind: Kind = first.kind if first.kind == second.kind else "int"
+        symbols = tuple(dict.fromkeys(first.symbols + second.symbols))
+        optional = first.optional or second.optional
+        return FormulaShape(kind, min(first.least, second.least), max(first.most, second.most), symbols, optional)
 
     def _number_shape(self, formula: Formula) -> FormulaShape:
         parts = [self.number(part) for part in children(formula)]

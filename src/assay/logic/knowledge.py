@@ -87,18 +87,21 @@ class Knowledge:
             if name in space.places:
                 raise KnowledgeError(f"definition {name!r} has the name of a concept; choose another")
             meanings[name] = substitute(_formula(text), meanings)
-        read = {name: substitute(_formula(text), meanings) for name, text in labels.items()}
+        formulas = {name: substitute(_formula(text), meanings) for name, text in labels.items()}
         limits = tuple(Constraint(c.name, substitute(c.formula, meanings), c.tags) for c in constraints)
         for limit in limits:
             _must_be_truth(limit, space)
-        drawn = {name: replace(one, score=substitute(one.score, meanings)) for name, one in (odds or {}).items()}
-        for name in drawn:
-            if name not in read:
-                raise UnknownName(f"odds for no label: {name!r}{suggestion(name, read)}")
-        made = tuple(_label(name, formula, space, drawn.get(name)) for name, formula in read.items())
-        if not made:
+        named_odds = {
+            name: replace(given_odds, score=substitute(given_odds.score, meanings))
+            for name, given_odds in (odds or {}).items()
+        }
+        for name in named_odds:
+            if name not in formulas:
+                raise UnknownName(f"odds for no label: {name!r}{suggestion(name, formulas)}")
+        checked_labels = tuple(_label(name, formula, space, named_odds.get(name)) for name, formula in formulas.items())
+        if not checked_labels:
             raise KnowledgeError("knowledge without a label: nothing to predict")
-        return cls(space, made, limits)
+        return cls(space, checked_labels, limits)
 
     def label(self, name: str) -> Label:
         """Return the label of this name."""
@@ -123,15 +126,15 @@ class Knowledge:
         return np.stack(columns, axis=1)
 
     def _label_codes(self, label: Label, codes: Codes) -> Array:
-        found = self._values(f"label {label.name}", label.formula, codes)
+        results = self._values(f"label {label.name}", label.formula, codes)
         if label.kind == "bool":
-            return found.astype(np.int64)
+            return results.astype(np.int64)
         if label.kind == "int":
-            values = np.array(label.values, dtype=found.dtype)
-            nearest = np.minimum(np.searchsorted(values, found), len(values) - 1)
-            return np.where(values[nearest] == found, nearest, -1).astype(np.int64)
+            values = np.array(label.values, dtype=results.dtype)
+            nearest = np.minimum(np.searchsorted(values, results), len(values) - 1)
+            return np.where(values[nearest] == results, nearest, -1).astype(np.int64)
         places = {value: place for place, value in enumerate(label.values)}
-        return np.array([places.get(value, -1) for value in found], dtype=np.int64)
+        return np.array([places.get(value, -1) for value in results], dtype=np.int64)
 
     @cached_property
     def stochastic(self) -> bool:
@@ -276,7 +279,7 @@ def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) 
 
 def _possible_values(formula: Formula, space: ConceptSpace, shape: FormulaShape) -> tuple[Value, ...]:
     """Return the values that a number or symbol can take, in order."""
-    found = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
+    outcomes = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
     if shape.kind == "symbol":
-        return tuple(symbol for symbol in shape.symbols if symbol in found and symbol != ABSENT)
-    return tuple(sorted(int(value) for value in found if value != ABSENT))
+        return tuple(symbol for symbol in shape.symbols if symbol in outcomes and symbol != ABSENT)
+    return tuple(sorted(int(value) for value in outcomes if value != ABSENT))

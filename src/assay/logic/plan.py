@@ -42,8 +42,8 @@ class Plan:
     def __init__(self, formulas: Sequence[Formula], prepare: Callable[[Formula], PreparedPart]) -> None:
         self.prepare = prepare
         self.numbers: dict[Formula, int] = {}
-        self.found: list[tuple[tuple[int, ...], Make]] = []
-        self.asked = tuple(self._number(formula) for formula in formulas)
+        self.computations: list[tuple[tuple[int, ...], Make]] = []
+        self.results = tuple(self._number(formula) for formula in formulas)
         self.steps = self._steps()
 
     def _number(self, formula: Formula) -> int:
@@ -64,16 +64,16 @@ class Plan:
         return so_far
 
     def _added(self, inside: tuple[int, ...], make: Make) -> int:
-        self.found.append((inside, make))
-        return len(self.found) - 1
+        self.computations.append((inside, make))
+        return len(self.computations) - 1
 
     def _steps(self) -> list[Step]:
-        last = {needed: place for place, (inside, _) in enumerate(self.found) for needed in inside}
+        last = {needed: place for place, (inside, _) in enumerate(self.computations) for needed in inside}
         done: dict[int, list[int]] = {}
         for needed, place in last.items():
-            if needed not in self.asked:
+            if needed not in self.results:
                 done.setdefault(place, []).append(needed)
-        return [Step(inside, tuple(done.get(n, ())), make) for n, (inside, make) in enumerate(self.found)]
+        return [Step(inside, tuple(done.get(n, ())), make) for n, (inside, make) in enumerate(self.computations)]
 
     def run(self, codes: Codes) -> list[Any]:
         """Return the array, or the one number, that each formula gives."""
@@ -82,7 +82,7 @@ class Plan:
             values[number] = step.make([values[needed] for needed in step.inside], codes)
             for over in step.done:
                 values[over] = None
-        return [values[number] for number in self.asked]
+        return [values[number] for number in self.results]
 
 
 class ColumnCount:

@@ -73,9 +73,9 @@ def _from_worlds(
     which_of = np.full(len(codes), -1)
     which_of[possible] = which.ravel()
     rows, holds = classes[possible][first], truth[possible][first]
-    asked = {name for feature in features for name in feature.names}
+    concepts = {name for feature in features for name in feature.names}
     grid = _Grid(space, places, codes, which_of, truth & possible, len(distinct))
-    moves = [grid.move(place, features) for place in places if space.names[place] in asked]
+    moves = [grid.move(place, features) for place in places if space.names[place] in concepts]
     return Profiles(features, rows, holds, tuple(moves))
 
 
@@ -92,17 +92,17 @@ class _Grid:
 
     def move(self, place: int, features: Sequence[Feature]) -> Move:
         """Return where a change of one concept makes the rule true."""
-        sizes = [self.space.sizes[one] for one in self.places]
+        sizes = [self.space.sizes[p] for p in self.places]
         stride = prod(sizes[self.places.index(place) + 1 :])
         column, numbers = self.codes[:, place], np.arange(len(self.codes))
         false = (self.which >= 0) & ~self.truth
         steps = steps_of(self.space.names[place], features)
-        seen = np.zeros((self.profiles, self.profiles), dtype=bool)
+        reached = np.zeros((self.profiles, self.profiles), dtype=bool)
         for code in range(self.space.sizes[place]):
             there = numbers + (code - column) * stride
             some = false & self.truth[there] if steps is None else false & self.truth[there] & steps[column, code]
-            seen[self.which[some], self.which[there[some]]] = True
-        before, after = np.nonzero(seen)
+            reached[self.which[some], self.which[there[some]]] = True
+        before, after = np.nonzero(reached)
         return Move(self.space.names[place], before, after)
 
 
@@ -112,7 +112,7 @@ def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[Grouped
     rows = _listed(sizes)
     codes = np.zeros((len(rows), len(space)), dtype=np.int64)
     for number, feature in enumerate(features):
-        member = np.array([feature.of.index(one) for one in range(feature.size)])
+        member = np.array([feature.of.index(number_of_class) for number_of_class in range(feature.size)])
         codes[:, space.place(feature.concept.name)] = member[rows[:, number]]
     holds = evaluate(rule, space, codes)
     moves = [_class_move(number, feature, rows, holds) for number, feature in enumerate(features)]
@@ -122,9 +122,9 @@ def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[Grouped
 def _class_move(number: int, feature: GroupedValues, rows: Array, holds: Array) -> Move:
     stride = prod(int(size) for size in rows.max(axis=0)[number + 1 :] + 1)
     pairs = []
-    for one in range(feature.size):
-        there = np.arange(len(rows)) + (one - rows[:, number]) * stride
-        near = np.abs(one - rows[:, number]) <= 1 if feature.concept.counts else True
+    for target in range(feature.size):
+        there = np.arange(len(rows)) + (target - rows[:, number]) * stride
+        near = np.abs(target - rows[:, number]) <= 1 if feature.concept.counts else True
         before = np.flatnonzero(~holds & holds[there] & near)
         pairs.append(np.stack([before, there[before]], axis=1))
     before, after = np.concatenate(pairs).T
@@ -133,10 +133,10 @@ def _class_move(number: int, feature: GroupedValues, rows: Array, holds: Array) 
 
 def steps_of(name: str, features: Sequence[Feature]) -> Array | None:
     """Return the steps of a concept, or None where every change of it is one."""
-    found: Iterator[GroupedValues] = (
-        one for one in features if isinstance(one, GroupedValues) and one.concept.name == name
+    matching: Iterator[GroupedValues] = (
+        candidate for candidate in features if isinstance(candidate, GroupedValues) and candidate.concept.name == name
     )
-    feature = next(found, None)
+    feature = next(matching, None)
     return None if feature is None else feature.steps
 
 

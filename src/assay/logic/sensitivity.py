@@ -37,13 +37,13 @@ class Dependencies:
         names: list[frozenset[str]] = []
         for part, inside in zip(self.parts, self.inside, strict=True):
             own = frozenset([part.name]) if isinstance(part, f.Var) else frozenset()
-            names.append(own.union(*(names[one] for one in inside)))
+            names.append(own.union(*(names[child] for child in inside)))
         self.names = names[-1]
         self.moved = {name: [n for n in range(len(names)) if name in names[n]] for name in self.names}
 
     def _collect(self, part: Formula, numbers: dict[Formula, int]) -> int:
         if part not in numbers:
-            inside = tuple(self._collect(one, numbers) for one in children(part))
+            inside = tuple(self._collect(child, numbers) for child in children(part))
             numbers[part] = len(self.parts)
             self.parts.append(part)
             self.inside.append(inside)
@@ -89,7 +89,7 @@ class Changes:
             return self.rule.evaluator.run(part, self.codes)
         if isinstance(part, f.Const):
             return self.rule.evaluator.number(part.value)
-        inside = [self.values[one] for one in self.rule.inside[number]]
+        inside = [self.values[child] for child in self.rule.inside[number]]
         if isinstance(part, TALLIED):
             self.tallies[number] = _added(part, inside)
             return _from_tally(part, self.tallies[number])
@@ -106,17 +106,17 @@ class Changes:
         if isinstance(self.rule.parts[number], f.Var):
             return value
         inside = self.rule.inside[number]
-        key = (number, *(keys[one] for one in inside if one in keys))
+        key = (number, *(keys[child] for child in inside if child in keys))
         if key not in self.known:
-            found = self._computed(number, [self._new(keys[one]) if one in keys else None for one in inside])
-            if np.ndim(found) == 0:
-                return int(found)
-            self.known[key] = found
+            result = self._computed(number, [self._new(keys[child]) if child in keys else None for child in inside])
+            if np.ndim(result) == 0:
+                return int(result)
+            self.known[key] = result
         return key
 
     def _computed(self, number: int, new: list[Any]) -> Any:
         """Return what a part gives, with None for the parts inside it that stay."""
-        part, old = self.rule.parts[number], [self.values[one] for one in self.rule.inside[number]]
+        part, old = self.rule.parts[number], [self.values[child] for child in self.rule.inside[number]]
         moved = [after for after in new if after is not None]
         if isinstance(part, TALLIED):
             return _from_tally(part, self._rest(number, old, new) + _added(part, moved))
@@ -141,8 +141,8 @@ class Changes:
 def _added(part: Formula, inside: list[Any]) -> Any:
     """Return the sum of numbers, or how many truths there are, in as narrow a width as holds it."""
     if isinstance(part, f.Sum):
-        return sum((np.asarray(one).astype(np.int64, copy=False) for one in inside), start=np.int64(0))
-    return sum((np.asarray(one).astype(np.int16) for one in inside), start=np.int16(0))
+        return sum((np.asarray(value).astype(np.int64, copy=False) for value in inside), start=np.int64(0))
+    return sum((np.asarray(value).astype(np.int16) for value in inside), start=np.int16(0))
 
 
 def _from_tally(part: Formula, tally: Any) -> Any:
@@ -158,11 +158,11 @@ def _from_tally(part: Formula, tally: Any) -> Any:
 
 def _pairs(moved: list[Any], fixed: list[Any]) -> Iterable[tuple[Any, Any]]:
     yield from combinations(moved, 2)
-    yield from ((one, other) for one in moved for other in fixed)
+    yield from ((first, second) for first in moved for second in fixed)
 
 
 def _equal_pairs(pairs: Iterable[tuple[Any, Any]]) -> Any:
-    return sum((np.equal(one, other).astype(np.int16) for one, other in pairs), start=np.int16(0))
+    return sum((np.equal(first, second).astype(np.int16) for first, second in pairs), start=np.int16(0))
 
 
 def flips(
@@ -178,16 +178,16 @@ def flips(
     truth value for each pair of codes, from and to.
     """
     rule, limits = Dependencies(label, space), Dependencies(within, space)
-    found = np.zeros(codes.shape, dtype=bool)
+    flipped = np.zeros(codes.shape, dtype=bool)
     for start in range(0, len(codes), CHUNK):
         some = codes[start : start + CHUNK]
-        found[start : start + CHUNK] = _flips(rule.at(some), limits.at(some), steps)
-    return found
+        flipped[start : start + CHUNK] = _flips(rule.at(some), limits.at(some), steps)
+    return flipped
 
 
 def _flips(label: Changes, limits: Changes, steps: Sequence[Array | None] | None) -> Array:
     codes, space = label.codes, label.rule.space
-    found = np.zeros(codes.shape, dtype=bool)
+    flipped = np.zeros(codes.shape, dtype=bool)
     for place, concept in enumerate(space.concepts):
         if concept.name not in label.rule.names:
             continue
@@ -198,7 +198,7 @@ def _flips(label: Changes, limits: Changes, steps: Sequence[Array | None] | None
                 changed &= step[column, code]
             if limits.rule.names:
                 changed &= np.asarray(limits.after(concept.name, limits.rule.evaluator.number(value)), dtype=bool)
-            found[:, place] |= changed
-            if found[:, place].all():
+            flipped[:, place] |= changed
+            if flipped[:, place].all():
                 break
-    return found
+    return flipped

@@ -83,8 +83,8 @@ class Skeleton:
         match part:
             case f.And(parts):
                 near, far = self._split(parts)
-                held = [self._sum(tuple(Not(one) for one in near)).eq(0)] if near else []
-                return conjunction(*held, *map(self._truth, far))
+                satisfied = [self._sum(tuple(Not(part_near) for part_near in near)).eq(0)] if near else []
+                return conjunction(*satisfied, *map(self._truth, far))
             case f.Or(parts):
                 near, far = self._split(parts)
                 return disjunction(*([self._sum(near) > 0] if near else []), *map(self._truth, far))
@@ -106,11 +106,11 @@ class Skeleton:
 
     def _sum(self, parts: tuple[Formula, ...]) -> Formula:
         """Return the sum of local parts: a tally, and the least that it is."""
-        made = [self._term(part) for part in parts]
+        terms = [self._term(part) for part in parts]
         if parts not in self.numbers:
             self.numbers[parts] = len(self.tallies)
-            self.tallies.append(Tally(tuple(term for term, _ in made)))
-        least = sum(number for _, number in made)
+            self.tallies.append(Tally(tuple(term for term, _ in terms)))
+        least = sum(number for _, number in terms)
         tally = Var(f"t{self.numbers[parts]}")
         return tally + least if least else tally
 
@@ -135,7 +135,7 @@ class Automaton:
     holds: Array
 
     @cached_property
-    def settled(self) -> Array:
+    def is_settled(self) -> Array:
         """Which classes no step leaves: the formula is decided."""
         size = len(self.holds)
         stays = [step == np.arange(size) for step in self.steps.values()]
@@ -166,13 +166,13 @@ def _automaton(skeleton: Skeleton) -> Automaton:
     steps = {growth: _step(grid, shape, growth) for growth in growths}
     labels = _merged(labels, list(steps.values()))
     first = np.unique(labels, return_index=True)[1]
-    found = {growth: labels[step[first]] for growth, step in steps.items()}
-    return Automaton(int(labels[0]), found, truth[rule.outcome_of(grid.T[first])])
+    class_steps = {growth: labels[step[first]] for growth, step in steps.items()}
+    return Automaton(int(labels[0]), class_steps, truth[rule.outcome_of(grid.T[first])])
 
 
 def _growths(tally: Tally) -> list[int]:
-    found = {int(by) for term in tally.terms for by in np.unique(term.table)}
-    return sorted(found - {0})
+    growths = {int(by) for term in tally.terms for by in np.unique(term.table)}
+    return sorted(growths - {0})
 
 
 def _step(grid: Array, shape: tuple[int, ...], growth: tuple[int, int]) -> Array:
@@ -218,44 +218,46 @@ class Sweep:
 
     def diagram(self) -> Diagram:
         """Return the diagram whose outcome is whether the formula holds."""
-        classes, kept = np.array([self.automaton.start]), dict[int, Array]()
+        classes, letters = np.array([self.automaton.start]), dict[int, Array]()
         layers, size = [], 0
         for number, place in enumerate(self.order):
             size += len(classes)
             if size > self.budget:
                 raise TooLarge(f"the rule's decision diagram outgrows {self.budget:,} nodes; use simpler rules")
-            grown, held = self._read(number, place, classes, kept)
+            grown, columns = self._read(number, place, classes, letters)
             letter_count = int(self.letters[place].max()) + 1
-            keys, targets = np.unique(self._keys(grown, held), return_index=True, return_inverse=True)[1:]
+            keys, targets = np.unique(self._keys(grown, columns), return_index=True, return_inverse=True)[1:]
             table = targets.reshape(-1, letter_count).astype(np.int32)
             layers.append(table[:, self.letters[place]])
-            classes, kept = grown[keys], {p: column[keys] for p, column in held.items()}
-        outcomes: list[Outcome] = [(bool(self.automaton.holds[one]),) for one in classes]
+            classes, letters = grown[keys], {p: column[keys] for p, column in columns.items()}
+        outcomes: list[Outcome] = [(bool(self.automaton.holds[number_of_class]),) for number_of_class in classes]
         return reduce_diagram(self.space, self.order, layers, outcomes)
 
-    def _read(self, number: int, place: int, classes: Array, kept: dict[int, Array]) -> tuple[Array, dict[int, Array]]:
+    def _read(
+        self, number: int, place: int, classes: Array, letters: dict[int, Array]
+    ) -> tuple[Array, dict[int, Array]]:
         """Return, for each state and letter, the class after reading one concept, and the letters still needed."""
         size = int(self.letters[place].max()) + 1
-        one = np.unique(self.letters[place], return_index=True)[1]  # a code of each letter
-        held = {p: np.repeat(column, size) for p, column in kept.items()}
-        held[place] = np.tile(np.arange(size), len(classes))
+        codes_of_letters = np.unique(self.letters[place], return_index=True)[1]  # a code of each letter
+        columns = {p: np.repeat(column, size) for p, column in letters.items()}
+        columns[place] = np.tile(np.arange(size), len(classes))
         grown = np.repeat(classes, size)
         for tally, term in self.terms:
             if max(self.rank[p] for p in term.places) == number:
-                codes = tuple(self._code(p, one if p == place else None)[held[p]] for p in term.places)
+                codes = tuple(self._code(p, codes_of_letters if p == place else None)[columns[p]] for p in term.places)
                 grown = self.automaton.after(grown, tally, term.table[codes])
-        done = self.automaton.settled[grown]
-        left = {p: np.where(done, 0, column) for p, column in held.items() if self.needed[p] > number}
+        done = self.automaton.is_settled[grown]
+        left = {p: np.where(done, 0, column) for p, column in columns.items() if self.needed[p] > number}
         return grown, left
 
     def _code(self, place: int, known: Array | None) -> Array:
         return np.unique(self.letters[place], return_index=True)[1] if known is None else known
 
-    def _keys(self, classes: Array, kept: dict[int, Array]) -> Array:
-        sizes = [len(self.automaton.holds), *(int(self.letters[p].max()) + 1 for p in kept)]
+    def _keys(self, classes: Array, letters: dict[int, Array]) -> Array:
+        sizes = [len(self.automaton.holds), *(int(self.letters[p].max()) + 1 for p in letters)]
         if prod(sizes) >= 2**62:
             raise TooLarge("the rule ties too many concepts together; use simpler rules")
-        return np.asarray(np.ravel_multi_index((classes, *kept.values()), tuple(sizes)))
+        return np.asarray(np.ravel_multi_index((classes, *letters.values()), tuple(sizes)))
 
 
 def compile_tallied(

@@ -95,20 +95,22 @@ class Terms:
         return self._junction("or", parts, self.false, self.true)
 
     def _junction(self, op: Op, parts: Iterable[Term], neutral: Term, decisive: Term) -> Term:
-        kept: set[Term] = set()
+        operands: set[Term] = set()
         for part in parts:
             node = self.nodes[part]
-            kept.update(node.operands if node.op == op else (part,))
-        kept.discard(neutral)
-        if decisive in kept or any(self.nodes[p].op == "not" and self.nodes[p].operands[0] in kept for p in kept):
+            operands.update(node.operands if node.op == op else (part,))
+        operands.discard(neutral)
+        if decisive in operands or any(
+            self.nodes[p].op == "not" and self.nodes[p].operands[0] in operands for p in operands
+        ):
             return decisive
-        if len(kept) < 2:
-            return next(iter(kept), neutral)
-        return self._intern(op, tuple(sorted(kept)), kept)
+        if len(operands) < 2:
+            return next(iter(operands), neutral)
+        return self._intern(op, tuple(sorted(operands)), operands)
 
     def parity(self, parts: Iterable[Term]) -> Term:
         """Return "an odd number of these"."""
-        odd, kept = False, set[Term]()
+        odd, operands = False, set[Term]()
         stack = list(parts)
         while stack:
             part = stack.pop()
@@ -121,11 +123,11 @@ class Terms:
             elif node.op == "xor":
                 stack.extend(node.operands)
             else:
-                kept ^= {part}
-        if len(kept) < 2:
-            whole = next(iter(kept), self.false)
+                operands ^= {part}
+        if len(operands) < 2:
+            whole = next(iter(operands), self.false)
         else:
-            whole = self._intern("xor", tuple(sorted(kept)), kept)
+            whole = self._intern("xor", tuple(sorted(operands)), operands)
         return self.negate(whole) if odd else whole
 
     # -- numbers ---------------------------------------------------------------------------------------------------
@@ -158,7 +160,7 @@ class Terms:
 
     def multiply(self, parts: Iterable[Term]) -> Term:
         """Return the product."""
-        factor, kept = 1, list[Term]()
+        factor, factors = 1, list[Term]()
         stack = list(parts)
         while stack:
             part = stack.pop()
@@ -171,10 +173,10 @@ class Terms:
                 factor *= node.operands[1][0][0]
                 stack.append(node.operands[1][0][1])
             else:
-                kept.append(part)
-        if factor == 0 or not kept:
+                factors.append(part)
+        if factor == 0 or not factors:
             return self.const(factor)
-        return self.linear(0, [(factor, self._product(kept))])
+        return self.linear(0, [(factor, self._product(factors))])
 
     def _product(self, parts: list[Term]) -> Term:
         if len(parts) == 1:
@@ -287,8 +289,8 @@ class Terms:
             return then if node.operands[0] else otherwise
         if then == otherwise:
             return then
-        one, other = self.nodes[then], self.nodes[otherwise]
-        bounds = min(one.least, other.least), max(one.most, other.most)
+        first, second = self.nodes[then], self.nodes[otherwise]
+        bounds = min(first.least, second.least), max(first.most, second.most)
         operands = (condition, then, otherwise)
         return self._intern("if", operands, operands, *bounds)
 
@@ -303,9 +305,9 @@ class Terms:
                 open_places.append(place)
         if not rows or not open_places:
             return self.const(bool(rows))
-        left = tuple(terms[place] for place in open_places)
-        kept = frozenset(tuple(_plain(row[place]) for place in open_places) for row in rows)
-        return self._intern("member", (left, kept), left)
+        open_terms = tuple(terms[place] for place in open_places)
+        open_rows = frozenset(tuple(_plain(row[place]) for place in open_places) for row in rows)
+        return self._intern("member", (open_terms, open_rows), open_terms)
 
     def all_same(self, parts: list[Term]) -> Term:
         """Return "all of these have one value", as a comparison of numbers where two numbers are left."""

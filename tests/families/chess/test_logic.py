@@ -101,7 +101,7 @@ def test_a_whole_chess_board():
     likely = spread.argmax(axis=2)
     found = Decoder(knowledge)([spread[:, place] for place in range(64)])
     assert knowledge.violations(likely).any(axis=1).mean() > 0.2
-    assert found.found.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
+    assert found.solved.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
     kept = ~knowledge.violations(likely).any(axis=1)
     assert (found.codes[kept] == likely[kept]).all() and (found.changed[kept] == 0).all()
     assert (found.changed[~kept] > 0).all()

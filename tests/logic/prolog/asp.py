@@ -71,7 +71,7 @@ def _first(errors: str) -> str:
 def _facts(question: Question, codes: Codes) -> str:
     """Return the facts of all worlds that the program asks for."""
     vocabulary, known = question.vocabulary, dict[tuple[Term, ...], str]()
-    defined, needed = question.program.clauses, question.program.needed
+    defined, needed = question.program.clauses, question.program.called_predicates
     kept = [(place, key) for place, key in enumerate(vocabulary.keys) if key not in defined and key in needed]
     lines = []
     for number, tables in enumerate(vocabulary.facts(codes)):

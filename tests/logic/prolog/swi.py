@@ -138,7 +138,7 @@ def _worlds(question: Question, codes: Codes) -> Iterator[str]:
             yield f"world([],{quoted_atom(head)}({_term_text(term, writer, known)})).\n"
         return
     vocabulary, cells = question.vocabulary, dict[tuple[int, tuple[Term, ...]], str]()
-    defined, needed = question.program.clauses, question.program.needed
+    defined, needed = question.program.clauses, question.program.called_predicates
     kept = [(place, key) for place, key in enumerate(vocabulary.keys) if key not in defined and key in needed]
     goal = f"{quoted_atom(head)}({WORLD})"
     for tables in vocabulary.facts(codes):

@@ -39,9 +39,7 @@ def answers(goal, program=PROGRAM, **limits):
 def solutions(machine, goal):
     """Return a copy of a goal for each of its answers."""
     found = []
-    clause = CompiledClause(
-        machine, "query", ("findall", goal, goal, result := Variable()), "query", live=True
-    ).finished()
+    clause = CompiledClause(machine, "query", ("findall", goal, goal, result := Variable()), "query", live=True).parts()
     machine.meter.start()
     with machine.running():
         try:

@@ -150,7 +150,7 @@ def test_no_minute_has_more_requests_or_tokens_than_allowed():
     pace, sent = RateLimit(None, 100, times.clock), []
     for _ in range(4):
         pace.wait(30)
-        pace.used(15)  # it was 45
+        pace.count_extra(15)  # it was 45
         sent.append(times.now - 100)
     assert sent == [0, 0, 60, 60]
     RateLimit(None, 100, times.clock).wait(1000)  # one that is larger than a minute goes alone

@@ -158,7 +158,7 @@ def test_an_added_literal_covers_what_the_longer_clause_does():
     coverage = Coverage(bias, codes)
     groups = ("cars", "cars", "cars")
     first = PlacedLiteral(bias.by_name["car_before"], (0, 2))
-    held = coverage.start(groups) & coverage.placed(bias.literals.index(first.literal), (0, 2), 3)
+    held = coverage.start(groups) & coverage.literal_bits(bias.literals.index(first.literal), (0, 2), 3)
     for batch in coverage.batches(groups):
         covers = refined_covers(held, batch)
         for row in range(0, len(batch.numbers), 7):

@@ -40,8 +40,8 @@ def _float_by_zero() -> Number:
 def _quotient(left: Number, right: Number) -> Number:
     _whole(left, right)
     _not_zero(right)
-    found = abs(left) // abs(right)
-    return found if (left < 0) == (right < 0) else -found
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
 
 
 def _not_zero(number: Number) -> None:
@@ -81,12 +81,12 @@ def _power(left: Number, right: Number) -> Number:
 
 def _real(compute: Callable[[], Any]) -> float:
     try:
-        found = compute()
+        number = compute()
     except (ValueError, OverflowError, ZeroDivisionError):
         raise PrologError("an arithmetic function has no value here") from None
-    if isinstance(found, complex) or math.isnan(found) or math.isinf(found):
+    if isinstance(number, complex) or math.isnan(number) or math.isinf(number):
         raise PrologError("an arithmetic function has no value here")
-    return float(found)
+    return float(number)
 
 
 def _shifted(left: Number, right: Number) -> Number:
@@ -132,11 +132,11 @@ COMPARE: dict[str, Callable[[Number, Number], bool]] = {
 
 def function_of(name: str, arity: int) -> Callable[..., Number]:
     """Return the arithmetic function of this name, or raise."""
-    found = {1: ONE, 2: TWO}.get(arity, {}).get(name)  # type: ignore[attr-defined]
-    if found is None:
+    function = {1: ONE, 2: TWO}.get(arity, {}).get(name)  # type: ignore[attr-defined]
+    if function is None:
         hint = suggestion(name, {1: ONE, 2: TWO}.get(arity, {}))  # type: ignore[arg-type]
         raise PrologError(f"no arithmetic function {name}/{arity}{hint if 'did you mean' in hint else ''}")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def value_of(term: Term) -> Number:

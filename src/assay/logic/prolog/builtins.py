@@ -69,19 +69,19 @@ def _numbers(args: Arguments) -> list[int | float]:
 
 def _extreme(pick: Callable[[Any], Any]) -> Test:
     def test(store: Store, args: Arguments) -> bool:
-        found = _numbers(args)
-        return bool(found) and store.unify(args[1], pick(found))
+        numbers = _numbers(args)
+        return bool(numbers) and store.unify(args[1], pick(numbers))
 
     return test
 
 
 def _extreme_member(sign: int) -> Test:
     def test(store: Store, args: Arguments) -> bool:
-        found = list(items_of(args[1]))
-        if not found:
+        items = list(items_of(args[1]))
+        if not items:
             return False
-        best = found[0]
-        for item in found[1:]:
+        best = items[0]
+        for item in items[1:]:
             best = item if compare(item, best) * sign > 0 else best
         return store.unify(args[0], best)
 
@@ -114,11 +114,11 @@ def _keysort(store: Store, args: Arguments) -> bool:
 
 
 def _list_to_set(store: Store, args: Arguments) -> bool:
-    kept: list[Term] = []
+    distinct: list[Term] = []
     for item in items_of(args[0]):
-        if all(compare(item, other) for other in kept):
-            kept.append(item)
-    return store.unify(args[1], list_term(kept))
+        if all(compare(item, other) for other in distinct):
+            distinct.append(item)
+    return store.unify(args[1], list_term(distinct))
 
 
 def _functor(store: Store, args: Arguments) -> bool:

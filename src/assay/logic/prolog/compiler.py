@@ -27,7 +27,7 @@ class CompiledClause(Control):
         super().__init__(machine, head, where, live)
         self.run: Run = self.goal(body)(done)
 
-    def finished(self) -> tuple[tuple[Any, ...], tuple[Step, ...], Run]:
+    def parts(self) -> tuple[tuple[Any, ...], tuple[Step, ...], Run]:
         """Return the parts that the machine runs."""
         return tuple(self.template), tuple(self.matchers), self.run
 
@@ -41,7 +41,7 @@ class CompiledClause(Control):
             return CONTROL_MAKERS[key](self, term)
         if key[0] == "call" and key[1] > 1 and key not in self.machine.predicates:
             return self._call_more(term)
-        if self.machine.known(key):
+        if self.machine.has_predicate(key):
             return self._user(self.machine.predicates[key], self.arguments_of(term))
         if key[0] in arithmetic.COMPARE and key[1] == 2:
             return self._comparison(term)
@@ -56,10 +56,10 @@ class CompiledClause(Control):
         raise self.error(f"no predicate {predicate_name(key)}")
 
 
-CONTROL_MAKERS: dict[Key, Callable[[CompiledClause, Term], Make]] = {
-    (",", 2): CompiledClause.conjunction, (";", 2): CompiledClause.disjunction, ("->", 2): CompiledClause.if_then,
-    ("*->", 2): CompiledClause.if_then, ("\\+", 1): CompiledClause.negation, ("not", 1): CompiledClause.negation, ("!", 0): CompiledClause.cut,
-    ("once", 1): CompiledClause.once, ("ignore", 1): CompiledClause.ignore, ("forall", 2): CompiledClause.forall,
-    ("findall", 3): CompiledClause.findall, ("aggregate_all", 3): CompiledClause.aggregate, ("bagof", 3): CompiledClause.grouped,
-    ("setof", 3): CompiledClause.grouped, ("call", 1): CompiledClause.call,
+CONTROL_MAKERS: dict[Key, Callable[[Control, Term], Make]] = {
+    (",", 2): Control.conjunction, (";", 2): Control.disjunction, ("->", 2): Control.if_then,
+    ("*->", 2): Control.if_then, ("\\+", 1): Control.negation, ("not", 1): Control.negation, ("!", 0): Control.cut,
+    ("once", 1): Control.once, ("ignore", 1): Control.ignore, ("forall", 2): Control.forall,
+    ("findall", 3): Control.findall, ("aggregate_all", 3): Control.aggregate, ("bagof", 3): Control.bagof,
+    ("setof", 3): Control.bagof, ("call", 1): Control.call,
 }  # fmt: skip

@@ -41,7 +41,7 @@ class ClauseEnvironment:
         self.template: list[Any] = []
         self.constants: dict[tuple[type, Any], int] = {}
         self.slots: dict[int, int] = {}
-        self.seen: set[int] = set()
+        self.bound_variables: set[int] = set()
         self.arguments = head[1:] if type(head) is tuple else ()
         self.arity = len(self.arguments)
         self.matchers = self._head()
@@ -83,7 +83,7 @@ class ClauseEnvironment:
         for place, argument in enumerate(self.arguments):
             if type(argument) is Variable and id(argument) not in self.slots:
                 self.slots[id(argument)] = place
-                self.seen.add(id(argument))
+                self.bound_variables.add(id(argument))
         for place, argument in enumerate(self.arguments):
             if type(argument) is Variable:
                 if self.slots[id(argument)] != place:
@@ -92,9 +92,9 @@ class ClauseEnvironment:
                 tests.append(_at(place, self._matcher(argument)))
         return tests
 
-    def _same(self, one: int, other: int) -> Step:
+    def _same(self, left: int, right: int) -> Step:
         unify = self.machine.store.unify
-        return lambda env: unify(env[one], env[other])
+        return lambda env: unify(env[left], env[right])
 
     def _matcher(self, pattern: Term) -> Callable[[Term, Env], bool]:
         """Return a test of a value against a pattern, which binds on both sides."""
@@ -103,19 +103,19 @@ class ClauseEnvironment:
         if self.is_fixed(pattern):
             unify = self.machine.store.unify
             return lambda value, env: unify(value, pattern)
-        before = set(self.seen)
+        before = set(self.bound_variables)
         stores, checks = [], []
         for place, part in enumerate(pattern[1:], 1):
-            if type(part) is Variable and id(part) not in self.seen:
+            if type(part) is Variable and id(part) not in self.bound_variables:
                 stores.append((place, self.slot(part)))
-                self.seen.add(id(part))
+                self.bound_variables.add(id(part))
             elif type(part) is Variable:
                 checks.append((place, self._known(self.slot(part))))
             else:
                 checks.append((place, self._matcher(part)))
-        after, self.seen = self.seen, before
+        after, self.bound_variables = self.bound_variables, before
         build = self.builder(pattern)
-        self.seen = after | self.seen
+        self.bound_variables = after | self.bound_variables
         return _match_compound(pattern, stores, checks, build, self.machine.store.trail)
 
     def _known(self, slot: int) -> Callable[[Term, Env], bool]:
@@ -130,9 +130,9 @@ class ClauseEnvironment:
             return lambda env: term
         if type(term) is Variable:
             slot = self.slot(term)
-            if id(term) in self.seen:
+            if id(term) in self.bound_variables:
                 return lambda env: env[slot]
-            self.seen.add(id(term))
+            self.bound_variables.add(id(term))
             return _fresh(slot)
         steps: list[Step] = []
         places = [self.operand(part, steps) for part in term[1:]]
@@ -151,8 +151,8 @@ class ClauseEnvironment:
         """Return the place of a term, adding the steps that put it there."""
         if type(term) is Variable and not self.live:
             slot = self.slot(term)
-            if id(term) not in self.seen:
-                self.seen.add(id(term))
+            if id(term) not in self.bound_variables:
+                self.bound_variables.add(id(term))
                 steps.append(_fresh(slot))
             return slot
         if self.is_fixed(term):
@@ -181,27 +181,27 @@ class ClauseEnvironment:
             if not steps:
                 return get
         if len(steps) == 1:
-            one = steps[0]
+            only_step = steps[0]
 
-            def built_one(env: Env) -> tuple[Term, ...]:
-                one(env)
+            def run_step(env: Env) -> tuple[Term, ...]:
+                only_step(env)
                 return get(env)
 
-            return built_one
+            return run_step
 
-        def built(env: Env) -> tuple[Term, ...]:
+        def run_steps(env: Env) -> tuple[Term, ...]:
             for step in steps:
                 step(env)
             return get(env)
 
-        return built
+        return run_steps
 
-    def introduced(self, term: Term) -> Step | None:
+    def introduce(self, term: Term) -> Step | None:
         """Return a step that sets the variables of a term that were not seen yet, or None if there are none."""
         if self.live:
             return None
-        fresh = [self.slot(variable) for variable in variables_in(term) if id(variable) not in self.seen]
-        self.seen.update(id(variable) for variable in variables_in(term))
+        fresh = [self.slot(variable) for variable in variables_in(term) if id(variable) not in self.bound_variables]
+        self.bound_variables.update(id(variable) for variable in variables_in(term))
         if not fresh:
             return None
 
@@ -218,8 +218,8 @@ def _at(place: int, matcher: Callable[[Term, Env], bool]) -> Step:
 
 def _fresh(slot: int) -> Step:
     def make(env: Env) -> Variable:
-        found = env[slot] = Variable()
-        return found
+        variable = env[slot] = Variable()
+        return variable
 
     return make
 

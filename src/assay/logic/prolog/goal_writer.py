@@ -49,7 +49,7 @@ class GoalWriter:
                 goals, terms = self.numbers(parts)
                 return join_terms([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
             case f.Compare(operator, left, right):
-                return self.compared(operator, left, right)
+                return self.comparison(operator, left, right)
             case f.AllEqual(parts):
                 return self.same(parts, different=False)
             case f.AllDifferent(parts):
@@ -59,7 +59,7 @@ class GoalWriter:
             case f.If(condition, then, otherwise):
                 return (";", ("->", self.goal(condition), self.goal(then)), self.goal(otherwise))
             case f.Quantified():
-                return self.quantified(formula)
+                return self.quantification(formula)
         raise FormulaError(f"{formula} is not true or false, so it is no goal")
 
     # concepts
@@ -111,16 +111,16 @@ class GoalWriter:
 
     # comparisons
 
-    def compared(self, operator: f.Operator, left: Formula, right: Formula) -> Term:
+    def comparison(self, operator: f.Operator, left: Formula, right: Formula) -> Term:
         """Return a goal that compares two sides."""
         fixed = isinstance(right, f.Const) and right.value != ABSENT and self.kind(left) == self.kind(right)
         if operator in ("==", "!=") and isinstance(left, f.Var) and isinstance(right, f.Const) and fixed:
-            said = join_terms(self.fetch(left, atom_of(right.value)), ",", "true")
-            return said if operator == "==" else ("\\+", said)
+            fact = join_terms(self.fetch(left, atom_of(right.value)), ",", "true")
+            return fact if operator == "==" else ("\\+", fact)
         if operator in ("==", "!="):
             return self.same([left, right], different=operator == "!=")
-        goals, (one, other) = self.numbers([left, right])
-        return join_terms([*goals, (SIGNS[operator], one, other)], ",", "true")
+        goals, (first, second) = self.numbers([left, right])
+        return join_terms([*goals, (SIGNS[operator], first, second)], ",", "true")
 
     def same(self, parts: Sequence[Formula], different: bool) -> Term:
         """Return a goal that says that parts are all equal, or all different."""
@@ -134,18 +134,18 @@ class GoalWriter:
 
     def member(self, terms: Sequence[Formula], rows: Sequence[tuple[Value, ...]]) -> Term:
         """Return a goal that looks values up in a list of rows."""
-        goals, found = Goals(), list[Term]()
+        goals, variables = Goals(), list[Term]()
         numeric = [self.kind(term) != "symbol" for term in terms]
         for term, is_number in zip(terms, numeric, strict=True):
             more, (value,) = self.numbers([term]) if is_number else self.symbols([term])
-            held = Variable()
-            goals += [*more, ("is", held, value) if is_number else ("=", held, value)]
-            found.append(held)
+            variable = Variable()
+            goals += [*more, ("is", variable, value) if is_number else ("=", variable, value)]
+            variables.append(variable)
         cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
         if len(terms) == 1:
-            return join_terms([*goals, ("memberchk", found[0], list_term(row[0] for row in cells))], ",", "true")
+            return join_terms([*goals, ("memberchk", variables[0], list_term(row[0] for row in cells))], ",", "true")
         return join_terms(
-            [*goals, ("memberchk", ("row", *found), list_term(("row", *row) for row in cells))], ",", "true"
+            [*goals, ("memberchk", ("row", *variables), list_term(("row", *row) for row in cells))], ",", "true"
         )
 
     # values
@@ -158,29 +158,31 @@ class GoalWriter:
                 case f.Const(value):
                     terms.append(atom_of(value))
                 case f.Var():
-                    held = Variable()
-                    goals += self._or_absent(part, held, ABSENT)
-                    terms.append(held)
+                    value_term = Variable()
+                    goals += self._or_absent(part, value_term, ABSENT)
+                    terms.append(value_term)
                 case f.If(condition, then, otherwise):
                     goals.append(
-                        self._chosen(condition, self.symbols([then]), self.symbols([otherwise]), held := Variable())
+                        self._chosen(
+                            condition, self.symbols([then]), self.symbols([otherwise]), value_term := Variable()
+                        )
                     )
-                    terms.append(held)
+                    terms.append(value_term)
                 case _:
                     raise FormulaError(f"{part} is no symbol")
         return goals, terms
 
-    def _or_absent(self, variable: f.Var, held: Variable, absent: Term) -> Goals:
-        concept, fetched = self.concept(variable), self.fetch(variable, held)
+    def _or_absent(self, variable: f.Var, value: Variable, absent: Term) -> Goals:
+        concept, fetched = self.concept(variable), self.fetch(variable, value)
         if concept is None or not concept.optional or variable.name.partition(".")[0] in self.bound:
             return fetched
-        return [(";", ("->", join_terms(fetched, ",", "true"), "true"), ("=", held, absent))]
+        return [(";", ("->", join_terms(fetched, ",", "true"), "true"), ("=", value, absent))]
 
     def _chosen(
-        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], held: Variable
+        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], value: Variable
     ) -> Term:
-        first = join_terms([*then[0], ("=", held, then[1][0])], ",", "true")
-        second = join_terms([*other[0], ("=", held, other[1][0])], ",", "true")
+        first = join_terms([*then[0], ("=", value, then[1][0])], ",", "true")
+        second = join_terms([*other[0], ("=", value, other[1][0])], ",", "true")
         return (";", ("->", self.goal(condition), first), second)
 
     def value(self, formula: Formula) -> tuple[Goals, Term]:
@@ -202,52 +204,52 @@ class GoalWriter:
             case f.Const(value):
                 return [], _number(value)
             case f.Var() if self.kind(part) == "int":
-                held = Variable()
-                return self._or_absent(part, held, ABSENT_NUMBER), held
+                result = Variable()
+                return self._or_absent(part, result, ABSENT_NUMBER), result
             case f.Var() if (concept := self.concept(part)) is not None and concept.optional:
-                held = Variable()
+                result = Variable()
                 true, false = (join_terms(self.fetch(part, value), ",", "true") for value in ("true", "false"))
-                no = (";", ("->", false, ("=", held, 0)), ("=", held, ABSENT_NUMBER))
-                return [(";", ("->", true, ("=", held, 1)), no)], held
+                no = (";", ("->", false, ("=", result, 0)), ("=", result, ABSENT_NUMBER))
+                return [(";", ("->", true, ("=", result, 1)), no)], result
             case f.Quantified("count"):
-                held = Variable()
-                return [("aggregate_all", "count", self._each(part), held)], held
+                result = Variable()
+                return [("aggregate_all", "count", self._each(part), result)], result
             case f.Count(parts):
                 goals, terms = self.numbers(parts)
                 return goals, _total(terms)
             case f.If(condition, then, otherwise):
-                held = Variable()
-                return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), held)], held
+                result = Variable()
+                return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), result)], result
         return self._arithmetic(part) if self.kind(part) == "int" else self._truth(part)
 
     def _truth(self, part: Formula) -> tuple[Goals, Term]:
-        held = Variable()
-        return [(";", ("->", self.goal(part), ("=", held, 1)), ("=", held, 0))], held
+        result = Variable()
+        return [(";", ("->", self.goal(part), ("=", result, 1)), ("=", result, 0))], result
 
     def _arithmetic(self, part: Formula) -> tuple[Goals, Term]:
         match part:
             case f.Sum(terms):
-                goals, found = self.numbers(terms)
-                return goals, _total(found)
+                goals, numbers = self.numbers(terms)
+                return goals, _total(numbers)
             case f.Minus(body):
-                goals, (found_one,) = self.numbers([body])
-                return goals, ("-", found_one)
+                goals, (number,) = self.numbers([body])
+                return goals, ("-", number)
             case f.Product(factors):
-                goals, found = self.numbers(factors)
-                return goals, _chain("*", found)
+                goals, numbers = self.numbers(factors)
+                return goals, _chain("*", numbers)
             case f.Divide(operator, left, right):
-                goals, (one, other) = self.numbers([left, right])
-                return goals, ("div" if operator == "//" else "mod", one, other)
+                goals, (first, second) = self.numbers([left, right])
+                return goals, ("div" if operator == "//" else "mod", first, second)
             case f.Function(name, arguments):
-                goals, found = self.numbers(arguments)
+                goals, numbers = self.numbers(arguments)
                 if name == "abs":
-                    return goals, ("abs", found[0])
-                return goals, _chain("^" if name == "pow" else name, found)
+                    return goals, ("abs", numbers[0])
+                return goals, _chain("^" if name == "pow" else name, numbers)
         raise FormulaError(f"{part} cannot be written in Prolog")
 
     # quantifiers
 
-    def quantified(self, formula: f.Quantified) -> Term:
+    def quantification(self, formula: f.Quantified) -> Term:
         """Return a goal over the objects that are there."""
         if formula.quantifier == "all":
             ranges, body = self._ranges(formula)
@@ -264,8 +266,8 @@ class GoalWriter:
         before, things = dict(self.bound), [Variable() for _ in formula.variables]
         ranges: Goals = [(has, self.world, thing) for thing in things]
         if len(things) == 2:
-            number, (one, other) = self.vocabulary.relation("number", formula.group).name, (Variable(), Variable())
-            ranges += [(number, things[0], one), (number, things[1], other), ("<", one, other)]
+            number, (first, second) = self.vocabulary.relation("number", formula.group).name, (Variable(), Variable())
+            ranges += [(number, things[0], first), (number, things[1], second), ("<", first, second)]
         self.bound |= {name: (thing, formula.group) for name, thing in zip(formula.variables, things, strict=True)}
         body = self.goal(formula.body)
         self.bound = before
@@ -281,7 +283,7 @@ def _total(terms: Sequence[Term]) -> Term:
 
 
 def _chain(operator: str, terms: Sequence[Term]) -> Term:
-    made = terms[0]
+    chained = terms[0]
     for term in terms[1:]:
-        made = (operator, made, term)
-    return made
+        chained = (operator, chained, term)
+    return chained

@@ -30,10 +30,10 @@ class Goals(ClauseEnvironment, ABC):
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
                 try:
-                    held = test(store, arguments(env))
+                    holds = test(store, arguments(env))
                 except PrologError as problem:
                     raise _located(problem, error, term) from None
-                return following(env, rest) if held else None
+                return following(env, rest) if holds else None
 
             return run
 
@@ -48,9 +48,9 @@ class Goals(ClauseEnvironment, ABC):
                 mark = len(store.trail)
                 try:
                     for _ in answers(store, arguments(env)):
-                        found = following(env, rest)
-                        if found is not None:
-                            return found
+                        result = following(env, rest)
+                        if result is not None:
+                            return result
                 except PrologError as problem:
                     raise _located(problem, error, term) from None
                 store.undo(mark)
@@ -79,10 +79,10 @@ class Goals(ClauseEnvironment, ABC):
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
                 try:
-                    held = holds(left(env), right(env))
+                    truth = holds(left(env), right(env))
                 except PrologError as problem:
                     raise _located(problem, error, term) from None
-                return following(env, rest) if held else None
+                return following(env, rest) if truth else None
 
             return run
 
@@ -91,22 +91,22 @@ class Goals(ClauseEnvironment, ABC):
     def _is(self, term: Term) -> Make:
         value = self.number(term[2])
         steps: list[Step] = []
-        new = type(term[1]) is Variable and not self.live and id(term[1]) not in self.seen
+        new = type(term[1]) is Variable and not self.live and id(term[1]) not in self.bound_variables
         place = self.operand(term[1], steps)
         unify, error = self.machine.store.unify, self.error
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
                 try:
-                    found = value(env)
+                    result = value(env)
                 except PrologError as problem:
                     raise _located(problem, error, term) from None
                 if new:
-                    env[place] = found
+                    env[place] = result
                     return following(env, rest)
                 for step in steps:
                     step(env)
-                return following(env, rest) if unify(env[place], found) else None
+                return following(env, rest) if unify(env[place], result) else None
 
             return run
 
@@ -118,7 +118,7 @@ class Goals(ClauseEnvironment, ABC):
         if type(term) in (int, float):
             return lambda env: term
         if type(term) is Variable:
-            if not self.live and id(term) not in self.seen:
+            if not self.live and id(term) not in self.bound_variables:
                 return lambda env: arithmetic.value_of(Variable())  # says that it is unbound, if it comes to that
             return _value_at(self.operand(term, []))
         if type(term) is not tuple:
@@ -154,10 +154,10 @@ class Goals(ClauseEnvironment, ABC):
         first, *rest = [self.number(part) for part in (term, *reversed(operands))]
 
         def value(env: Env) -> Any:
-            found = first(env)
-            for one in rest:
-                found = function(found, one(env))
-            return found
+            total = first(env)
+            for operand in rest:
+                total = function(total, operand(env))
+            return total
 
         return value
 
@@ -166,16 +166,16 @@ def _located(problem: PrologError, error: Callable[[object], PrologError], term:
     """Return an error with the place it came from, unless it names one already."""
     if getattr(problem, "located", False) or "was stopped at" in str(problem):
         return problem
-    made = error(f"{problem}, in '{show_term(term)}'")
-    made.located = True  # type: ignore[attr-defined]
-    return made
+    located = error(f"{problem}, in '{show_term(term)}'")
+    located.located = True  # type: ignore[attr-defined]
+    return located
 
 
 def _value_at(place: int) -> Step:
     value_of = arithmetic.value_of
 
     def value(env: Env) -> Any:
-        found = env[place]
-        return found if type(found) is int else value_of(found)
+        term = env[place]
+        return term if type(term) is int else value_of(term)
 
     return value

@@ -50,7 +50,7 @@ def head_of(program: Program) -> str:
     ones = [key[0] for key in program.clauses if key[1] == 1]
     if not ones:
         raise PrologError(f"{program.name} defines no predicate of one argument, which would decide the label")
-    free = [name for name in ones if (name, 1) not in program.needed]
+    free = [name for name in ones if (name, 1) not in program.called_predicates]
     return free[0] if len(free) == 1 else ones[-1]
 
 
@@ -92,10 +92,10 @@ class Labeller:
                 return np.array([ask((term,)) for term in self.question.form.terms(codes)], dtype=bool)
             vocabulary = self.question.vocabulary
             tables = [self.machine.tables.get(key) for key in vocabulary.keys]
-            world, found = (WORLD,), []
+            world, answers = (WORLD,), []
             for rows in vocabulary.facts(codes):
                 for table, mine in zip(tables, rows, strict=True):
                     if table is not None:
                         table.fill(mine)
-                found.append(ask(world))
-            return np.array(found, dtype=bool)
+                answers.append(ask(world))
+            return np.array(answers, dtype=bool)

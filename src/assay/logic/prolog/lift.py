@@ -54,8 +54,8 @@ class Lifter(Unifier):
         self.program = program
         self.vocabulary = vocabulary
         self.space = vocabulary.space
-        taken = {name.partition(".")[0] for name in self.space.names}
-        self.names = [name for name in _names() if name not in taken][:DEEPEST]
+        used = {name.partition(".")[0] for name in self.space.names}
+        self.names = [name for name in _names() if name not in used][:DEEPEST]
         self.bound = 0
 
     def refuse(self, why: str) -> NoSymbols:
@@ -88,14 +88,14 @@ class Lifter(Unifier):
 
     def _tried(self, goals: tuple[Term, ...], depth: int) -> Formula:
         mark = len(self.trail)
-        found = self.all(goals, depth)
+        formula = self.all(goals, depth)
         self.undo(mark)
-        return found
+        return formula
 
-    def _and(self, found: Conditions | None, rest: tuple[Term, ...], depth: int) -> Formula:
-        if found is None or FALSE in found:
+    def _and(self, conditions: Conditions | None, rest: tuple[Term, ...], depth: int) -> Formula:
+        if conditions is None or FALSE in conditions:
             return FALSE
-        return _both([*found, self.all(rest, depth)])
+        return _both([*conditions, self.all(rest, depth)])
 
     def _test(self, goal: Term, depth: int) -> Conditions | None:
         name, arguments = goal[0] if type(goal) is tuple else goal, goal[1:] if type(goal) is tuple else ()
@@ -123,14 +123,14 @@ class Lifter(Unifier):
 
     def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
         mark = len(self.trail)
-        found = self.unify(left, right)
+        conditions = self.unify(left, right)
         bound = len(self.trail) > mark
         self.undo(mark)
         if bound:
             return (() if name == "\\==" else None) if name != "==" else None
         if name == "==":
-            return found
-        return () if found is None else None if not found else (opposite(_both(list(found))),)
+            return conditions
+        return () if conditions is None else None if not conditions else (opposite(_both(list(conditions))),)
 
     def unify(self, left: Term, right: Term) -> Conditions | None:
         """Return what must hold for two terms to be equal; two objects are equal if they are in the same slot."""
@@ -142,15 +142,15 @@ class Lifter(Unifier):
         return super().unify(left, right)
 
     def _clauses(self, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
-        found = []
+        bodies = []
         for clause in self.program.clauses[key_of(goal)]:
             mark = len(self.trail)
             head, body = rename_variables(clause)
             conditions = self.unify(goal, head)
             if conditions is not None:
-                found.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
+                bodies.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
             self.undo(mark)
-        return _or(found)
+        return _or(bodies)
 
     def _fact(self, relation: Relation, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
         if relation.what == "concept":
@@ -163,11 +163,11 @@ class Lifter(Unifier):
                 return self._any(relation, term, (goal, *rest), depth)
             if not isinstance(term, BoundObject):
                 raise self.refuse(f"{term!r} is no object")
-        return self._and(self._said(relation, goal), rest, depth)
+        return self._and(self._relation_holds(relation, goal), rest, depth)
 
     def _any(self, relation: Relation, variable: Variable, goals: tuple[Term, ...], depth: int) -> Formula:
         """Return "for some object", as a quantifier."""
-        found: list[Formula] = []
+        options: list[Formula] = []
         for group in [relation.group] if relation.group else list(self.space.groups):
             if self.bound >= len(self.names):
                 raise self.refuse("it has too many objects")
@@ -178,10 +178,10 @@ class Lifter(Unifier):
             body = self.all(goals, depth)
             self.undo(mark)
             self.bound -= 1
-            found.append(FALSE if body == FALSE else Quantified("any", (name,), group, body))
-        return _or(found)
+            options.append(FALSE if body == FALSE else Quantified("any", (name,), group, body))
+        return _or(options)
 
-    def _said(self, relation: Relation, goal: Term) -> Conditions | None:
+    def _relation_holds(self, relation: Relation, goal: Term) -> Conditions | None:
         thing: BoundObject = deref(goal[2 if relation.what == "has" else 1])
         if relation.what == "has":
             return self.unify(goal[1], WORLD) if thing.group == relation.group else None
@@ -211,20 +211,20 @@ class Lifter(Unifier):
         first, *rest = chain_parts(goal, ",")
         relation = self.vocabulary.by_key.get(key_of(first)) if type(first) is tuple else None
         simple = all(
-            type(one) is tuple
-            and (one[0] in COMPARE or self.vocabulary.by_key.get(key_of(one), relation) != relation)
-            and key_of(one) not in self.program.clauses
-            for one in rest
+            type(part) is tuple
+            and (part[0] in COMPARE or self.vocabulary.by_key.get(key_of(part), relation) != relation)
+            and key_of(part) not in self.program.clauses
+            for part in rest
         )
         if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Variable:
             raise self.refuse("what is counted is not one object each")
-        known = {id(first[2])} | {id(variable) for one in rest for variable in variables_in(one)[:1]}
+        known = {id(first[2])} | {id(variable) for part in rest for variable in variables_in(part)[:1]}
         if len(known) > 1:
             raise self.refuse("what is counted is not one object each")
-        found = self._any(relation, first[2], (first, *rest), depth)
-        if not isinstance(found, Quantified):
+        some = self._any(relation, first[2], (first, *rest), depth)
+        if not isinstance(some, Quantified):
             return self.unify(result, 0)
-        return self.unify(result, Sym(Quantified("count", found.variables, found.group, found.body)))
+        return self.unify(result, Sym(Quantified("count", some.variables, some.group, some.body)))
 
 
 def _names() -> Iterator[str]:
@@ -234,14 +234,14 @@ def _names() -> Iterator[str]:
 
 def _both(formulas: list[Formula]) -> Formula:
     """Return "all of these", flat, each once."""
-    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.And) else (one,))]
+    flat = [part for formula in formulas for part in (formula.parts if isinstance(formula, f.And) else (formula,))]
     if FALSE in flat:
         return FALSE
     return f.conjunction(*dict.fromkeys(part for part in flat if part != f.TRUE))
 
 
 def _or(formulas: list[Formula]) -> Formula:
-    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.Or) else (one,))]
+    flat = [part for formula in formulas for part in (formula.parts if isinstance(formula, f.Or) else (formula,))]
     if f.TRUE in flat:
         return f.TRUE
     return f.disjunction(*dict.fromkeys(part for part in flat if part != FALSE))
@@ -256,17 +256,22 @@ def merge_pairs(formula: Formula) -> Formula:
     """
     from assay.logic.traverse import map_children
 
-    made = map_children(formula, merge_pairs) if not isinstance(formula, (Const, f.Var)) else formula
-    if not isinstance(made, Quantified) or made.quantifier != "any" or len(made.variables) != 1:
-        return made
-    outer = list(made.body.parts) if isinstance(made.body, f.And) else [made.body]
+    outermost = map_children(formula, merge_pairs) if not isinstance(formula, (Const, f.Var)) else formula
+    if not isinstance(outermost, Quantified) or outermost.quantifier != "any" or len(outermost.variables) != 1:
+        return outermost
+    outer = list(outermost.body.parts) if isinstance(outermost.body, f.And) else [outermost.body]
     inner = [part for part in outer if isinstance(part, Quantified)]
-    if len(inner) != 1 or inner[0].quantifier != "any" or len(inner[0].variables) != 1 or inner[0].group != made.group:
-        return made
-    one, other = made.variables[0], inner[0].variables[0]
-    said = f.Compare("<", f.Var(f"{one}.{NUMBER}"), f.Var(f"{other}.{NUMBER}"))
+    if (
+        len(inner) != 1
+        or inner[0].quantifier != "any"
+        or len(inner[0].variables) != 1
+        or inner[0].group != outermost.group
+    ):
+        return outermost
+    first, second = outermost.variables[0], inner[0].variables[0]
+    before = f.Compare("<", f.Var(f"{first}.{NUMBER}"), f.Var(f"{second}.{NUMBER}"))
     within = list(inner[0].body.parts) if isinstance(inner[0].body, f.And) else [inner[0].body]
-    if said not in within:
-        return made
-    rest = [part for part in (*outer, *within) if part not in (said, inner[0])]
-    return Quantified("any", (one, other), made.group, f.conjunction(*rest))
+    if before not in within:
+        return outermost
+    rest = [part for part in (*outer, *within) if part not in (before, inner[0])]
+    return Quantified("any", (first, second), outermost.group, f.conjunction(*rest))

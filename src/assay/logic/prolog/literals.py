@@ -76,10 +76,10 @@ class Literal:
     def table(self) -> Array:
         """Return its truth for all values of its terms, an axis each, with a last place for absent: never true."""
         shape = tuple(len(term.values) + 1 for term in self.terms)
-        made = np.zeros(shape, dtype=bool)
+        truths = np.zeros(shape, dtype=bool)
         for place in np.ndindex(tuple(size - 1 for size in shape)):
-            made[place] = self._holds([term.values[at] for term, at in zip(self.terms, place, strict=True)])
-        return made
+            truths[place] = self._holds([term.values[at] for term, at in zip(self.terms, place, strict=True)])
+        return truths
 
     def _holds(self, values: Sequence[Value]) -> bool:
         if self.way == "all_different":

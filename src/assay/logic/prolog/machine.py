@@ -30,18 +30,19 @@ class Predicate:
         self.index: dict[Any, list[Ready]] | None = None
         self.open: list[Ready] = []
 
-    def load(self, made: Sequence[tuple[Clause, Ready]]) -> None:
+    def load(self, compiled: Sequence[tuple[Clause, Ready]]) -> None:
         """Take in the compiled clauses, and index them where the first argument tells them apart."""
-        self.clauses = [ready for _, ready in made]
-        if self.key[1] == 0 or len(made) < 2:
+        self.clauses = [ready for _, ready in compiled]
+        if self.key[1] == 0 or len(compiled) < 2:
             return
-        firsts = [_kind_of(clause.head[1]) for clause, _ in made]
+        firsts = [_kind_of(clause.head[1]) for clause, _ in compiled]
         keys = {first for first in firsts if first is not None}
         if not keys:
             return
-        self.open = [ready for first, (_, ready) in zip(firsts, made, strict=True) if first is None]
+        self.open = [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first is None]
         self.index = {
-            key: [ready for first, (_, ready) in zip(firsts, made, strict=True) if first in (None, key)] for key in keys
+            key: [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first in (None, key)]
+            for key in keys
         }
 
     def caller(self, machine: "Machine", arguments: Callable[[Env], Arguments], following: Run) -> Run:
@@ -51,13 +52,13 @@ class Predicate:
         last, predicate = following is done, self
 
         def run(env: Env, rest: Rest) -> Any:
-            given = arguments(env)
+            values = arguments(env)
             left[0] -= 1
             if left[0] < 0:
                 look()
             clauses = predicate.clauses
             if predicate.index is not None:
-                first = given[0]
+                first = values[0]
                 while type(first) is Variable and first.ref is not None:
                     first = first.ref
                 if type(first) is tuple:
@@ -67,22 +68,22 @@ class Predicate:
             after = rest if last else (following, env, rest)
             if len(clauses) == 1:
                 template, tests, body = clauses[0]
-                inside = [*given, *template]
+                inside = [*values, *template]
                 for test in tests:
                     if not test(inside):
                         return None
-                found = body(inside, after)
-                return None if found is inside else found
+                result = body(inside, after)
+                return None if result is inside else result
             mark = len(trail)
             for template, tests, body in clauses:
-                inside = [*given, *template]
+                inside = [*values, *template]
                 for test in tests:
                     if not test(inside):
                         break
                 else:
-                    found = body(inside, after)
-                    if found is not None:
-                        return None if found is inside else found
+                    result = body(inside, after)
+                    if result is not None:
+                        return None if result is inside else result
                 if len(trail) > mark:
                     undo(mark)
             return None
@@ -123,14 +124,14 @@ class FactTable(Predicate):
             left[0] -= 1
             if left[0] < 0:
                 look()
-            given = [deref(argument) for argument in arguments(env)]
+            values = [deref(argument) for argument in arguments(env)]
             rows = table.rows
-            if given and type(given[0]) is not Variable:
-                rows = table.starting(given[0])
+            if values and type(values[0]) is not Variable:
+                rows = table.starting(values[0])
             mark = len(trail)
             for row in rows:
                 for place in places:
-                    value, fact = given[place], row[place]
+                    value, fact = values[place], row[place]
                     if value is fact:
                         continue
                     if type(value) is Variable:
@@ -142,9 +143,9 @@ class FactTable(Predicate):
                     if value != fact or type(value) is not type(fact):
                         break
                 else:
-                    found = following(env, rest)
-                    if found is not None:
-                        return found
+                    result = following(env, rest)
+                    if result is not None:
+                        return result
                 if len(trail) > mark:
                     undo(mark)
             return None
@@ -172,19 +173,19 @@ class Machine:
 
     def _ready(self, clause: Clause, name: str) -> Ready:
         where = f"{name} line {clause.line}"
-        return CompiledClause(self, clause.head, clause.body, where).finished()
+        return CompiledClause(self, clause.head, clause.body, where).parts()
 
     def query(self, name: str, arity: int) -> Callable[[Arguments], bool]:
         """Return a function that says whether a goal with these arguments can be proved."""
         key = (name, arity)
         if key not in self.predicates:
             raise PrologError(f"{self.program.name} defines no {predicate_name(key)}, which decides the label")
-        given: list[Arguments] = [()]
-        run = self.predicates[key].caller(self, lambda env: given[0], done)
+        goal_arguments: list[Arguments] = [()]
+        run = self.predicates[key].caller(self, lambda env: goal_arguments[0], done)
         meter, store, rule = self.meter, self.store, f"{self.program.name} ({predicate_name(key)})"
 
         def ask(arguments: Arguments) -> bool:
-            given[0] = arguments
+            goal_arguments[0] = arguments
             meter.rule = rule
             meter.start()
             try:
@@ -209,9 +210,9 @@ class Machine:
 
     def too_deep(self) -> PrologError:
         """Return the error of a proof that goes too deep."""
-        return self.meter.stopped(f"the depth limit of {self.limits.depth:,} goals")
+        return self.meter.limit_error(f"the depth limit of {self.limits.depth:,} goals")
 
-    def known(self, key: Key) -> bool:
+    def has_predicate(self, key: Key) -> bool:
         """Return whether a predicate has clauses or facts, loading it from the library if it is there."""
         if key not in self.predicates and key in library():
             self.predicates[key] = Predicate(key)
@@ -231,21 +232,21 @@ class Machine:
             if more:
                 goal = (*goal, *more) if type(goal) is tuple else (goal, *more)
             after = rest if last else (following, env, rest)
-            return self.called(goal, where, after)
+            return self.call_goal(goal, where, after)
 
         return run
 
-    def called(self, goal: Term, where: str, after: Rest) -> Any:
+    def call_goal(self, goal: Term, where: str, after: Rest) -> Any:
         """Run a goal that was built by the program."""
         key = key_of(goal)
-        if self.known(key):
+        if self.has_predicate(key):
             run = self.predicates[key].caller(self, lambda env: goal[1:] if type(goal) is tuple else (), done)
             return run([], after)
         self.store.step()
-        template, _, body = CompiledClause(self, "call", goal, where, live=True).finished()
+        template, _, body = CompiledClause(self, "call", goal, where, live=True).parts()
         inside = [*template]
-        found = body(inside, after)
-        return None if found is inside else found
+        result = body(inside, after)
+        return None if result is inside else result
 
 
 def _kind_of(term: Term) -> Any:

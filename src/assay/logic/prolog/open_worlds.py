@@ -46,8 +46,8 @@ class _OpenForm(WorldTemplate):
 
     def _value(self, name: str, slot: Slot | None, renamed: dict[Term, Term]) -> Callable[[Sequence[int]], Term]:
         super()._value(name, slot, renamed)
-        found = symbol(name if slot is None else slot.concept(name), self.space, renamed)
-        return lambda row: found
+        value = symbol(name if slot is None else slot.concept(name), self.space, renamed)
+        return lambda row: value
 
     def _member(self, slot: Slot, number: int, template: Term) -> Callable[[Sequence[int]], Term]:
         if slot.name in self.gone:  # type: ignore[attr-defined]

@@ -38,14 +38,14 @@ def oracle(
     prolog('big(W) :- a(W, X), X > 4.', 'big', '', a)
     """
     read = read_program(program, name)
-    made = Oracle(program, head or head_of(read), template, tuple(Var(one) for one in space.names))
-    check_oracle(made, space)
-    return made
+    rule = Oracle(program, head or head_of(read), template, tuple(Var(concept) for concept in space.names))
+    check_oracle(rule, space)
+    return rule
 
 
 def check_oracle(formula: Oracle, space: ConceptSpace) -> None:
     """Raise unless the program can be read and run on worlds of a space."""
-    _machine(formula, _told(formula, space))
+    _machine(formula, _subspace(formula, space))
 
 
 @lru_cache(maxsize=32)
@@ -56,67 +56,67 @@ def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
 
 
 @lru_cache(maxsize=32)
-def _told(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
+def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
     """Return the part of a space that the program is told about."""
     names = [part.name for part in formula.concepts if isinstance(part, Var)]
     if len(names) < len(formula.concepts) or len(set(names)) < len(names) or not names:
         raise FormulaError(f"prolog '{formula.head}' must be given names of concepts, each once")
     if tuple(names) == space.names:
         return ConceptSpace(space.concepts, space.slots)
-    kept = set(names)
-    slots = (Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in kept)) for s in space.slots)
+    wanted = set(names)
+    slots = (Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in wanted)) for s in space.slots)
     return ConceptSpace(tuple(space.concept(name) for name in names), tuple(slot for slot in slots if slot.attributes))
 
 
 def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
     """Return what the program says of worlds given as numbers; `numbers` has the number of each concept's values."""
-    told = _told(formula, space)
+    subspace = _subspace(formula, space)
     codes = np.empty(rows.shape, dtype=np.int64)
-    for place, concept in enumerate(told.concepts):
+    for place, concept in enumerate(subspace.concepts):
         known = np.array(numbers[concept.name])
         order = np.argsort(known)
         codes[:, place] = order[np.searchsorted(known, rows[:, place].astype(known.dtype), sorter=order)]
-    return answers(formula, told, codes)
+    return answers(formula, subspace, codes)
 
 
-def answers(formula: Oracle, told: ConceptSpace, codes: Codes) -> Array:
+def answers(formula: Oracle, subspace: ConceptSpace, codes: Codes) -> Array:
     """Return what the program says of worlds; of those with a slot that is half there, no."""
-    whole = _whole(told, codes)
-    found = np.zeros(len(codes), dtype=bool)
+    whole = _whole(subspace, codes)
+    truths = np.zeros(len(codes), dtype=bool)
     with _running:
-        found[whole] = _machine(formula, told)(codes[whole])
-    return found
+        truths[whole] = _machine(formula, subspace)(codes[whole])
+    return truths
 
 
 def _whole(space: ConceptSpace, codes: Codes) -> Array:
     """Return which worlds have no slot of which some attributes are absent and others are not."""
-    held = np.ones(len(codes), dtype=bool)
+    whole = np.ones(len(codes), dtype=bool)
     for slot in space.slots:
         concepts = [space.concept(name) for name in slot.concepts]
         if concepts[0].optional:
             gone = [codes[:, space.place(c.name)] == c.values.index(ABSENT) for c in concepts]
-            held &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
-    return held
+            whole &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
+    return whole
 
 
 def readable(formula: Formula, space: ConceptSpace) -> bool:
     """Return whether a formula can be read as symbols: it holds no program, or one whose worlds are few."""
     programs = [part for part in walk(formula) if isinstance(part, Oracle)]
-    return all(_told(program, space).worlds <= FEW for program in programs)
+    return all(_subspace(program, space).worlds <= FEW for program in programs)
 
 
 def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
     """Return the worlds of which the program says yes, one by one, where they are few; else say that it cannot."""
-    told = _told(formula, space)
-    if told.worlds > FEW:
+    subspace = _subspace(formula, space)
+    if subspace.worlds > FEW:
         raise NoSymbols(
             f"the rule {formula.head!r} is a Prolog program: it labels worlds, but this needs a formula, and its "
-            f"{told.worlds:,} worlds are too many to tabulate"
+            f"{subspace.worlds:,} worlds are too many to tabulate"
         )
-    codes = told.all_codes()
-    kept = codes[answers(formula, told, codes)]
-    rows: list[tuple[Value, ...]] = [tuple(told.decode(row).values()) for row in kept]
-    return Member(tuple(Var(name) for name in told.names), tuple(rows))
+    codes = subspace.all_codes()
+    positive = codes[answers(formula, subspace, codes)]
+    rows: list[tuple[Value, ...]] = [tuple(subspace.decode(row).values()) for row in positive]
+    return Member(tuple(Var(name) for name in subspace.names), tuple(rows))
 
 
 def rule_of(
@@ -141,22 +141,22 @@ def rule_of(
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)
     try:
-        found = (
+        formula = (
             unfold_program(read, asked_of.head, space, template, packed)
             if template
             else formula_of(read, space, asked_of.head)
         )
-        return found if _agree(found, asked_of, space, packed) else asked_of
+        return formula if _agree(formula, asked_of, space, packed) else asked_of
     except (NoSymbols, FormulaError, PrologError):
         return asked_of
 
 
-def _agree(found: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
+def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
     """Return whether a formula and a program say the same of some hundred worlds."""
     from assay.logic.evaluate import evaluate
 
     codes = _some_worlds(space, packed)
-    return bool(np.array_equal(evaluate(found, space, codes), answers(asked_of, space, codes)))
+    return bool(np.array_equal(evaluate(formula, space, codes), answers(asked_of, space, codes)))
 
 
 def _some_worlds(space: ConceptSpace, packed: bool) -> Codes:

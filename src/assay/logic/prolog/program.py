@@ -50,7 +50,7 @@ class Program:
     declared: frozenset[Key] = frozenset()
 
     @cached_property
-    def needed(self) -> frozenset[Key]:
+    def called_predicates(self) -> frozenset[Key]:
         """The predicates that are called and neither defined here nor built in, libraries not yet looked at."""
         return frozenset(key for clauses in self.clauses.values() for clause in clauses for key, _ in calls(clause))
 
@@ -59,25 +59,27 @@ class Program:
 
         `known` are predicates that the facts of worlds will define.
         """
-        made = dict(self.clauses)
+        clauses = dict(self.clauses)
         waiting = list(self.clauses)
         while waiting:
-            for clause in made[waiting.pop()]:
+            for clause in clauses[waiting.pop()]:
                 for key, term in calls(clause):
-                    if key in made or key in BUILT_IN or key in known or key in self.declared:
+                    if key in clauses or key in BUILT_IN or key in known or key in self.declared:
                         continue
                     if key not in library():
                         raise self.unknown(key, clause, term, known)
-                    made[key] = library()[key]
+                    clauses[key] = library()[key]
                     waiting.append(key)
-        return Program(self.name, MappingProxyType(made), self.declared)
+        return Program(self.name, MappingProxyType(clauses), self.declared)
 
     def unknown(self, key: Key, clause: Clause, term: Term, known: Collection[Key]) -> PrologError:
         """Return the error about a predicate that nobody defines."""
-        there = {
-            predicate_name(one) for one in (*self.clauses, *BUILT_IN, *known, *library()) if not one[0].startswith("$")
+        names = {
+            predicate_name(other)
+            for other in (*self.clauses, *BUILT_IN, *known, *library())
+            if not other[0].startswith("$")
         }
-        hint = suggestion(predicate_name(key), there)
+        hint = suggestion(predicate_name(key), names)
         hint = hint if "did you mean" in hint else ""
         if key[0] in FORBIDDEN:
             hint = "; a rule only decides, it cannot read, write or change anything"
@@ -113,9 +115,9 @@ def _called(goal: Term, key: Key) -> Iterator[tuple[Key, Term]]:
         return
     part = deref(goal[1])
     if type(part) in (str, tuple):
-        name, given = key_of(part)
-        if (name, given) not in GOALS_OF:
-            yield (name, given + missing), goal
+        name, present = key_of(part)
+        if (name, present) not in GOALS_OF:
+            yield (name, present + missing), goal
 
 
 def read_program(text: str, name: str = "program") -> Program:
@@ -131,7 +133,7 @@ def read_program(text: str, name: str = "program") -> Program:
 
 
 def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
-    made: dict[Key, list[Clause]] = {}
+    predicates: dict[Key, list[Clause]] = {}
     declared: set[Key] = set()
     for sentence in sentences(text, name):
         term = sentence.term
@@ -144,8 +146,8 @@ def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
             raise PrologError(
                 f"{name} line {clause.line}: {predicate_name(key)} is built in and cannot be defined anew"
             )
-        made.setdefault(key, []).append(clause)
-    clauses = {key: tuple(found) for key, found in made.items()}
+        predicates.setdefault(key, []).append(clause)
+    clauses = {key: tuple(definition) for key, definition in predicates.items()}
     return Program(name, MappingProxyType(clauses), frozenset(declared))
 
 
@@ -167,15 +169,15 @@ def _clause(sentence: Sentence, name: str) -> Clause:
 def _check_goal(goal: Term, where: str, sentence: Sentence) -> None:
     waiting = [goal]
     while waiting:
-        one = waiting.pop()
-        if type(one) is Variable:
+        part = waiting.pop()
+        if type(part) is Variable:
             continue
-        if type(one) not in (str, tuple):
-            raise PrologError(f"{where}: {show_term(one)} is no goal")
-        if type(one) is tuple:
-            if one[0] == ":" and len(one) == 3:
-                raise PrologError(f"{where}: a module qualifier in {show_term(one)!r} is not allowed")
-            waiting.extend(one[place] for place in GOALS_OF.get(key_of(one), ()))
+        if type(part) not in (str, tuple):
+            raise PrologError(f"{where}: {show_term(part)} is no goal")
+        if type(part) is tuple:
+            if part[0] == ":" and len(part) == 3:
+                raise PrologError(f"{where}: a module qualifier in {show_term(part)!r} is not allowed")
+            waiting.extend(part[place] for place in GOALS_OF.get(key_of(part), ()))
 
 
 def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
@@ -184,10 +186,10 @@ def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
     head = goal[0] if type(goal) is tuple else goal
     if head in ("dynamic", "discontiguous") and len(goal) == 2:
         for part in chain_parts(goal[1], ","):
-            for one in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
-                if not (type(one) is tuple and one[0] == "/" and type(one[2]) is int):
-                    raise PrologError(f"{name} line {sentence.line}: {show_term(one)} is no name/arity")
-                yield (one[1], one[2])
+            for item in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
+                if not (type(item) is tuple and item[0] == "/" and type(item[2]) is int):
+                    raise PrologError(f"{name} line {sentence.line}: {show_term(item)} is no name/arity")
+                yield (item[1], item[2])
         return
     if head == "use_module" and goal[1] in [("library", library) for library in LIBRARIES]:
         return

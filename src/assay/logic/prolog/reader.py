@@ -79,8 +79,8 @@ class _Reader:
         return token
 
     def refuse(self, token: Token, why: str) -> PrologError:
-        shown = "the end of the clause" if token.kind == "end" else repr(str(token.value))
-        return PrologError(f"{self.source} line {token.line} column {token.column}: at {shown}: {why}")
+        text = "the end of the clause" if token.kind == "end" else repr(str(token.value))
+        return PrologError(f"{self.source} line {token.line} column {token.column}: at {text}: {why}")
 
     def sentence(self) -> Sentence:
         self.variables = {}
@@ -130,10 +130,10 @@ class _Reader:
             self.at += 1
             names.append(";" if name == "|" else name)
             operands.append(self.expression(priority - 1, depth + 1))
-        made = operands.pop()
+        chained = operands.pop()
         while names:
-            made = (names.pop(), operands.pop(), made)
-        return made
+            chained = (names.pop(), operands.pop(), chained)
+        return chained
 
     def operator(self, token: Token) -> str | None:
         if token.kind == "atom" or (token.kind == "punct" and token.value in (",", "|")):
@@ -149,7 +149,7 @@ class _Reader:
         if token.kind == "var":
             return self.variable(str(token.value)), 0
         if token.kind == "punct":
-            return self.bracketed(token, depth), 0
+            return self.bracket(token, depth), 0
         if token.kind == "end":
             raise self.refuse(token, "a term is wanted here")
         name = str(token.value)
@@ -187,14 +187,14 @@ class _Reader:
         return is_infix and not token.calls
 
     def arguments(self, depth: int) -> list[Term]:
-        found = [self.expression(999, depth + 1)]
+        terms = [self.expression(999, depth + 1)]
         while self.at_punct(","):
             self.at += 1
-            found.append(self.expression(999, depth + 1))
+            terms.append(self.expression(999, depth + 1))
         self.expect(")")
-        return found
+        return terms
 
-    def bracketed(self, token: Token, depth: int) -> Term:
+    def bracket(self, token: Token, depth: int) -> Term:
         if token.value == "(":
             inner = self.expression(1200, depth + 1)
             self.expect(")")
@@ -211,13 +211,13 @@ class _Reader:
         if self.at_punct("]"):
             self.at += 1
             return NIL
-        found = [self.expression(999, depth + 1)]
+        items = [self.expression(999, depth + 1)]
         while self.at_punct(","):
             self.at += 1
-            found.append(self.expression(999, depth + 1))
+            items.append(self.expression(999, depth + 1))
         tail: Term = NIL
         if self.at_punct("|"):
             self.at += 1
             tail = self.expression(999, depth + 1)
         self.expect("]")
-        return list_term(found, tail)
+        return list_term(items, tail)

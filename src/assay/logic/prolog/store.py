@@ -77,10 +77,10 @@ class Store:
             self.step()
             heads.append(self._copy(term[1], fresh))
             term = deref(term[2])
-        made = NIL if term == NIL else self._copy(term, fresh)
+        copied = NIL if term == NIL else self._copy(term, fresh)
         for head in reversed(heads):
-            made = (PAIR, head, made)
-        return made
+            copied = (PAIR, head, copied)
+        return copied
 
 
 def rank(term: Term) -> int:
@@ -98,17 +98,17 @@ def compare(left: Term, right: Term) -> int:
         left, right = deref(left), deref(right)
         if left is right:
             return 0
-        one, other = rank(left), rank(right)
-        if one != other:
-            return -1 if one < other else 1
-        if one != 4:
-            return _atomic(left, right, one)
+        rank_left, rank_right = rank(left), rank(right)
+        if rank_left != rank_right:
+            return -1 if rank_left < rank_right else 1
+        if rank_left != 4:
+            return _atomic(left, right, rank_left)
         here, there = (len(left), left[0]), (len(right), right[0])
         if here != there:
             return -1 if here < there else 1
         for place in range(1, len(left) - 1):
-            if found := compare(left[place], right[place]):
-                return found
+            if sign := compare(left[place], right[place]):
+                return sign
         left, right = left[-1], right[-1]
 
 

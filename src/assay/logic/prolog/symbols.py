@@ -39,10 +39,10 @@ def symbol(name: str, space: ConceptSpace, renamed: Mapping[Term, Term] | None =
 
 def simplify_conditions(conditions: Iterable[Formula]) -> Conditions | None:
     """Return conditions that all must hold, each once, or None if they contradict one another."""
-    kept: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     fixed: dict[Formula, Formula] = {}
-    for one in conditions:
-        for part in one.parts if isinstance(one, f.And) else (one,):
+    for condition in conditions:
+        for part in condition.parts if isinstance(condition, f.And) else (condition,):
             if part == f.TRUE:
                 continue
             if part == FALSE:
@@ -50,10 +50,10 @@ def simplify_conditions(conditions: Iterable[Formula]) -> Conditions | None:
             same = isinstance(part, f.Compare) and part.operator == "==" and isinstance(part.right, Const)
             if isinstance(part, f.Compare) and same and fixed.setdefault(part.left, part.right) != part.right:
                 return None
-            kept[part] = None
-    if any(f.Not(one) in kept or opposite(one) in kept for one in kept):
+            distinct[part] = None
+    if any(f.Not(condition) in distinct or opposite(condition) in distinct for condition in distinct):
         return None
-    return tuple(kept)
+    return tuple(distinct)
 
 
 def opposite(condition: Formula) -> Formula:
@@ -73,11 +73,11 @@ def opposite(condition: Formula) -> Formula:
 def either(paths: Iterable[Conditions]) -> Formula:
     """Return "one of these paths holds", without paths that a shorter one covers."""
     sets = sorted({frozenset(path): path for path in paths}.items(), key=lambda pair: len(pair[0]))
-    kept: list[tuple[frozenset[Formula], Conditions]] = []
-    for held, path in sets:
-        if len(kept) > 3000 or not any(other <= held for other, _ in kept):
-            kept.append((held, path))
-    return f.disjunction(*(f.conjunction(*path) for _, path in kept))
+    shortest: list[tuple[frozenset[Formula], Conditions]] = []
+    for conditions, path in sets:
+        if len(shortest) > 3000 or not any(other <= conditions for other, _ in shortest):
+            shortest.append((conditions, path))
+    return f.disjunction(*(f.conjunction(*path) for _, path in shortest))
 
 
 class Unifier:
@@ -107,13 +107,13 @@ class Unifier:
             return () if type(left) is type(right) and left == right else None
         if len(left) != len(right) or left[0] != right[0]:
             return None
-        found: list[Formula] = []
-        for one, other in zip(left[1:], right[1:], strict=True):
-            more = self.unify(one, other)
+        conditions: list[Formula] = []
+        for mine, other in zip(left[1:], right[1:], strict=True):
+            more = self.unify(mine, other)
             if more is None:
                 return None
-            found.extend(more)
-        return tuple(found)
+            conditions.extend(more)
+        return tuple(conditions)
 
     def _unknown(self, left: Sym, right: Term) -> Conditions | None:
         if isinstance(right, Sym):
@@ -159,9 +159,9 @@ def number(term: Term) -> Formula:
         if all(isinstance(part, Const) for part in inside):
             from assay.logic.prolog.arithmetic import value_of
 
-            found = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
-            if type(found) is int:
-                return Const(found)
+            value = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
+            if type(value) is int:
+                return Const(value)
         match term[0], len(inside):
             case "+", 2:
                 return inside[0] + inside[1]
@@ -183,10 +183,10 @@ def compare_numbers(operator: str, left: Term, right: Term) -> Conditions | None
     """Return what must hold for an arithmetic comparison; None if it never does."""
     from assay.logic.prolog.arithmetic import COMPARE
 
-    one, other = number(left), number(right)
-    if isinstance(one, Const) and isinstance(other, Const):
-        return () if COMPARE[operator](int(one.value), int(other.value)) else None
+    first, second = number(left), number(right)
+    if isinstance(first, Const) and isinstance(second, Const):
+        return () if COMPARE[operator](int(first.value), int(second.value)) else None
     sign = MIRROR[operator]
-    if isinstance(one, Const):
-        return (f.Compare(f.MIRRORED[sign], other, one),)
-    return (f.Compare(sign, one, other),)
+    if isinstance(first, Const):
+        return (f.Compare(f.MIRRORED[sign], second, first),)
+    return (f.Compare(sign, first, second),)

@@ -64,10 +64,10 @@ class WorldTemplate:
         return self._value(inner, slot, renamed)
 
     def _renamed(self, pairs: Term) -> dict[Term, Term]:
-        found = list(items_of(pairs))
-        if not all(type(pair) is tuple and pair[0] == "-" and len(pair) == 3 for pair in found):
+        items = list(items_of(pairs))
+        if not all(type(pair) is tuple and pair[0] == "-" and len(pair) == 3 for pair in items):
             raise PrologError(f"template {self.template!r}: other names are written [value-name, ...]")
-        return {pair[1]: pair[2] for pair in found}
+        return {pair[1]: pair[2] for pair in items}
 
     def _value(self, name: str, slot: Slot | None, renamed: dict[Term, Term]) -> Build:
         concept = name if slot is None else slot.concept(name)

@@ -69,10 +69,10 @@ def deref(term: Term) -> Term:
 
 def list_term(items: Iterable[Term], tail: Term = NIL) -> Term:
     """Return a Prolog list of these items."""
-    made = tail
+    term = tail
     for item in reversed(list(items)):
-        made = (PAIR, item, made)
-    return made
+        term = (PAIR, item, term)
+    return term
 
 
 def items_of(term: Term) -> Iterator[Term]:
@@ -98,34 +98,34 @@ def predicate_name(key: Key) -> str:
 
 def chain_parts(term: Term, operator: str) -> list[Term]:
     """Return the operands of a chain `a, b, c` of one right-associative operator."""
-    found = []
+    operands = []
     term = deref(term)
     while type(term) is tuple and len(term) == 3 and term[0] == operator:
-        found.append(deref(term[1]))
+        operands.append(deref(term[1]))
         term = deref(term[2])
-    return [*found, term]
+    return [*operands, term]
 
 
 def join_terms(terms: Iterable[Term], operator: str, empty: Term) -> Term:
     """Return the terms chained by a right-associative operator."""
     chain = list(terms)
-    made = chain.pop() if chain else empty
+    joined = chain.pop() if chain else empty
     for term in reversed(chain):
-        made = (operator, term, made)
-    return made
+        joined = (operator, term, joined)
+    return joined
 
 
 def variables_in(term: Term) -> list[Variable]:
     """Return the unbound variables of a term, in order of first appearance."""
-    found: dict[int, Variable] = {}
+    variables: dict[int, Variable] = {}
     waiting = [term]
     while waiting:
-        one = deref(waiting.pop())
-        if type(one) is Variable:
-            found.setdefault(id(one), one)
-        elif type(one) is tuple:
-            waiting.extend(reversed(one[1:]))
-    return list(found.values())
+        part = deref(waiting.pop())
+        if type(part) is Variable:
+            variables.setdefault(id(part), part)
+        elif type(part) is tuple:
+            waiting.extend(reversed(part[1:]))
+    return list(variables.values())
 
 
 def quoted_atom(name: str) -> str:
@@ -145,15 +145,15 @@ class TermWriter:
 
     def __init__(self, names: dict[int, str] | None = None) -> None:
         self.names = dict(names or {})
-        self.given = 0
+        self.next_letter = 0
 
     def name(self, variable: Variable) -> str:
         """Return a variable's name, a new one for a new variable."""
         if id(variable) not in self.names:
-            taken, number = set(self.names.values()), self.given
-            while (fresh := _letters(number)) in taken:
+            names, number = set(self.names.values()), self.next_letter
+            while (fresh := _letters(number)) in names:
                 number += 1
-            self.given = number + 1
+            self.next_letter = number + 1
             self.names[id(variable)] = fresh
         return self.names[id(variable)]
 

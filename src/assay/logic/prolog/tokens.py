@@ -74,10 +74,10 @@ def tokens_of(text: str, source: str) -> Iterator[Token]:
         raise PrologError(f"{source}: a program of {len(text)} characters is longer than {LONGEST}")
     at, line, line_start, spaced = 0, 1, 0, True
     while at < len(text):
-        found = PATTERN.match(text, at)
-        if found is None:
+        match = PATTERN.match(text, at)
+        if match is None:
             raise place.error(at, _why(text, at))
-        kind, piece, after = str(found.lastgroup), found.group(), found.end()
+        kind, piece, after = str(match.lastgroup), match.group(), match.end()
         if kind in ("space", "block"):
             spaced = True
         else:
@@ -123,8 +123,8 @@ def _number(piece: str, place: SourceText, at: int) -> int | float:
 
 
 def _unescaped(body: str, place: SourceText, at: int) -> str:
-    def one(found: re.Match[str]) -> str:
-        hexadecimal, octal, newline, letter = found.groups()
+    def unescape(match: re.Match[str]) -> str:
+        hexadecimal, octal, newline, letter = match.groups()
         if newline:
             return ""
         if hexadecimal or octal:
@@ -136,4 +136,4 @@ def _unescaped(body: str, place: SourceText, at: int) -> str:
             return ESCAPES.get(letter, letter)
         raise place.error(at, f"no escape \\{letter}")
 
-    return ESCAPED.sub(one, body) if "\\" in body else body
+    return ESCAPED.sub(unescape, body) if "\\" in body else body

@@ -56,14 +56,14 @@ def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
 def label_names(knowledge: Knowledge) -> Mapping[str, str]:
     """Return the predicate of each label, none that facts or Prolog itself have."""
     taken = {relation.name for relation in Vocabulary(knowledge.space).relations} | {VIOLATES}
-    made: dict[str, str] = {}
+    names: dict[str, str] = {}
     for label in knowledge.labels:
         name = plain_name(label.name)
         while name in taken or any((name, arity) in BUILT_IN or (name, arity) in library() for arity in (1, 2)):
             name = f"label_{name}"
-        made[label.name] = name
+        names[label.name] = name
         taken.add(name)
-    return made
+    return names
 
 
 def rules_text(knowledge: Knowledge) -> str:
@@ -92,12 +92,12 @@ def rule_clauses(knowledge: Knowledge, label: Label, name: str) -> list[Clause]:
     """Return the clauses of a label: one for each part of an `or`."""
     if isinstance(label.formula, f.Oracle):
         raise FormulaError(f"label {label.name!r} is a Prolog program already; its text is in the knowledge")
-    made = []
+    clauses = []
     if label.kind == "bool":
         for part in label.formula.parts if isinstance(label.formula, f.Or) else (label.formula,):
             writer = GoalWriter(Vocabulary(knowledge.space))
-            made.append(writer.clause((name, writer.world), writer.goal(part)))
-        return made
+            clauses.append(writer.clause((name, writer.world), writer.goal(part)))
+        return clauses
     writer = GoalWriter(Vocabulary(knowledge.space))
     goals, value = writer.value(label.formula)
     result = Variable()

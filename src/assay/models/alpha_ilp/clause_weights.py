@@ -39,7 +39,7 @@ class WeightedClauses:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; literals by name."""
-        bodies = [[[one.literal.name, list(one.places)] for one in clause.body] for clause in self.clauses]
+        bodies = [[[placed.literal.name, list(placed.places)] for placed in clause.body] for clause in self.clauses]
         groups = [list(clause.groups) for clause in self.clauses]
         return {"groups": groups, "bodies": bodies, "weights": self.weights.tolist()}
 
@@ -85,23 +85,25 @@ def warm_up() -> None:
 
 def learn_weights(pool: ClausePool, target: Tensor, how: Descent) -> tuple[WeightedClauses, float, int]:
     """Return the clauses with their weights, the loss, and how many steps were made."""
-    held = torch.cat([torch.zeros(1, len(target)), pool.values])  # the first clause is never true: a rule that is none
-    lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(held)
+    values = torch.cat(
+        [torch.zeros(1, len(target)), pool.values]
+    )  # the first clause is never true: a rule that is none
+    lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(values)
     rules = Rules(_start(pool, how.rules), how.way)
     optimizer = torch.optim.Adam(rules.parameters(), lr=how.rate)
     loss, steps = torch.zeros(()), 0
     while steps < how.steps and time.monotonic() < how.ends:
         optimizer.zero_grad()
-        loss = F.binary_cross_entropy(rules(held) * (1 - 2 * MARGIN) + MARGIN, target)
+        loss = F.binary_cross_entropy(rules(values) * (1 - 2 * MARGIN) + MARGIN, target)
         (loss + _price(rules.weights, lengths, steps / how.steps)).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         steps += 1
         if steps % LOOK == 0 and float(rules.weights.detach().amax(dim=1).min()) > DECIDED:
             break
     weights = rules.weights.detach().double().numpy()[:, 1:]
-    kept = np.flatnonzero((weights > LEAST_WEIGHT).any(axis=0))
-    found = WeightedClauses(tuple(pool.clauses[place] for place in kept), weights[:, kept])
-    return found, float(loss.detach()), steps
+    relevant = np.flatnonzero((weights > LEAST_WEIGHT).any(axis=0))
+    weighted = WeightedClauses(tuple(pool.clauses[place] for place in relevant), weights[:, relevant])
+    return weighted, float(loss.detach()), steps
 
 
 def _start(pool: ClausePool, rules: int) -> Tensor:

@@ -22,7 +22,7 @@ from assay.models.alpha_ilp.soft_reasoning import GroundBodies, SoftOr, clause_v
 from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import Examples, LabelExamples, most_probable_codes
-from assay.models.symbolic.formulas import FormulaModel, LearnedRule
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
 from assay.models.symbolic.perception import one_hot
 
@@ -80,9 +80,13 @@ class AlphaIlp(FormulaModel):
     @cached_property
     def bias(self) -> Bias:
         """What clauses may be made of."""
-        held = self.config
+        config = self.config
         language = Language(
-            literals=held.depth, objects=held.objects, clauses=held.rules, counts=held.counts, triples=held.objects > 2
+            literals=config.depth,
+            objects=config.objects,
+            clauses=config.rules,
+            counts=config.counts,
+            triples=config.objects > 2,
         )
         return Bias(self.space, language)
 
@@ -98,7 +102,7 @@ class AlphaIlp(FormulaModel):
         warm_up()
         super().learn(examples)
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Learn when a label is true, or when it has each of its values."""
         ends = time.monotonic() + self.config.seconds
         rows = np.sort(self.rng("examples", label.name).permutation(len(examples))[: self.config.examples])
@@ -107,27 +111,27 @@ class AlphaIlp(FormulaModel):
         order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
         wanted = [label.values.index(True)] if label.kind == "bool" else order
         ground = GroundAtoms(self.space, self.modes.literals)
-        values = ground.values(self._tensors([spread[rows] for spread in examples.spreads], torch.float32))
-        made: dict[int, WeightedClauses] = {}
+        values = ground.values(self._tensors([concept[rows] for concept in examples.probabilities], torch.float32))
+        weighted: dict[int, WeightedClauses] = {}
         notes: dict[str, Any] = {}
         for done, code in enumerate(wanted):
             now = time.monotonic()
             target = torch.from_numpy(targets == code)
-            made[code], note = self._weighed(ground, values, target, now + (ends - now) / (len(wanted) - done))
+            weighted[code], note = self._learn_value(ground, values, target, now + (ends - now) / (len(wanted) - done))
             notes[str(label.values[code])] = note
-        self.weighed[label.name] = made
+        self.weighed[label.name] = weighted
         formulas: dict[int | None, Formula] = {code: program_formula(self.clauses(label, code)) for code in wanted}
         notes["prolog"] = self.program(label)
         otherwise = 1 - wanted[0] if label.kind == "bool" else (order or [0])[0]
-        return LearnedRule(formulas, otherwise, notes)
+        return LearnedFormulas(formulas, otherwise, notes)
 
-    def _tensors(self, spreads: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
+    def _tensors(self, concepts: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
         """Return probabilities as tensors, in the reading that is set."""
         if self.config.reading == "hard":
-            spreads = one_hot(most_probable_codes(spreads), self.space)
-        return [torch.from_numpy(np.asarray(spread)).to(kind) for spread in spreads]
+            concepts = one_hot(most_probable_codes(concepts), self.space)
+        return [torch.from_numpy(np.asarray(concept)).to(kind) for concept in concepts]
 
-    def _weighed(
+    def _learn_value(
         self, ground: GroundAtoms, values: Tensor, target: Tensor, ends: float
     ) -> tuple[WeightedClauses, dict[str, Any]]:
         """Search clauses for one value of a label and weigh them; and notes of how that went."""
@@ -135,19 +139,24 @@ class AlphaIlp(FormulaModel):
         if not len(target) or bool(target.all()) or not bool(target.any()):
             always = bool(len(target)) and bool(target.all())
             return WeightedClauses((IlpClause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
-        held = self.config
+        config = self.config
         limits = SearchLimits(
-            held.beam, held.depth, held.rules, held.most_clauses, began + SEARCH * (ends - began), held.soft_or
+            config.beam,
+            config.depth,
+            config.rules,
+            config.most_clauses,
+            began + SEARCH * (ends - began),
+            config.soft_or,
         )
         pool = Beam(self.modes, ground, values, target, limits).run()
-        found, loss, steps = learn_weights(
-            pool, target.to(values), Descent(held.rules, held.steps, held.learning_rate, ends, held.soft_or)
+        weighted, loss, steps = learn_weights(
+            pool, target.to(values), Descent(config.rules, config.steps, config.learning_rate, ends, config.soft_or)
         )
         notes = {
             "loss": round(loss, 6), "tried": pool.tried, "clauses": len(pool.clauses), "steps": steps,
             "complete": pool.complete and time.monotonic() < ends, "seconds": round(time.monotonic() - began, 3),
         }  # fmt: skip
-        return found, notes
+        return weighted, notes
 
     # -- what was learned ------------------------------------------------------------------------------------------
 
@@ -158,8 +167,8 @@ class AlphaIlp(FormulaModel):
     def head(self, label: Label, code: int) -> str:
         """Return the predicate that says that a label has a value."""
         plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
-        taken = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
-        while plain in taken:
+        used = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
+        while plain in used:
             plain += "_"
         return plain
 
@@ -168,54 +177,55 @@ class AlphaIlp(FormulaModel):
         lines: list[str] = []
         used: list[IlpClause] = []
         for code in self.weighed[label.name]:
-            found = self.clauses(label, code)
-            lines += [clause.text(self.head(label, code), self.bias) for clause in found]
-            lines += [] if found else [f"{self.head(label, code)}(_) :- fail."]
-            used += found
+            clauses = self.clauses(label, code)
+            lines += [clause.text(self.head(label, code), self.bias) for clause in clauses]
+            lines += [] if clauses else [f"{self.head(label, code)}(_) :- fail."]
+            used += clauses
         return "".join(f"{line}\n" for line in [*lines, *definitions(used)])
 
     def in_words(self) -> list[str]:
         """Return the programs, in Prolog."""
         return [line for label in self.knowledge.labels for line in self.program(label).splitlines()]
 
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return what the weighted clauses say, or the program."""
         if self.config.answers == "program":
-            return super().labels_given(concepts)
+            return super().label_probabilities(concepts)
         return [self._softly(label, concepts) for label in self.knowledge.labels]
 
     def _softly(self, label: Label, concepts: list[Array]) -> Array:
         self._rule(label)  # says so where nothing was learned
-        said = {code: self._value(found, concepts) for code, found in self.weighed[label.name].items()}
-        made = np.zeros((len(concepts[0]), len(label.values)))
-        for code, value in said.items():
-            made[:, code] = value
+        values = {code: self._value(weighted, concepts) for code, weighted in self.weighed[label.name].items()}
+        probabilities = np.zeros((len(concepts[0]), len(label.values)))
+        for code, value in values.items():
+            probabilities[:, code] = value
         if label.kind == "bool":
             true = label.values.index(True)
-            made[:, 1 - true] = 1 - made[:, true]
-            return made
-        made[:, self.learned[label.name].otherwise] += MARGIN
-        return np.asarray(made / made.sum(axis=1, keepdims=True))
+            probabilities[:, 1 - true] = 1 - probabilities[:, true]
+            return probabilities
+        probabilities[:, self.learned[label.name].otherwise] += MARGIN
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
-    def _value(self, found: WeightedClauses, concepts: list[Array]) -> Array:
+    def _value(self, weighted: WeightedClauses, concepts: list[Array]) -> Array:
         """Return how true one value of a label is."""
-        used = tuple(dict.fromkeys(one.literal for clause in found.clauses for one in clause.body))
+        used = tuple(dict.fromkeys(placed.literal for clause in weighted.clauses for placed in clause.body))
         ground = GroundAtoms(self.space, used)
-        bodies = GroundBodies.of([ground_clause(clause, ground) for clause in found.clauses])
-        weights = torch.from_numpy(found.weights)
-        made = []
+        bodies = GroundBodies.of([ground_clause(clause, ground) for clause in weighted.clauses])
+        weights = torch.from_numpy(weighted.weights)
+        results = []
         with torch.no_grad():
             for first in range(0, len(concepts[0]), MOST_ROWS):
-                part = [spread[first : first + MOST_ROWS] for spread in concepts]
-                values = ground.values([torch.from_numpy(np.asarray(one)).double() for one in part])
-                held = clause_values(values, bodies, self.config.soft_or)
-                made.append(program_value(weights, held, self.config.soft_or).clamp(0, 1).numpy())
-        return np.concatenate(made) if made else np.zeros(0)
+                part = [concept[first : first + MOST_ROWS] for concept in concepts]
+                values = ground.values([torch.from_numpy(np.asarray(concept)).double() for concept in part])
+                truths = clause_values(values, bodies, self.config.soft_or)
+                results.append(program_value(weights, truths, self.config.soft_or).clamp(0, 1).numpy())
+        return np.concatenate(results) if results else np.zeros(0)
 
     def state(self) -> dict[str, Any]:
         """Return the formulas as text, and the clauses with their weights."""
         weighed = {
-            name: [[code, found.to_dict()] for code, found in held.items()] for name, held in self.weighed.items()
+            name: [[code, clauses.to_dict()] for code, clauses in by_code.items()]
+            for name, by_code in self.weighed.items()
         }
         return {**super().state(), "weighed": weighed}
 
@@ -223,6 +233,6 @@ class AlphaIlp(FormulaModel):
         """Take what `state` gave."""
         super().set_state(state)
         self.weighed = {
-            name: {code: WeightedClauses.from_dict(data, self.bias) for code, data in held}
-            for name, held in state["weighed"].items()
+            name: {code: WeightedClauses.from_dict(data, self.bias) for code, data in by_code}
+            for name, by_code in state["weighed"].items()
         }

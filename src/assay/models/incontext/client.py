@@ -52,8 +52,8 @@ class Client:
 
     def __init__(self, endpoint: Endpoint, pace: RateLimit, patience: RetryPolicy, timeout: float) -> None:
         self.endpoint = endpoint
-        self.pace = pace
-        self.patience = patience
+        self.rate_limit = pace
+        self.retry_policy = patience
         self.timeout = timeout
         self.clock: Timer = pace.clock
         self._reached = False
@@ -65,10 +65,10 @@ class Client:
         data = json.dumps(body).encode()
         attempt = 0
         while True:
-            self.pace.wait(tokens)
+            self.rate_limit.wait(tokens)
             try:
                 reply = self._once(data, tokens)
-                self.pace.used(reply.tokens_in + reply.tokens_out - tokens)
+                self.rate_limit.count_extra(reply.tokens_in + reply.tokens_out - tokens)
                 return replace(reply, retries=attempt)
             except TemporaryFailure as problem:
                 pause = self._pause_after(problem, attempt, request)
@@ -76,18 +76,18 @@ class Client:
             attempt += 1
 
     def _pause_after(self, problem: TemporaryFailure, attempt: int, request: str) -> float:
-        if attempt >= self.patience.retries:
+        if attempt >= self.retry_policy.retries:
             times = "once" if attempt == 0 else f"{attempt + 1} times"
             raise EndpointError(
                 f"the endpoint of {self.endpoint.name} was asked {times}, and {problem}; "
                 "answers so far are kept: start again to go on"
             ) from None
         if problem.wait is None:
-            return self.patience.pause(attempt, request)
-        if problem.wait > self.patience.longest:
+            return self.retry_policy.pause(attempt, request)
+        if problem.wait > self.retry_policy.longest:
             raise EndpointError(
                 f"the endpoint of {self.endpoint.name} asks to wait {problem.wait:.0f} s, more than longest_wait "
-                f"({self.patience.longest:g} s); answers so far are kept: start again later"
+                f"({self.retry_policy.longest:g} s); answers so far are kept: start again later"
             ) from None
         return problem.wait
 
@@ -124,10 +124,10 @@ class Client:
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """Return what an HTTP status means: to be tried again, or the user's to mend."""
-        said, name = self._said(error), self.endpoint.name
+        reason, name = self._reason(error), self.endpoint.name
         if error.code in PASSING:
             return TemporaryFailure(
-                f"it answered HTTP {error.code}{said}", retry_after(error.headers.get("Retry-After"))
+                f"it answered HTTP {error.code}{reason}", retry_after(error.headers.get("Retry-After"))
             )
         if error.code in (401, 403):
             what = "the key" if self.endpoint.key else "a request without a key"
@@ -136,17 +136,17 @@ class Client:
             )
         if error.code in (404, 405):
             hint = "is it the base, mostly ending in /v1, and 'model' a name that it knows?"
-            return EndpointError(f"{name} has no chat or no such model (HTTP {error.code}){said}; {hint}")
+            return EndpointError(f"{name} has no chat or no such model (HTTP {error.code}){reason}; {hint}")
         if 300 <= error.code < 400:
             return EndpointError(f"the endpoint of {name} is elsewhere (HTTP {error.code}); set its own address")
-        return EndpointError(f"the endpoint of {name} refuses the request (HTTP {error.code}){said}")
+        return EndpointError(f"the endpoint of {name} refuses the request (HTTP {error.code}){reason}")
 
-    def _said(self, error: urllib.error.HTTPError) -> str:
+    def _reason(self, error: urllib.error.HTTPError) -> str:
         """Return what an endpoint says of an error, on one line and without the key."""
         try:
-            told = json.loads(error.read(PIECE))
-            told = told.get("error", told)
-            text = told if isinstance(told, str) else str(told["message"])
+            body = json.loads(error.read(PIECE))
+            body = body.get("error", body)
+            text = body if isinstance(body, str) else str(body["message"])
         except (OSError, ValueError, LookupError, AttributeError, TypeError, http.client.HTTPException):
             return ""
         plain = " ".join(self.endpoint.without_key(text).split())
@@ -172,18 +172,18 @@ def _sound(text: str) -> str:
 def _reply(text: str, tokens: int) -> Reply:
     """Read an answer of the protocol; anything else is tried again."""
     try:
-        told = json.loads(text)
-        choice = told["choices"][0]
+        body = json.loads(text)
+        choice = body["choices"][0]
         content = choice["message"].get("content")
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)
-        said = _sound(content if isinstance(content, str) else "")
-        usage = told.get("usage") or {}
+        answer = _sound(content if isinstance(content, str) else "")
+        usage = body.get("usage") or {}
         counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
         spent = [number for number in counts if type(number) is int and number >= 0]
         known = len(spent) == len(counts)
-        spent = spent if known else [tokens, len(said) // 4 + 1]
-        finish, model = _sound(str(choice.get("finish_reason") or "")), _sound(str(told.get("model") or ""))
+        spent = spent if known else [tokens, len(answer) // 4 + 1]
+        finish, model = _sound(str(choice.get("finish_reason") or "")), _sound(str(body.get("model") or ""))
     except (ValueError, LookupError, AttributeError, TypeError):
         raise TemporaryFailure("it answered something that is no chat completion") from None
-    return Reply(said, finish, model, spent[0], spent[1], estimated=not known)
+    return Reply(answer, finish, model, spent[0], spent[1], estimated=not known)

@@ -48,10 +48,10 @@ class Conversation:
         """Return the model's answer, from the cache where it is there."""
         body = {**self.body, "messages": messages}
         request = request_hash(body)
-        held = self.cache.get(request)
-        if held is not None:
-            self.ledger.enter(purpose, request, held, cached=True)
-            return held
+        cached = self.cache.get(request)
+        if cached is not None:
+            self.ledger.enter(purpose, request, cached, cached=True)
+            return cached
         tokens = tokens_in(messages)
         self.ledger.reserve(tokens)
         reply = self.client.ask(body, request, tokens)
@@ -60,7 +60,7 @@ class Conversation:
         return reply
 
     def read(
-        self, messages: list[Message], purpose: str, reader: Callable[[Reply], T], told: Callable[[str], str]
+        self, messages: list[Message], purpose: str, reader: Callable[[Reply], T], complain: Callable[[str], str]
     ) -> T | ReadFailure:
         """Ask until an answer can be read, each time telling the model what was wrong; at last say that it failed."""
         failed = ReadFailure("", "")
@@ -70,7 +70,7 @@ class Conversation:
                 return reader(reply)
             except AssayError as error:
                 failed = ReadFailure(one_line(str(error)), reply.text)
-            messages = continue_conversation(messages, reply.text or "(no answer)", told(failed.why))
+            messages = continue_conversation(messages, reply.text or "(no answer)", complain(failed.why))
         return failed
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -80,7 +80,7 @@ class Conversation:
         with ThreadPoolExecutor(self.parallel) as pool:
             waiting = [pool.submit(work, item) for item in items]
             try:
-                return [one.result() for one in waiting]
+                return [future.result() for future in waiting]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

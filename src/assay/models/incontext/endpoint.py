@@ -35,8 +35,8 @@ class Endpoint:
         for name, key_names in URLS.items():
             url = os.environ.get(name, "").strip()
             if url:
-                found = [key_name for key_name in key_names if os.environ.get(key_name, "").strip()]
-                key_name = found[0] if found else key_names[-1]
+                set_names = [key_name for key_name in key_names if os.environ.get(key_name, "").strip()]
+                key_name = set_names[0] if set_names else key_names[-1]
                 return cls(_checked_url(url, name), _checked_key(key_name), name, key_name)
         raise ConfigError(
             "no endpoint to ask: set ASSAY_LLM_URL to the base of an OpenAI-compatible one, such as "

@@ -41,13 +41,13 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def fill_prompt(name: str, **given: Any) -> str:
+def fill_prompt(name: str, **values: Any) -> str:
     """Return a prompt filled in.
 
     >>> filled("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
     'ANSWER: yes or no'
     """
-    return _environment().get_template(name).render(**given).strip()
+    return _environment().get_template(name).render(**values).strip()
 
 
 def text_part(text: str) -> Part:

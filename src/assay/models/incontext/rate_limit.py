@@ -42,7 +42,7 @@ class RateLimit:
                     return
             self.clock.sleep(pause)
 
-    def used(self, tokens: int) -> None:
+    def count_extra(self, tokens: int) -> None:
         """Count tokens that a request used beyond what was expected."""
         if tokens > 0:
             with self._lock:
@@ -77,8 +77,8 @@ class RetryPolicy:
         >>> [1 <= Patience().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
         [True, True, True]
         """
-        spread = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())
-        return min(LONGEST_PAUSE, self.first * 2.0**attempt) * spread
+        jitter = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())
+        return min(LONGEST_PAUSE, self.first * 2.0**attempt) * jitter
 
 
 def retry_after(text: str | None) -> float | None:

@@ -90,15 +90,15 @@ def open_conversation(config: InContextConfig, seed: int, ledger: Ledger) -> Con
     endpoint = Endpoint.from_environment()
     cache = Cache(Path(config.cache) if config.cache else default_folder())
     cache.check()
-    body = {"model": config.model, "seed": seed, "temperature": config.temperature, "max_tokens": config.max_tokens}
-    held = {name: value for name, value in {**body, **config.extra}.items() if value is not None}
+    fields = {"model": config.model, "seed": seed, "temperature": config.temperature, "max_tokens": config.max_tokens}
+    body = {name: value for name, value in {**fields, **config.extra}.items() if value is not None}
     client = Client(
         endpoint,
         RateLimit(config.requests_per_minute, config.tokens_per_minute),
         RetryPolicy(config.retries, config.first_wait, config.longest_wait, seed),
         config.timeout,
     )
-    return Conversation(client, cache, ledger, held, config.tries, config.parallel)
+    return Conversation(client, cache, ledger, body, config.tries, config.parallel)
 
 
 def ledger_of(config: InContextConfig) -> Ledger:

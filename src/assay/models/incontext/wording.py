@@ -46,13 +46,13 @@ def vocabulary(space: ConceptSpace, form: Form) -> str:
         return "\n".join(_predicate(relation) for relation in Vocabulary(space).relations)
     lines = []
     for group, slots in space.groups.items():
-        one = slots[0]
-        attributes = "; ".join(f"`{name}`: {_values(space.concept(one.concept(name)))}" for name in one.attributes)
+        first = slots[0]
+        attributes = "; ".join(f"`{name}`: {_values(space.concept(first.concept(name)))}" for name in first.attributes)
         names = ", ".join(f"`{slot.name}`" for slot in slots)
         lines.append(f"- `{group}`: up to {len(slots)} objects, {names}, each with {attributes}")
-        lines.append(f"  (written as in `{one.concept(one.attributes[0])}`)")
-    held = {name for slot in space.slots for name in slot.concepts}
-    lines += [f"- `{c.name}`: {_values(c)}" for c in space.concepts if c.name not in held]
+        lines.append(f"  (written as in `{first.concept(first.attributes[0])}`)")
+    slotted = {name for slot in space.slots for name in slot.concepts}
+    lines += [f"- `{c.name}`: {_values(c)}" for c in space.concepts if c.name not in slotted]
     return "\n".join(lines)
 
 
@@ -95,14 +95,14 @@ def describe_example(space: ConceptSpace, codes: Codes, form: Form, number: int 
     """Return an example in symbols: as Prolog facts where a program is asked for, else as `name = value`."""
     if form == "prolog":
         return facts_text(Vocabulary(space), codes[None, :], first=number).strip()
-    held = space.decode(codes)
+    values = space.decode(codes)
     lines = []
     for slot in space.slots:
-        there = {name: held[slot.concept(name)] for name in slot.attributes if held[slot.concept(name)] != ABSENT}
+        there = {name: values[slot.concept(name)] for name in slot.attributes if values[slot.concept(name)] != ABSENT}
         if there:
             lines.append(f"{slot.name}: {_listed(list(there.items()))}")
     slotted = {name for slot in space.slots for name in slot.concepts}
-    plain = [(name, value) for name, value in held.items() if name not in slotted]
+    plain = [(name, value) for name, value in values.items() if name not in slotted]
     return "\n".join([*lines, _listed(plain)] if plain else lines)
 
 

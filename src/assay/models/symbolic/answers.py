@@ -32,8 +32,8 @@ class LabelRule:
 
         Where a diagram would be too large, the likeliest concepts decide.
         """
-        codes = np.stack([spread.argmax(axis=1) for spread in concepts], axis=1)
-        if all((spread.max(axis=1) >= 1).all() for spread in concepts) or self._diagram is None:
+        codes = np.stack([values.argmax(axis=1) for values in concepts], axis=1)
+        if all((values.max(axis=1) >= 1).all() for values in concepts) or self._diagram is None:
             return np.asarray(np.eye(len(self.label.values))[self.codes_of(codes)])
         outcomes = self._diagram.probabilities(concepts)
         return np.asarray(outcomes @ np.eye(len(self.label.values))[self._meanings])
@@ -65,8 +65,8 @@ class LabelRule:
             places = {_plain(value): code for code, value in enumerate(self.label.values)}
             return np.array([places.get(_plain(outcome[0]), self.otherwise) for outcome in outcomes], np.int64)
         keys = list(self.formulas)
-        found = [next((key for key, holds in zip(keys, outcome, strict=True) if holds), None) for outcome in outcomes]
-        return np.array([self.otherwise if key is None else key for key in found], dtype=np.int64)
+        codes = [next((key for key, holds in zip(keys, outcome, strict=True) if holds), None) for outcome in outcomes]
+        return np.array([self.otherwise if key is None else key for key in codes], dtype=np.int64)
 
 
 def _plain(value: Value) -> int | str:

@@ -82,7 +82,7 @@ class SymbolicModel(Model):
         """Learn from examples."""
 
     @abstractmethod
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return the probabilities of each label that follow from those of each concept (rows x values)."""
 
     def state(self) -> dict[str, Any]:
@@ -118,31 +118,31 @@ class SymbolicModel(Model):
     def examples(self, data: SplitData) -> Examples:
         """Return what is learned from: given labels, and concepts as perception says or as they were given."""
         true = self.config.perception is None or self.config.learn_from == "truth"
-        spreads = one_hot(data.given_concepts, self.space) if true else self.perception.spreads(data)
-        return Examples(self.knowledge, most_probable_codes(spreads), spreads, data.given_labels)
+        probabilities = one_hot(data.given_concepts, self.space) if true else self.perception.probabilities(data)
+        return Examples(self.knowledge, most_probable_codes(probabilities), probabilities, data.given_labels)
 
     def _f1(self, data: SplitData) -> float:
         """Return the macro F1 of the labels, averaged."""
-        said = self.predict(data)
-        codes = [said.labels[label.name].codes for label in self.knowledge.labels]
+        predictions = self.predict(data)
+        codes = [predictions.labels[label.name].codes for label in self.knowledge.labels]
         return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
         """Return the labels that follow from what perception says, with some concepts set."""
-        spreads = self.perception.spreads(data)
-        for place, given in do.items():
-            spreads[place] = np.eye(self.space.sizes[place])[given] if given.ndim == 1 else given
-        return Told(self.labels_from_concepts(spreads), spreads)
+        concepts = self.perception.probabilities(data)
+        for place, values in do.items():
+            concepts[place] = np.eye(self.space.sizes[place])[values] if values.ndim == 1 else values
+        return Told(self.labels_from_concepts(concepts), concepts)
 
     def answerer(self, data: SplitData) -> Answerer:
         """Return the way from concepts to labels, with what perception says of the pictures."""
-        return FrontEnd(self.name, self.perception.spreads(data), self.labels_from_concepts)
+        return FrontEnd(self.name, self.perception.probabilities(data), self.labels_from_concepts)
 
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities that follow from concept probabilities, in the reading that is set."""
         if self.config.reading == "hard":
             concepts = one_hot(most_probable_codes(concepts), self.space)
-        return self.labels_given(concepts)
+        return self.label_probabilities(concepts)
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, and who told it the concepts, for the record."""
@@ -156,10 +156,10 @@ class SymbolicModel(Model):
             from safetensors.numpy import save
 
             write_atomically(folder / WEIGHTS, save({n: np.ascontiguousarray(a) for n, a in arrays.items()}))
-        seen = self.perception.about()
-        if seen is not None:
-            seen["from_run"] = Path(os.path.relpath(seen["folder"], folder.resolve())).as_posix()
-        return {"perception": seen, "parameters": int(sum(array.size for array in arrays.values()))}
+        perception = self.perception.about()
+        if perception is not None:
+            perception["from_run"] = Path(os.path.relpath(perception["folder"], folder.resolve())).as_posix()
+        return {"perception": perception, "parameters": int(sum(array.size for array in arrays.values()))}
 
     @classmethod
     def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:

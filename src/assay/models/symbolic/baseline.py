@@ -34,7 +34,7 @@ class Baseline(SymbolicModel):
     parts: dict[str, dict[str, Array]]
 
     @abstractmethod
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return what an estimator learns, as arrays."""
 
     @abstractmethod
@@ -45,31 +45,31 @@ class Baseline(SymbolicModel):
         """Learn label by label."""
         self.parts = {}
         for label in self.knowledge.labels:
-            held = examples.of_label(label)
-            if not len(held):
+            annotated = examples.of_label(label)
+            if not len(annotated):
                 raise ConfigError(f"model {self.name!r}: no example has the label {label.name!r}")
-            inputs = columns(self.space, held.spreads, self.config.encoding)
+            inputs = columns(self.space, annotated.probabilities, self.config.encoding)
             scale = _scale(inputs) if self.config.scaled else _no_scale(inputs)
-            classes = np.unique(held.targets)
+            classes = np.unique(annotated.targets)
             parts = {**scale, "classes": classes}
             if len(classes) > 1:
                 seed = int(self.rng(label.name).integers(2**31))
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that the most steps were taken is no fault of the data
-                    parts |= self.fitted(_scaled(inputs, scale), held.targets, seed)
+                    parts |= self.fit_estimator(_scaled(inputs, scale), annotated.targets, seed)
             self.parts[label.name] = parts
 
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return what each estimator says; a value that was never seen has probability 0."""
         inputs = columns(self.space, concepts, self.config.encoding)
-        return [self._spread(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
+        return [self._estimate(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
 
-    def _spread(self, parts: Mapping[str, Array], inputs: Array, size: int) -> Array:
+    def _estimate(self, parts: Mapping[str, Array], inputs: Array, size: int) -> Array:
         classes = parts["classes"]
-        spread = np.zeros((len(inputs), size))
-        one = len(classes) == 1
-        spread[:, classes] = 1.0 if one else self.scores(parts, _scaled(inputs, parts))
-        return np.asarray(spread / spread.sum(axis=1, keepdims=True))
+        probabilities = np.zeros((len(inputs), size))
+        constant = len(classes) == 1
+        probabilities[:, classes] = 1.0 if constant else self.scores(parts, _scaled(inputs, parts))
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays of all labels."""

@@ -16,7 +16,7 @@ class Examples:
 
     knowledge: Knowledge
     codes: Codes
-    spreads: Sequence[Array]
+    probabilities: Sequence[Array]
     labels: Codes
 
     def __len__(self) -> int:
@@ -31,7 +31,9 @@ class Examples:
         """Return the examples of which one label is given."""
         column = self.labels[:, self.knowledge.label_names.index(label.name)]
         known = np.flatnonzero(column >= 0)
-        return LabelExamples(self.space, label, self.codes[known], [p[known] for p in self.spreads], column[known])
+        return LabelExamples(
+            self.space, label, self.codes[known], [p[known] for p in self.probabilities], column[known]
+        )
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class LabelExamples:
     space: ConceptSpace
     label: Label
     codes: Codes
-    spreads: Sequence[Array]
+    probabilities: Sequence[Array]
     targets: Codes
 
     def __len__(self) -> int:
@@ -52,6 +54,6 @@ class LabelExamples:
         return np.asarray(self.targets == code)
 
 
-def most_probable_codes(spreads: Sequence[Array]) -> Codes:
+def most_probable_codes(probabilities: Sequence[Array]) -> Codes:
     """Return the code of the likeliest value of each concept."""
-    return np.stack([spread.argmax(axis=1) for spread in spreads], axis=1)
+    return np.stack([values.argmax(axis=1) for values in probabilities], axis=1)

@@ -16,7 +16,7 @@ from assay.models.symbolic.examples import Examples, LabelExamples
 
 
 @dataclass(frozen=True)
-class LearnedRule:
+class LearnedFormulas:
     """The formulas of one label, and notes for the record (cost, seconds, errors).
 
     `formulas` holds one formula of the label's own kind under the key None, or a true-or-false formula for some of its
@@ -33,7 +33,7 @@ class LearnedRule:
         return {"formulas": listed, "otherwise": self.otherwise, "notes": dict(self.notes)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "LearnedRule":
+    def from_dict(cls, data: Mapping[str, Any]) -> "LearnedFormulas":
         """Return what `to_dict` wrote."""
         return cls({code: parse(text) for code, text in data["formulas"]}, data["otherwise"], data["notes"])
 
@@ -43,10 +43,10 @@ class FormulaModel(SymbolicModel):
 
     def begin(self) -> None:
         """Know no formula yet."""
-        self.learned: dict[str, LearnedRule] = {}
+        self.learned: dict[str, LearnedFormulas] = {}
 
     @abstractmethod
-    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Learn the formulas of one label."""
 
     def learn(self, examples: Examples) -> None:
@@ -57,15 +57,15 @@ class FormulaModel(SymbolicModel):
     @property
     def formulas(self) -> dict[str, Formula]:
         """The formula of each label that has one of its own kind, or the one of "true" where it is true or false."""
-        found = {}
+        formulas = {}
         for label in self.knowledge.labels:
-            held = self.learned[label.name].formulas
-            key = None if None in held else label.values.index(True) if True in label.values else None
-            if key in held:
-                found[label.name] = held[key]
-        return found
+            learned = self.learned[label.name].formulas
+            key = None if None in learned else label.values.index(True) if True in label.values else None
+            if key in learned:
+                formulas[label.name] = learned[key]
+        return formulas
 
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return what the formulas say, exactly for independent concepts where these are uncertain."""
         return [self._rule(label)(concepts) for label in self.knowledge.labels]
 
@@ -90,4 +90,4 @@ class FormulaModel(SymbolicModel):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Take the formulas."""
-        self.learned = {name: LearnedRule.from_dict(data) for name, data in state["labels"].items()}
+        self.learned = {name: LearnedFormulas.from_dict(data) for name, data in state["labels"].items()}

@@ -27,13 +27,13 @@ class Linear(Baseline):
     Config: ClassVar[type[SymbolicConfig]] = LinearConfig
     config: LinearConfig
 
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return weights and bias."""
         from sklearn.linear_model import LogisticRegression
 
-        made = LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
-        made.fit(inputs, targets)
-        return {"weight0": np.asarray(made.coef_.T), "bias0": np.asarray(made.intercept_)}
+        estimator = LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
+        estimator.fit(inputs, targets)
+        return {"weight0": np.asarray(estimator.coef_.T), "bias0": np.asarray(estimator.intercept_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
         """Return what one layer says."""

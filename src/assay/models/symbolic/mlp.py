@@ -30,19 +30,19 @@ class MLP(Baseline):
     Config: ClassVar[type[SymbolicConfig]] = MLPConfig
     config: MLPConfig
 
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return the weights and biases of each layer."""
         from sklearn.neural_network import MLPClassifier
 
-        made = MLPClassifier(
+        estimator = MLPClassifier(
             tuple(self.config.hidden),
             alpha=self.config.decay,
             learning_rate_init=self.config.learning_rate,
             max_iter=self.config.steps,
             random_state=seed,
         ).fit(inputs, targets)
-        weights = {f"weight{place}": np.asarray(one) for place, one in enumerate(made.coefs_)}
-        return weights | {f"bias{place}": np.asarray(one) for place, one in enumerate(made.intercepts_)}
+        weights = {f"weight{place}": np.asarray(array) for place, array in enumerate(estimator.coefs_)}
+        return weights | {f"bias{place}": np.asarray(array) for place, array in enumerate(estimator.intercepts_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
         """Return what the layers say, with ReLU between them."""

@@ -23,7 +23,7 @@ class MissingPerception(DataError):
 class Perception(Protocol):
     """Whoever says what the concepts of some examples are."""
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return the probabilities of the values of each concept: an array of examples x values for each."""
 
     def about(self) -> dict[str, Any] | None:
@@ -34,7 +34,7 @@ class Perception(Protocol):
 class TrueConcepts:
     """The true concepts; in training those that an annotator gave, where the data has such."""
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return the true concepts, with certainty."""
         return one_hot(data.concepts, data.knowledge.space)
 
@@ -58,14 +58,14 @@ class Detector:
             raise ConfigError(f"perception: {str(self.folder)!r} holds {model.name!r}, which says nothing of concepts")
         return model
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return what the model says of the concepts, by its predictions, or asked anew where there are none."""
         path = RunFolder(self.folder).predictions(data.name)
         if path.exists():
-            said = read_predictions(path, data.knowledge)
-            if said.fingerprint == data.fingerprint and np.isin(data.index, said.index).all():
-                return _spreads(said, data)
-        return _spreads(self._model.predict(data), data)
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.fingerprint == data.fingerprint and np.isin(data.index, predictions.index).all():
+                return _concept_probabilities(predictions, data)
+        return _concept_probabilities(self._model.predict(data), data)
 
     def about(self) -> dict[str, Any]:
         """Return which model, and what it was trained on."""
@@ -84,17 +84,17 @@ class PredictionFiles:
         if self.path.is_file():
             return [self.path]
         inside = self.path / "predictions"
-        found = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
-        if not found:
+        files = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
+        if not files:
             raise DataError(f"perception: {str(self.path)!r} is no run, no predictions file and holds none")
-        return found
+        return files
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return what the predictions for this split say of the concepts."""
         for path in self._files:
-            said = read_predictions(path, data.knowledge)
-            if said.split == data.name:
-                return _spreads(said, data)
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.split == data.name:
+                return _concept_probabilities(predictions, data)
         raise MissingPerception(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
 
     def about(self) -> dict[str, Any]:
@@ -122,41 +122,46 @@ def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
 
 def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
     """Return codes as probabilities of 0 and 1; a missing one (-1) as nothing there, or else as any value alike."""
-    return [_certain(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
+    return [_one_hot(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
 
 
-def _certain(codes: Codes, concept: Concept) -> Array:
+def _one_hot(codes: Codes, concept: Concept) -> Array:
     size = len(concept.values)
-    spread = np.zeros((len(codes), size))
+    probabilities = np.zeros((len(codes), size))
     known = codes >= 0
-    spread[known, codes[known]] = 1
+    probabilities[known, codes[known]] = 1
     if concept.nothing_code >= 0:
-        spread[~known, concept.nothing_code] = 1
+        probabilities[~known, concept.nothing_code] = 1
     else:
-        spread[~known] = 1 / size
-    return spread
+        probabilities[~known] = 1 / size
+    return probabilities
 
 
-def _spreads(said: Predictions, data: SplitData) -> list[Array]:
+def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Array]:
     """Return the probabilities of all concepts for the rows of a split; of what is not spoken of, that it is not there.
 
     A detector that does not know a class finds none of it. Where no value means that, all are alike.
     """
-    if said.fingerprint != data.fingerprint:
-        raise DataError(f"perception is of a dataset with fingerprint {said.fingerprint}, this is {data.fingerprint}")
-    if not said.concepts:
+    if predictions.fingerprint != data.fingerprint:
+        raise DataError(
+            f"perception is of a dataset with fingerprint {predictions.fingerprint}, this is {data.fingerprint}"
+        )
+    if not predictions.concepts:
         raise ConfigError("perception: the predictions say nothing of concepts")
-    places = {int(number): row for row, number in enumerate(said.index)}
+    places = {int(number): row for row, number in enumerate(predictions.index)}
     missing = [int(number) for number in data.index if int(number) not in places]
     if missing:
         raise DataError(f"perception says nothing of example {missing[0]} of split {data.name!r}")
     rows = np.array([places[int(number)] for number in data.index], dtype=np.int64)
-    return [_spread(said.concepts.get(concept.name), concept, rows) for concept in data.knowledge.space.concepts]
+    return [
+        _value_probabilities(predictions.concepts.get(concept.name), concept, rows)
+        for concept in data.knowledge.space.concepts
+    ]
 
 
-def _spread(answer: Answer | None, concept: Concept, rows: Array) -> Array:
+def _value_probabilities(answer: Answer | None, concept: Concept, rows: Array) -> Array:
     if answer is None:
-        return _certain(np.full(len(rows), -1), concept)
+        return _one_hot(np.full(len(rows), -1), concept)
     if answer.probabilities is not None:
         return np.asarray(answer.probabilities, dtype=np.float64)[rows]
-    return _certain(answer.codes[rows], concept)
+    return _one_hot(answer.codes[rows], concept)

@@ -68,14 +68,14 @@ def express_rule(
     truth = all(isinstance(value, bool) for value in values)
     most = 0
     for goal in [rule] if truth else [rule.eq(value) for value in values]:
-        told = _told(goal, bias, writer or ClauseWriter(bias))
-        if not told.holds:
-            return told
-        most = max(most, told.clauses)
+        answer = _express(goal, bias, writer or ClauseWriter(bias))
+        if not answer.holds:
+            return answer
+        most = max(most, answer.clauses)
     return Expressibility(True, most)
 
 
-def _told(rule: Formula, bias: Bias, writer: "ClauseWriter") -> Expressibility:
+def _express(rule: Formula, bias: Bias, writer: "ClauseWriter") -> Expressibility:
     language = bias.language
     try:
         clauses = writer.clauses(rule, {}, True)
@@ -103,17 +103,17 @@ class ClauseWriter:
         self.space = bias.space
 
     @cached_property
-    def known(self) -> set[Key]:
+    def literal_tables(self) -> set[Key]:
         """The table of every literal, its terms in any order."""
-        found = set()
-        for one in self.bias.literals:
-            if isinstance(one, CountLiteral):
+        tables = set()
+        for literal in self.bias.literals:
+            if isinstance(literal, CountLiteral):
                 continue
-            table = one.table()[tuple(slice(-1) for _ in one.terms)]
-            for order in permutations(range(len(one.terms))):
-                terms = [one.terms[place] for place in order]
-                found.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
-        return found
+            table = literal.table()[tuple(slice(-1) for _ in literal.terms)]
+            for order in permutations(range(len(literal.terms))):
+                terms = [literal.terms[place] for place in order]
+                tables.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
+        return tables
 
     def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return the clauses that say a formula, or that it is false."""
@@ -121,8 +121,8 @@ class ClauseWriter:
             case f.Not(body):
                 return self.clauses(body, bound, not positive)
             case f.Or(parts) | f.And(parts):
-                made = [self.clauses(part, bound, positive) for part in parts]
-                return _either(made) if isinstance(rule, f.Or) == positive else _both(made)
+                parts_as_clauses = [self.clauses(part, bound, positive) for part in parts]
+                return _either(parts_as_clauses) if isinstance(rule, f.Or) == positive else _both(parts_as_clauses)
             case f.Implies(premise, conclusion):
                 return self.clauses(f.Or((f.Not(premise), conclusion)), bound, positive)
             case f.If(condition, then, otherwise) if positive:
@@ -147,26 +147,30 @@ class ClauseWriter:
     ) -> list[ClauseSketch]:
         """Return clauses of some more objects."""
         inner = {**bound, **dict.fromkeys(names, group)}
-        held = [ClauseSketch(tuple((name, group) for name in names))]
+        objects = [ClauseSketch(tuple((name, group) for name in names))]
         ordered = []
         if len(names) == 2:
             ordered.append(self._atom(f.Var(f"{names[0]}.{NUMBER}") < f.Var(f"{names[1]}.{NUMBER}"), inner, True))
-        return _both([held, *ordered, self.clauses(body, inner, positive)])
+        return _both([objects, *ordered, self.clauses(body, inner, positive)])
 
     def _counted(self, counted: f.Quantified, wanted: Any) -> list[ClauseSketch]:
         """Return clauses that say how many objects there are of a kind."""
         name, slots = counted.variables[0], len(self.space.groups[counted.group])
         numbers = [number for number in range(slots + 1) if wanted(number)]
         there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
-        found: list[list[int]] = []
-        for one in self.bias.literals:
-            if isinstance(one, CountLiteral) and one.group == counted.group and self._same(one, there):
-                found.append(
-                    [n for n in range(slots + 1) if (n == one.value if one.way == "==" else n >= int(one.value))]
+        ranges: list[list[int]] = []
+        for literal in self.bias.literals:
+            if isinstance(literal, CountLiteral) and literal.group == counted.group and self._same(literal, there):
+                ranges.append(
+                    [
+                        n
+                        for n in range(slots + 1)
+                        if (n == literal.value if literal.way == "==" else n >= int(literal.value))
+                    ]
                 )
-        if numbers in found:
+        if numbers in ranges:
             return [ClauseSketch((), 1)]
-        parts = [held for held in found if set(held) <= set(numbers)]
+        parts = [range_ for range_ in ranges if set(range_) <= set(numbers)]
         if set().union(*parts) == set(numbers) and numbers:
             least = next(
                 size
@@ -176,13 +180,13 @@ class ClauseWriter:
             return [ClauseSketch((), 1)] * least
         raise Inexpressible(f"it counts {str(counted)!r}")
 
-    def _same(self, one: CountLiteral, there: tuple[list[Term], Array] | None) -> bool:
-        if one.counted is None or there is None:
-            return (one.counted is None) == (there is None)
+    def _same(self, literal: CountLiteral, there: tuple[list[Term], Array] | None) -> bool:
+        if literal.counted is None or there is None:
+            return (literal.counted is None) == (there is None)
         terms, table = there
-        if [term.attribute for term in terms] != [one.counted.terms[0].attribute]:
+        if [term.attribute for term in terms] != [literal.counted.terms[0].attribute]:
             return False
-        return bool((table == one.counted.table()[:-1]).all())
+        return bool((table == literal.counted.table()[:-1]).all())
 
     def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return clauses for a comparison: a literal, or several of which one holds."""
@@ -191,10 +195,12 @@ class ClauseWriter:
         if table.all() or not table.any():
             return [ClauseSketch()] if table.all() else []
         pattern = _pattern([(term.argument, term.attribute) for term in terms])
-        if (pattern, table.tobytes()) in self.known:
+        if (pattern, table.tobytes()) in self.literal_tables:
             return [ClauseSketch((), 1)]
-        alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for held, data in self.known if held == pattern]
-        inside = [one for one in alike if not (one & ~table).any()]
+        alike = [
+            np.frombuffer(data, dtype=bool).reshape(table.shape) for own, data in self.literal_tables if own == pattern
+        ]
+        inside = [other for other in alike if not (other & ~table).any()]
         for size in range(2, 4):
             if any((np.logical_or.reduce(some) == table).all() for some in combinations(inside, size)):
                 return [ClauseSketch((), 1)] * size
@@ -205,7 +211,7 @@ class ClauseWriter:
     def _has_values(self, term: Term) -> bool:
         """Return whether literals say each value of a term."""
         pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
-        return all((pattern, row.tobytes()) in self.known for row in ones)
+        return all((pattern, row.tobytes()) in self.literal_tables for row in ones)
 
     def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[Term], Array]:
         """Return the terms of a formula and its truth for all their values."""
@@ -241,15 +247,15 @@ def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     return tuple((place if place == WORLD else places.setdefault(place, len(places)), name) for place, name in terms)
 
 
-def _either(made: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
-    return _few([clause for clauses in made for clause in clauses])
+def _either(alternatives: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
+    return _few([clause for clauses in alternatives for clause in clauses])
 
 
-def _both(made: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
-    found = [ClauseSketch()]
-    for clauses in made:
-        found = _few([one + other for one, other in product(found, clauses)])
-    return found
+def _both(factors: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
+    joined = [ClauseSketch()]
+    for clauses in factors:
+        joined = _few([left + right for left, right in product(joined, clauses)])
+    return joined
 
 
 def _few(clauses: list[ClauseSketch]) -> list[ClauseSketch]:

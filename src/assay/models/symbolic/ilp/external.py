@@ -56,13 +56,13 @@ def problem_of(bias: Bias, head: str, examples: LabelExamples, positive: Array) 
 
 def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[IlpClause]:
     """Return clauses that another program wrote, as ours; those that say more than the bias declares are left out."""
-    found = []
+    clauses = []
     for line in lines:
         try:
-            found += clauses_of(read_program(line, "a learned clause"), head, bias)
+            clauses += clauses_of(read_program(line, "a learned clause"), head, bias)
         except AssayError:
             continue
-    return found
+    return clauses
 
 
 def best_of(
@@ -88,5 +88,5 @@ def find_clauses(text: str, head: str) -> list[str]:
     >>> written_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
     ['east(A) :- has_car(A,B), big(B).']
     """
-    found = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)
-    return [" ".join(one.split()) for one in found]
+    matches = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)
+    return [" ".join(match.split()) for match in matches]

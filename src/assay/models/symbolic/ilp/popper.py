@@ -50,8 +50,8 @@ class Popper(ClauseModel):
         """Write the examples down, run Popper for its time, and take the best program of its log, scored by us."""
         clock = Clock.of(SHARE * seconds)
         checkout = popper_folder(self.config.popper)
-        with tempfile.TemporaryDirectory(prefix="assay-popper-") as made:
-            folder = Path(made)
+        with tempfile.TemporaryDirectory(prefix="assay-popper-") as path:
+            folder = Path(path)
             for name, text in popper_files(problem_of(self.bias, head, examples, positive)).items():
                 (folder / name).write_text(text, encoding="utf-8")
             python, script = self.config.python or sys.executable, str(checkout / "popper.py")
@@ -67,18 +67,18 @@ class Popper(ClauseModel):
         return InducedClauses(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
 
-def popper_folder(given: str | None) -> Path:
+def popper_folder(setting: str | None) -> Path:
     """Return the checkout of Popper that a setting or the environment points to, refusing versions that go wrong."""
-    said = given or os.environ.get(PATH)
-    if not said:
+    named = setting or os.environ.get(PATH)
+    if not named:
         raise MissingExtra(f"the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or {PATH}")
-    folder = Path(said).resolve()
+    folder = Path(named).resolve()
     if not (folder / "popper.py").is_file():
-        raise ConfigError(f"popper: {said!r} holds no popper.py; give the folder of a checkout of Popper 4.4 or 3.1")
+        raise ConfigError(f"popper: {named!r} holds no popper.py; give the folder of a checkout of Popper 4.4 or 3.1")
     project = folder / "pyproject.toml"
     stated = re.search(r'^version *= *"(\d+)', project.read_text(encoding="utf-8"), re.M) if project.is_file() else None
     if (stated and int(stated[1]) >= 5) or any((folder / "popper" / name).is_file() for name in NEWER):
         raise ConfigError(
-            f"popper: {said!r} is Popper 5, which can return programs that are worse than it says; take 4.4 or 3.1"
+            f"popper: {named!r} is Popper 5, which can return programs that are worse than it says; take 4.4 or 3.1"
         )
     return folder

@@ -82,19 +82,19 @@ class Bank:
 
     def find(self, keys: Array) -> Array:
         """Return the number of the program with each key, -1 where there is none."""
-        found = np.full(len(keys), -1, dtype=np.int64)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
         for run, places in self._runs:
             at = np.minimum(np.searchsorted(run, keys), len(run) - 1)
             hit = run[at] == keys
-            found[hit] = places[at[hit]]
-        return found
+            numbers[hit] = places[at[hit]]
+        return numbers
 
     def _remember(self, keys: Array, start: int) -> None:
         order = np.argsort(keys)
         self._runs.append((keys[order], order + start))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= 2 * len(self._runs[-1][0]):
-            (one, places), (other, more) = self._runs.pop(), self._runs.pop()
-            both, numbers = np.concatenate([one, other]), np.concatenate([places, more])
+            (last, places), (previous, more) = self._runs.pop(), self._runs.pop()
+            both, numbers = np.concatenate([last, previous]), np.concatenate([places, more])
             order = np.argsort(both, kind="stable")
             self._runs.append((both[order], numbers[order]))
 
@@ -102,9 +102,9 @@ class Bank:
         """Return a program as a formula."""
         starts = [origin[0] for origin in self._origins]
         start, operation, left, right = self._origins[int(np.searchsorted(starts, number, side="right")) - 1]
-        return self.made(operation, int(left[number - start]), int(right[number - start]))
+        return self.build_formula(operation, int(left[number - start]), int(right[number - start]))
 
-    def made(self, operation: int, left: int, right: int) -> Formula:
+    def build_formula(self, operation: int, left: int, right: int) -> Formula:
         """Return the formula of an operation on programs of the bank."""
         if operation == LEAF:
             return self.blocks[left].make(right)
@@ -133,5 +133,5 @@ def join_programs(operation: int, left: Formula, right: Formula) -> Formula:
     if operation == XOR:
         return f.Xor((left, right))
     kind: type[f.And] | type[f.Or] = f.And if operation == AND else f.Or
-    parts = [part for one in (left, right) for part in (one.parts if isinstance(one, kind) else (one,))]
+    parts = [part for program in (left, right) for part in (program.parts if isinstance(program, kind) else (program,))]
     return kind(tuple(parts))

@@ -15,7 +15,7 @@ from assay.logic.formula import Const, Formula, Var, total
 from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, LearnedRule
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.synthesis.language import NUMBERS, ProgramLanguage
 from assay.models.symbolic.synthesis.leaves import MOST_SUBSETS, leaves_of
 from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget, SearchResult
@@ -48,22 +48,22 @@ class Synthesis(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = SynthesisConfig
     config: SynthesisConfig
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedRule:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Find the program of a label: of its own kind if it is a number, or a true-or-false one for each value."""
         counts = np.bincount(examples.targets, minlength=len(label.values))
         otherwise = int(counts.argmax()) if len(examples) else 0
         if label.kind == "bool":
             true = label.values.index(True)
             formula, notes = self._program(examples, true, self.config.seconds)
-            return LearnedRule({true: formula}, 1 - true, notes)
+            return LearnedFormulas({true: formula}, 1 - true, notes)
         whole = _sum(examples) if label.kind == "int" else None
         if whole is not None:
-            return LearnedRule({None: whole}, otherwise, {"errors": 0})
+            return LearnedFormulas({None: whole}, otherwise, {"errors": 0})
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-        made = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
-        ranked = sorted(codes, key=lambda code: (made[code][1]["errors"], codes.index(code)))
-        notes = {str(label.values[code]): made[code][1] for code in ranked}
-        return LearnedRule({code: made[code][0] for code in ranked}, otherwise, notes)
+        programs = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
+        ranked = sorted(codes, key=lambda code: (programs[code][1]["errors"], codes.index(code)))
+        notes = {str(label.values[code]): programs[code][1] for code in ranked}
+        return LearnedFormulas({code: programs[code][0] for code in ranked}, otherwise, notes)
 
     def _program(self, examples: LabelExamples, code: int, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the program for one value, and notes; of many examples, those that it has wrong are added in turn."""
@@ -72,14 +72,14 @@ class Synthesis(FormulaModel):
             return Const(bool(len(target) and target.all())), {"bits": 0.0, "errors": 0, "complete": True}
         rows, spent = self._first(len(examples)), 0.0
         for _ in range(ROUNDS):
-            found = self._search(examples, rows, target, seconds - spent)
-            spent += found.seconds
-            wrong = np.flatnonzero(_holds(found.best.formula, examples) != target)
+            result = self._search(examples, rows, target, seconds - spent)
+            spent += result.seconds
+            wrong = np.flatnonzero(_holds(result.best.formula, examples) != target)
             fresh = np.setdiff1d(wrong, rows)
             if not len(fresh) or spent >= seconds:
                 break
             rows = np.concatenate([rows, self.rng("counterexamples", len(rows)).permutation(fresh)[:MORE]])
-        return found.best.formula, {**_notes(found), "errors": len(wrong), "seconds": round(spent, 3)}
+        return result.best.formula, {**_notes(result), "errors": len(wrong), "seconds": round(spent, 3)}
 
     def _first(self, size: int) -> Array:
         if size <= self.config.examples:
@@ -93,9 +93,9 @@ class Synthesis(FormulaModel):
         return ProgramSearch(blocks, target[rows], language.costs, budget).run()
 
 
-def _notes(found: SearchResult) -> dict[str, Any]:
-    rivals = [[str(one.formula), one.bits] for one in found.rivals]
-    return {"bits": found.best.bits, "programs": found.programs, "complete": found.complete, "rivals": rivals}
+def _notes(result: SearchResult) -> dict[str, Any]:
+    rivals = [[str(rival.formula), rival.bits] for rival in result.rivals]
+    return {"bits": result.best.bits, "programs": result.programs, "complete": result.complete, "rivals": rivals}
 
 
 def _holds(formula: Formula, examples: LabelExamples) -> Array:

@@ -85,9 +85,9 @@ def leaves_of(language: ProgramLanguage, space: ConceptSpace, codes: Codes, larg
     return blocks
 
 
-def names(seen: Array, costs: Costs) -> Array:
+def names(truths: Array, costs: Costs) -> Array:
     """Return what naming each object costs in bits: less if it is seen in more examples (a row each)."""
-    share = seen.sum(axis=1) + costs.unseen * seen.shape[1]
+    share = truths.sum(axis=1) + costs.unseen * truths.shape[1]
     return np.asarray(-np.log2(share / share.sum()))
 
 
@@ -99,28 +99,28 @@ def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iter
         if comb(many, size) > MOST_SUBSETS:
             return
         chosen = np.array(list(combinations(range(many), size)))
-        held = truth[chosen].sum(axis=1, dtype=np.uint8)
+        counts = truth[chosen].sum(axis=1, dtype=np.uint8)
         unordered = naming[chosen].sum(axis=1) - log2(factorial(size))
         shared = family.cost + unordered + costs.several + costs.another * (size - 1)
-        for extra, holds, join in _joins(held, size, costs):
+        for extra, holds, join in _joins(counts, size, costs):
             yield LeafBlock.of(holds, shared + extra, _writer(family, chosen, join))
 
 
 Join = Callable[..., Formula]
 
 
-def _joins(held: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
+def _joins(counts: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
     """Give the ways to ask a predicate of several objects: what it costs, where it holds, and how it is written."""
-    yield costs.disj, held >= 1, f.disjunction
-    yield costs.conj, held == size, f.conjunction
+    yield costs.disj, counts >= 1, f.disjunction
+    yield costs.conj, counts == size, f.conjunction
     if size == 2:
-        yield costs.xor, held == 1, f.parity
+        yield costs.xor, counts == 1, f.parity
         return
     for number in range(1, size):
         counted = costs.addb * size + costs.of_number(number)
-        yield costs.eq + counted, held == number, _exactly(number)
+        yield costs.eq + counted, counts == number, _exactly(number)
         if number > 1:
-            yield costs.gt + counted, held >= number, _at_least(number)
+            yield costs.gt + counted, counts >= number, _at_least(number)
 
 
 def _exactly(number: int) -> Join:

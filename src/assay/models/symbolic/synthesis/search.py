@@ -74,14 +74,14 @@ class SearchResult:
 class _Known:
     """The explanations found so far: operation, operands, and cost in units."""
 
-    found: list[tuple[int, int, int, int, int, bool]] = field(default_factory=list)
+    explanations: list[tuple[int, int, int, int, int, bool]] = field(default_factory=list)
 
     def add(self, cost: int, operation: int, left: int, right: int, turned: bool = False) -> None:
-        self.found.append((cost, len(self.found), operation, left, right, turned))
+        self.explanations.append((cost, len(self.explanations), operation, left, right, turned))
 
     @property
     def least(self) -> int:
-        return min((one[0] for one in self.found), default=1 << 40)
+        return min((explanation[0] for explanation in self.explanations), default=1 << 40)
 
 
 class _Target:
@@ -120,7 +120,7 @@ class ProgramSearch:
         cheapest = cost = min(int(block.costs[0]) for block in self.bank.blocks)
         dearest = max(int(block.costs[-1]) for block in self.bank.blocks)
         complete = False
-        while not complete and not self.spent():
+        while not complete and not self.is_out_of_budget():
             level = self.bank.add_level(cost, list(self._of_cost(cost)))
             for target, extra in self.targets:
                 self._close(target, extra, level, cost)
@@ -137,7 +137,7 @@ class ProgramSearch:
                 for row in np.flatnonzero((block.words == target.words).all(axis=1))[: RIVALS + 1].tolist():
                     self.known.add(int(block.costs[row]) + extra, LEAF, number, row, extra > 0)
 
-    def spent(self) -> bool:
+    def is_out_of_budget(self) -> bool:
         """Return whether time or room is used up."""
         return len(self.bank) >= self.budget.programs or time.perf_counter() - self.start > self.budget.seconds
 
@@ -157,13 +157,13 @@ class ProgramSearch:
 
     def _pairs(self, cost: int, operation: int) -> Iterator[ProgramBatch]:
         """Give all programs that join two whose costs add up to this."""
-        for one, level in list(self.bank.levels.items()):
-            other = self.bank.levels.get(cost - one)
-            if other is None or 2 * one > cost or level.stop == level.start or other.stop == other.start:
+        for own_cost, level in list(self.bank.levels.items()):
+            other = self.bank.levels.get(cost - own_cost)
+            if other is None or 2 * own_cost > cost or level.stop == level.start or other.stop == other.start:
                 continue
             step = max(1, ROWS // (other.stop - other.start))
             for first in range(level.start, level.stop, step):
-                if self.spent():
+                if self.is_out_of_budget():
                     return
                 left, right = np.arange(first, min(first + step, level.stop)), np.arange(other.start, other.stop)
                 a, b = np.repeat(left, len(right)), np.tile(right, len(left))
@@ -194,25 +194,28 @@ class ProgramSearch:
         for place in range(int(np.searchsorted(fitting, start)), len(fitting)):
             limit = self.known.least + RIVALS * UNITS - cost - self.prices[operation]
             end = min(place, int(np.searchsorted(costs, limit, side="right")))
-            made = _applied(operation, words[:end], words[place])
-            for hit in np.flatnonzero((made == target.words).all(axis=1))[: RIVALS + 1].tolist():
+            joined = _applied(operation, words[:end], words[place])
+            for hit in np.flatnonzero((joined == target.words).all(axis=1))[: RIVALS + 1].tolist():
                 whole = cost + int(costs[hit]) + self.prices[operation]
                 self.known.add(whole, operation, int(fitting[hit]), int(fitting[place]), turned)
-            if not place % 256 and self.spent():
+            if not place % 256 and self.is_out_of_budget():
                 return
 
     # -- what was found --------------------------------------------------------------------------------------------
 
     def _result(self, complete: bool) -> SearchResult:
-        ranked = sorted(self.known.found)
-        made = [ProgramCandidate(self._formula(*one[2:]), one[0] / UNITS) for one in ranked[: RIVALS + 1]]
-        if not made:
-            made = [self._nearest()]
+        ranked = sorted(self.known.explanations)
+        candidates = [
+            ProgramCandidate(self._formula(*explanation[2:]), explanation[0] / UNITS)
+            for explanation in ranked[: RIVALS + 1]
+        ]
+        if not candidates:
+            candidates = [self._nearest()]
         seconds = time.perf_counter() - self.start
-        return SearchResult(made[0], tuple(made[1:]), len(self.bank), seconds, complete)
+        return SearchResult(candidates[0], tuple(candidates[1:]), len(self.bank), seconds, complete)
 
     def _formula(self, operation: int, left: int, right: int, turned: bool) -> Formula:
-        formula = self.bank.made(operation, left, right)
+        formula = self.bank.build_formula(operation, left, right)
         return negate(formula) if turned else formula
 
     def _nearest(self) -> ProgramCandidate:
@@ -232,9 +235,9 @@ class ProgramSearch:
         best = (int(worth[first]), -1, first, first, int(missing[first] + extra[first]))
         for operation, (of_missing, of_extra) in WEIGHTS.items():
             near = np.argsort(costs + wrong * (of_missing * missing + of_extra * extra), kind="stable")[:NEAR]
-            held, prices = words[near], costs[near] + self.prices[operation]
+            near_words, prices = words[near], costs[near] + self.prices[operation]
             for place in range(1, len(near)):
-                errors = _counted(_applied(operation, held[:place], held[place]) ^ self.target)
+                errors = _counted(_applied(operation, near_words[:place], near_words[place]) ^ self.target)
                 whole = prices[:place] + costs[near[place]] + wrong * errors
                 hit = int(whole.argmin())
                 if whole[hit] < best[0]:
