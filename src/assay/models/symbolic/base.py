@@ -2,13 +2,13 @@
 
 To add a learner, subclass one of two classes and register it in `assay.models` with one `MODELS.add` line:
 
-`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, a rule). Set
-                  `name`, `Config` (a subclass of `SymbolicConfig`) and give `learn_label(label, examples) -> Learned`:
-                  the formula (of the label's kind, or a truth value for each of its values) and notes for the record.
-                  Saving, loading, answering, `do` and perception are done for you.
+`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, a rule). Set `name`
+                  and `Config` (a subclass of `SymbolicConfig`), and give `learn_label(label, examples)`. It returns
+                  `LearnedFormulas`: the formula (of the label's kind, or a truth value for each of its values) and
+                  notes for the record. Saving, loading, answering, `do` and perception are done for you.
 `SymbolicModel`   (here) what is learned is something else (a tree, weights). Give `learn(examples)`,
-                  `labels_given(concepts)` and, to keep what was learned, `state()` / `set_state()` (plain JSON) and
-                  `arrays()` / `set_arrays()` (numpy arrays, kept in safetensors; never pickles).
+                  `label_probabilities(concepts)` and, to keep what was learned, `state()` / `set_state()` (plain JSON)
+                  and `arrays()` / `set_arrays()` (numpy arrays, kept in safetensors; never pickles).
 
 A learner that searches should have a setting `seconds`, the most it may take: the contract test sets it to a few.
 `examples.codes` are the concepts to learn from (a row an example, a column a concept), `examples.labels` the label
