@@ -2,7 +2,7 @@
 
 To add a learner, subclass one of two classes and register it in `assay.models` with one `MODELS.add` line:
 
-`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, a rule). Set `name`
+`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, rules). Set `name`
                   and `Config` (a subclass of `SymbolicConfig`), and give `learn_label(label, examples)`. It returns
                   `LearnedFormulas`: the formula (of the label's kind, or a truth value for each of its values) and
                   notes for the record. Saving, loading, answering, `do` and perception are done for you.
