@@ -18,10 +18,11 @@ from assay.families.coco.settings import RULES
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot
 from assay.models.symbolic.synthesis.language import ProgramLanguage
-from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of, pack_bits
+from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from benchmarks.timing import Result, rate

@@ -21,7 +21,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
 from assay.counting.counterexample_guided import all_worlds
 from assay.counting.problem import equals
-from assay.counting.solver import OutOfTime, Solver
+from assay.counting.solver import Solver, check_time
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
 from assay.errors import TooLarge
 from assay.logic.formula import TRUE, AllDifferent, Formula, Var
@@ -135,8 +135,7 @@ class MergedReadings:
         key = sources, blake2b(nodes.tobytes(), digest_size=16).digest()
         if key in self.counted:
             return self.counted[key]
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time for counting is used up")
+        check_time(self.deadline)
         total = 0
         for source, (_, places) in enumerate(self.support_values):
             if sources >> source & 1:
@@ -163,10 +162,8 @@ def _by_permutation(knowledge: Knowledge, support: Codes, one_to_one: bool, dead
     sizes = knowledge.space.sizes
     total = 0
     for order in permutations(range(len(sizes))):
-        left = deadline - time.monotonic()
-        if left < 0:
-            raise OutOfTime("the time for counting is used up")
-        total += _with_order(knowledge, support, order, one_to_one, left)
+        check_time(deadline)
+        total += _with_order(knowledge, support, order, one_to_one, deadline - time.monotonic())
     return total
 
 

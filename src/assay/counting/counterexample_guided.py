@@ -17,7 +17,7 @@ from assay.arrays import Array, Codes
 from assay.counting.problem import Problem, Supervised
 from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
-from assay.counting.solver import OutOfTime
+from assay.counting.solver import OutOfTime, check_time
 from assay.errors import TooLarge
 from assay.logic.circuit import Diagram, compile_part
 from assay.logic.formula import TRUE, Compare, Const, Formula, If, Var, conjunction
@@ -115,8 +115,7 @@ def _idle(problem: Problem) -> list[int]:
 
 def find_counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
-    if time.monotonic() > deadline:
-        raise OutOfTime("the time for counting is used up")
+    check_time(deadline)
     knowledge = problem.knowledge
     space = knowledge.space
     meanings = {name: _read(problem, place, reading) for place, name in enumerate(space.names)}

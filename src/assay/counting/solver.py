@@ -26,6 +26,12 @@ class OutOfTime(AssayError):
     exit_code = 1
 
 
+def check_time(deadline: float) -> None:
+    """Raise if the time is up."""
+    if time.monotonic() > deadline:
+        raise OutOfTime("the time for counting is used up")
+
+
 class Solver:
     """Counts the assignments of a space's concepts that satisfy constraints."""
 
@@ -78,8 +84,7 @@ class Solver:
         """Count one connected part by trying the values of one concept, one of those that are alike for all."""
         if part in self.known:
             return self.known[part]
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time for counting is used up")
+        check_time(self.deadline)
         place = self.choice(part)
         mask = self.mask(part)
         alike = self.interchange.alike(part, place).codes if self.space.sizes[place] > 2 else ()

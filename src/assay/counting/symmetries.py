@@ -4,7 +4,6 @@ Each orbit is found by asking whether a symmetry with given first readings exist
 """
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -12,7 +11,7 @@ from itertools import permutations
 import numpy as np
 
 from assay.arrays import Array
-from assay.counting.solver import OutOfTime
+from assay.counting.solver import check_time
 from assay.logic.knowledge import Knowledge
 
 Choice = tuple[int, tuple[int, ...]]
@@ -68,8 +67,7 @@ class Symmetries:
 
     def exists(self, chosen: list[Choice]) -> bool:
         """Return whether some symmetry begins with these readings."""
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time for counting is used up")
+        check_time(self.deadline)
         if not self.fits(chosen):
             return False
         if len(chosen) == len(self.sizes):

@@ -65,20 +65,21 @@ class Diagram:
         `distributions[i]` has a row per example and a column per value of concept `i`.
         """
         mass = np.ones((len(distributions[0]), 1))
-        for place, layer, width in zip(self.order, self.layers, self._next_widths, strict=True):
+        for place, layer, width in zip(self.order, self.layers, self.next_widths, strict=True):
             shares = mass[:, :, None] * np.asarray(distributions[place])[:, None, :]
             mass = _gathered(shares.reshape(len(mass), -1), layer.ravel(), width)
         return mass
 
     @cached_property
-    def _next_widths(self) -> tuple[int, ...]:
+    def next_widths(self) -> tuple[int, ...]:
+        """The number of nodes in the layer after each layer."""
         return (*(len(layer) for layer in self.layers[1:]), len(self.outcomes))
 
     @cached_property
     def counts(self) -> dict[Outcome, int]:
         """The exact number of worlds of each outcome."""
         ways = np.ones(1, dtype=object)
-        for layer, width in zip(self.layers, self._next_widths, strict=True):
+        for layer, width in zip(self.layers, self.next_widths, strict=True):
             following = np.zeros(width, dtype=object)
             np.add.at(following, layer.ravel(), np.repeat(ways, layer.shape[1]))
             ways = following
@@ -100,7 +101,7 @@ class Diagram:
 
         Where no such world has any probability, it is one with as few impossible values as can be.
         """
-        scores = [_logs(np.asarray(distribution)) for distribution in distributions]
+        scores = [log_probabilities(np.asarray(distribution)) for distribution in distributions]
         batch = len(scores[0])
         best = np.broadcast_to(np.where(wanted, 0.0, -np.inf), (batch, len(self.outcomes)))
         choices = []
@@ -158,7 +159,8 @@ def _starts(ways: Array) -> Array:
     return np.concatenate([np.zeros_like(ends[:, :1]), ends[:, :-1]], axis=1)
 
 
-def _logs(array: Array) -> Array:
+def log_probabilities(array: Array) -> Array:
+    """Return logarithms, of 0 a finite one far below all others."""
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(array), IMPOSSIBLE)
 

@@ -183,8 +183,7 @@ class _Encoder:
         """Write that exactly one node of each layer is reached, and that values lead on; return the outcomes."""
         reached = [self.fresh()]
         self.add(reached[0])
-        widths = [*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes)]
-        for place, layer, width in zip(diagram.order, diagram.layers, widths, strict=True):
+        for place, layer, width in zip(diagram.order, diagram.layers, diagram.next_widths, strict=True):
             if width == layer.shape[0] and all((row == number).all() for number, row in enumerate(layer)):
                 continue  # this concept decides nothing here
             following = [self.fresh() for _ in range(width)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
-from assay.logic.circuit import IMPOSSIBLE, Diagram
+from assay.logic.circuit import Diagram, log_probabilities
 from assay.logic.knowledge import Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions
 from assay.logic.tally import true_outcomes
@@ -63,7 +63,11 @@ class Decoder:
                 codes[rows], proven[rows] = self._solved(constraints, some)
         pairs = zip(distributions, codes.T, strict=True)
         logs = np.sum(
-            [_log(np.asarray(distribution))[np.arange(len(codes)), column] for distribution, column in pairs], axis=0
+            [
+                log_probabilities(np.asarray(distribution))[np.arange(len(codes)), column]
+                for distribution, column in pairs
+            ],
+            axis=0,
         )
         lost = (codes < 0).any(axis=1)
         return Decoded(codes, np.where(lost, -np.inf, logs), proven & ~lost, (codes != likely).sum(axis=1))
@@ -102,7 +106,7 @@ class Decoder:
 
     def _searched(self, distributions: list[Array]) -> tuple[Codes, bool]:
         """Return the best world of one example by walking through all groups side by side."""
-        costs = [scores.max() - scores for scores in map(_log, distributions)]
+        costs = [scores.max() - scores for scores in map(log_probabilities, distributions)]
         diagrams = self.limits.of_groups()
         if self.limits.left_out:
             raise KnowledgeError(f"too large to decode under: constraint {self.limits.left_out[0]!r}")
@@ -178,11 +182,6 @@ def _most_probable(diagram: Diagram, distributions: list[Array]) -> Codes:
     rows, size = len(distributions[0]), max(1, CELLS // (diagram.size + 13 * diagram.width))
     parts = [[distribution[start : start + size] for distribution in distributions] for start in range(0, rows, size)]
     return np.concatenate([diagram.most_probable(part, true_outcomes(diagram))[0] for part in parts])
-
-
-def _log(probabilities: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log(probabilities), IMPOSSIBLE)
 
 
 def decode(knowledge: Knowledge, distributions: Sequence[Array]) -> Decoded:

@@ -53,8 +53,7 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
 def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
     """Sweep the layers: the least number of changes on any path to each outcome, then the least to another label."""
     cost = np.zeros((len(codes), 1), dtype=np.int16)
-    widths = (*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes))
-    for place, layer, width in zip(diagram.order, diagram.layers, widths, strict=True):
+    for place, layer, width in zip(diagram.order, diagram.layers, diagram.next_widths, strict=True):
         paid = (codes[:, place, None] != np.arange(layer.shape[1])).astype(np.int16)
         options = (cost[:, :, None] + paid[:, None, :]).reshape(len(codes), -1)
         order = np.argsort(layer.ravel(), kind="stable")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, listed
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listed
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
@@ -42,9 +42,7 @@ class Label:
     @property
     def kind(self) -> Kind:
         """Whether it is a truth value, a number or a symbol."""
-        if isinstance(self.values[0], bool):
-            return "bool"
-        return "int" if isinstance(self.values[0], int) else "symbol"
+        return kind_of_value(self.values[0])
 
 
 @dataclass(frozen=True)

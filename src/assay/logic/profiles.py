@@ -4,7 +4,7 @@ A profile is a class for every feature. Rules over few worlds have their worlds 
 of single concepts have their profiles listed, however many worlds there are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -133,11 +133,8 @@ def _class_move(number: int, feature: GroupedValues, rows: Array, holds: Array) 
 
 def steps_of(name: str, features: Sequence[Feature]) -> Array | None:
     """Return the steps of a concept, or None where every change of it is one."""
-    matching: Iterator[GroupedValues] = (
-        candidate for candidate in features if isinstance(candidate, GroupedValues) and candidate.concept.name == name
-    )
-    feature = next(matching, None)
-    return None if feature is None else feature.steps
+    grouped = (feature for feature in features if isinstance(feature, GroupedValues))
+    return next((feature.steps for feature in grouped if feature.concept.name == name), None)
 
 
 def _refuse_many(profiles: int) -> None:

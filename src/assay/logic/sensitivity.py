@@ -85,10 +85,8 @@ class Changes:
 
     def _first(self, number: int) -> Any:
         part = self.rule.parts[number]
-        if isinstance(part, f.Var):
+        if isinstance(part, (f.Var, f.Const)):
             return self.rule.evaluator.run(part, self.codes)
-        if isinstance(part, f.Const):
-            return self.rule.evaluator.number(part.value)
         inside = [self.values[child] for child in self.rule.inside[number]]
         if isinstance(part, TALLIED):
             self.tallies[number] = _added(part, inside)

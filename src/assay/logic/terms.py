@@ -48,31 +48,33 @@ class Terms:
 
     def _intern(self, op: Op, operands: tuple[Any, ...], parts: Iterable[Term], least: int = 0, most: int = 1) -> Term:
         key = (op, *operands)
-        if key not in self.known:
-            mask = reduce(lambda bits, part: bits | self.nodes[part].mask, parts, 0)
-            self.nodes.append(Node(op, operands, mask, least, most))
-            self.known[key] = len(self.nodes) - 1
+        if key in self.known:
+            return self.known[key]
+        mask = reduce(lambda bits, part: bits | self.nodes[part].mask, parts, 0)
+        return self._add(key, Node(op, operands, mask, least, most))
+
+    def _add(self, key: tuple[Any, ...], node: Node) -> Term:
+        self.nodes.append(node)
+        self.known[key] = len(self.nodes) - 1
         return self.known[key]
 
     def const(self, value: Value) -> Term:
         """Return the term of a value."""
         key = ("const", type(value), value)
-        if key not in self.known:
-            number = value if isinstance(value, int) else ABSENT_NUMBER if value == ABSENT else 0
-            self.nodes.append(Node("const", (value,), 0, number, number))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
+        if key in self.known:
+            return self.known[key]
+        number = value if isinstance(value, int) else ABSENT_NUMBER if value == ABSENT else 0
+        return self._add(key, Node("const", (value,), 0, number, number))
 
     def variable(self, name: str) -> Term:
         """Return the term of a concept."""
         place = self.space.place(name)
         key = ("var", place)
-        if key not in self.known:
-            concept = self.space.concepts[place]
-            numbers = [0] if concept.kind == "symbol" else [_number(v) for v in concept.values]
-            self.nodes.append(Node("var", (place,), 1 << place, min(numbers), max(numbers)))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
+        if key in self.known:
+            return self.known[key]
+        concept = self.space.concepts[place]
+        numbers = [0] if concept.kind == "symbol" else [_number(v) for v in concept.values]
+        return self._add(key, Node("var", (place,), 1 << place, min(numbers), max(numbers)))
 
     # -- truth -----------------------------------------------------------------------------------------------------
 
@@ -279,8 +281,7 @@ class Terms:
         return self._intern("different", tuple(sorted(parts)), parts)
 
     def _value(self, part: Term) -> str | int:
-        value: Value = self.nodes[part].operands[0]
-        return int(value) if isinstance(value, int) else value
+        return _plain(self.nodes[part].operands[0])
 
     def choose(self, condition: Term, then: Term, otherwise: Term) -> Term:
         """Return one term or the other."""

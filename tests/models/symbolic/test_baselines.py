@@ -7,8 +7,8 @@ from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.config import Settings
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
+from assay.models.symbolic.baseline import columns
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.features import columns
 from assay.models.symbolic.perception import one_hot
 
 MIXED = ConceptSpace(

@@ -16,10 +16,11 @@ from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, formula_of, label, read_program
 from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.ilp_files import aleph_modes, popper_bias
+from assay.models.symbolic.bits import pack_bits, unpack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import search
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, clauses_of, definitions
-from assay.models.symbolic.ilp.coverage import Coverage, pack_bits, refined_covers, unpack_bits
+from assay.models.symbolic.ilp.coverage import Coverage, refined_covers
 from assay.models.symbolic.ilp.expressible import express_rule
 from assay.models.symbolic.ilp.learner import Ilp
 from assay.models.symbolic.ilp.search import Candidate, Clock

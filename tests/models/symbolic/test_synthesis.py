@@ -11,11 +11,12 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot
 from assay.models.symbolic.synthesis.language import Costs, ProgramLanguage
 from assay.models.symbolic.synthesis.learner import Synthesis
-from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of, pack_bits
+from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of
 from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget
 from assay.tasks import TASKS
 

@@ -25,46 +25,31 @@ def _short(number: Number) -> Number:
     return number
 
 
-def _divided(left: Number, right: Number) -> Number:
-    if right == 0 and type(right) is int:
-        raise PrologError("division by zero")
-    if type(left) is int and type(right) is int:
-        return left // right if left % right == 0 else left / right
-    return left / right if right else _float_by_zero()
-
-
-def _float_by_zero() -> Number:
-    raise PrologError("division by zero")
-
-
-def _quotient(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    quotient = abs(left) // abs(right)
-    return quotient if (left < 0) == (right < 0) else -quotient
-
-
 def _not_zero(number: Number) -> None:
     if number == 0:
         raise PrologError("division by zero")
 
 
-def _floored(left: Number, right: Number) -> Number:
-    _whole(left, right)
+def _divided(left: Number, right: Number) -> Number:
     _not_zero(right)
-    return left // right
+    whole = type(left) is int and type(right) is int and left % right == 0
+    return left // right if whole else left / right
 
 
-def _modulo(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    return left % right
+def _whole_division(divide: Callable[[Number, Number], Number]) -> Callable[[Number, Number], Number]:
+    """Return a division that refuses fractions and zero."""
+
+    def apply(left: Number, right: Number) -> Number:
+        _whole(left, right)
+        _not_zero(right)
+        return divide(left, right)
+
+    return apply
 
 
-def _remainder(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    return left - right * _quotient(left, right)
+def _quotient(left: Number, right: Number) -> Number:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
 
 
 def _power(left: Number, right: Number) -> Number:
@@ -109,8 +94,9 @@ def _nearest(number: Number) -> Number:
 
 
 TWO: dict[str, Callable[[Number, Number], Number]] = {
-    "+": operator.add, "-": operator.sub, "*": lambda a, b: _short(a * b), "/": _divided, "//": _quotient,
-    "div": _floored, "mod": _modulo, "rem": _remainder, "min": min, "max": max,
+    "+": operator.add, "-": operator.sub, "*": lambda a, b: _short(a * b), "/": _divided,
+    "//": _whole_division(_quotient), "div": _whole_division(operator.floordiv), "mod": _whole_division(operator.mod),
+    "rem": _whole_division(lambda a, b: a - b * _quotient(a, b)), "min": min, "max": max,
     "**": _power, "^": _power, ">>": lambda a, b: _shifted(a, -b), "<<": _shifted, "/\\": _bits(operator.and_),
     "\\/": _bits(operator.or_), "xor": _bits(operator.xor), "gcd": _bits(math.gcd),
     "atan2": lambda a, b: _real(lambda: math.atan2(a, b)), "copysign": lambda a, b: math.copysign(a, b),

@@ -17,7 +17,7 @@ from assay.concepts import ConceptSpace, Value, kind_of_value
 from assay.config import Config
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.literals import WORLD, CountLiteral, Kind, Literal, Term, Way
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name
+from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name, unused_name
 
 MOST_PAIRS = 400
 """Of more pairs of concepts than these none is compared."""
@@ -67,11 +67,8 @@ class Bias:
         names = {relation.name for relation in self.vocabulary.relations}
         literals = []
         for literal in self._drawn_up():
-            name = literal.name
-            while name in names:
-                name += "_"
-            names.add(name)
-            literals.append(_renamed(literal, name))
+            literals.append(_renamed(literal, unused_name(literal.name, names)))
+            names.add(literals[-1].name)
         return tuple(literals)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value, kind_of_value
 from assay.errors import FormulaError
 from assay.logic import formula as f
 from assay.logic.formula import Formula
@@ -34,11 +34,11 @@ class GoalWriter:
             case f.Const(value):
                 return "true" if value else "fail"
             case f.Var():
-                return join_terms([*self.fetch(formula, "true")], ",", "true")
+                return _all([*self.fetch(formula, "true")])
             case f.Not(body):
                 return ("\\+", self.goal(body))
             case f.And(parts):
-                return join_terms([self.goal(part) for part in parts], ",", "true")
+                return _all([self.goal(part) for part in parts])
             case f.Or(parts):
                 return join_terms([self.goal(part) for part in parts], ";", "fail")
             case f.Implies(premise, conclusion):
@@ -47,7 +47,7 @@ class GoalWriter:
                 return self.same([left, right], different=False)
             case f.Xor(parts):
                 goals, terms = self.numbers(parts)
-                return join_terms([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
+                return _all([*goals, ("=:=", ("mod", _total(terms), 2), 1)])
             case f.Compare(operator, left, right):
                 return self.comparison(operator, left, right)
             case f.AllEqual(parts):
@@ -99,7 +99,7 @@ class GoalWriter:
                 concept = self.concept(formula)
                 return "int" if concept is None else concept.kind
             case f.Const(value):
-                return "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "symbol"
+                return kind_of_value(value)
             case f.If(_, then, otherwise):
                 kinds = {self.kind(then), self.kind(otherwise)}
                 return kinds.pop() if len(kinds) == 1 else "symbol" if "symbol" in kinds else "int"
@@ -115,12 +115,12 @@ class GoalWriter:
         """Return a goal that compares two sides."""
         fixed = isinstance(right, f.Const) and right.value != ABSENT and self.kind(left) == self.kind(right)
         if operator in ("==", "!=") and isinstance(left, f.Var) and isinstance(right, f.Const) and fixed:
-            fact = join_terms(self.fetch(left, atom_of(right.value)), ",", "true")
+            fact = _all(self.fetch(left, atom_of(right.value)))
             return fact if operator == "==" else ("\\+", fact)
         if operator in ("==", "!="):
             return self.same([left, right], different=operator == "!=")
         goals, (first, second) = self.numbers([left, right])
-        return join_terms([*goals, (SIGNS[operator], first, second)], ",", "true")
+        return _all([*goals, (SIGNS[operator], first, second)])
 
     def same(self, parts: Sequence[Formula], different: bool) -> Term:
         """Return a goal that says that parts are all equal, or all different."""
@@ -130,7 +130,7 @@ class GoalWriter:
         pairs = [
             (a, b) for at, a in enumerate(terms) for b in (terms[at + 1 :] if different else terms[at + 1 : at + 2])
         ]
-        return join_terms([*goals, *((sign, a, b) for a, b in pairs)], ",", "true")
+        return _all([*goals, *((sign, a, b) for a, b in pairs)])
 
     def member(self, terms: Sequence[Formula], rows: Sequence[tuple[Value, ...]]) -> Term:
         """Return a goal that looks values up in a list of rows."""
@@ -143,10 +143,8 @@ class GoalWriter:
             variables.append(variable)
         cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
         if len(terms) == 1:
-            return join_terms([*goals, ("memberchk", variables[0], list_term(row[0] for row in cells))], ",", "true")
-        return join_terms(
-            [*goals, ("memberchk", ("row", *variables), list_term(("row", *row) for row in cells))], ",", "true"
-        )
+            return _all([*goals, ("memberchk", variables[0], list_term(row[0] for row in cells))])
+        return _all([*goals, ("memberchk", ("row", *variables), list_term(("row", *row) for row in cells))])
 
     # values
 
@@ -176,13 +174,13 @@ class GoalWriter:
         concept, fetched = self.concept(variable), self.fetch(variable, value)
         if concept is None or not concept.optional or variable.name.partition(".")[0] in self.bound:
             return fetched
-        return [(";", ("->", join_terms(fetched, ",", "true"), "true"), ("=", value, absent))]
+        return [(";", ("->", _all(fetched), "true"), ("=", value, absent))]
 
     def _chosen(
         self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], value: Variable
     ) -> Term:
-        first = join_terms([*then[0], ("=", value, then[1][0])], ",", "true")
-        second = join_terms([*other[0], ("=", value, other[1][0])], ",", "true")
+        first = _all([*then[0], ("=", value, then[1][0])])
+        second = _all([*other[0], ("=", value, other[1][0])])
         return (";", ("->", self.goal(condition), first), second)
 
     def value(self, formula: Formula) -> tuple[Goals, Term]:
@@ -208,7 +206,7 @@ class GoalWriter:
                 return self._or_absent(part, result, ABSENT_NUMBER), result
             case f.Var() if (concept := self.concept(part)) is not None and concept.optional:
                 result = Variable()
-                true, false = (join_terms(self.fetch(part, value), ",", "true") for value in ("true", "false"))
+                true, false = (_all(self.fetch(part, value)) for value in ("true", "false"))
                 no = (";", ("->", false, ("=", result, 0)), ("=", result, ABSENT_NUMBER))
                 return [(";", ("->", true, ("=", result, 1)), no)], result
             case f.Quantified("count"):
@@ -251,15 +249,14 @@ class GoalWriter:
 
     def quantification(self, formula: f.Quantified) -> Term:
         """Return a goal over the objects that are there."""
-        if formula.quantifier == "all":
-            ranges, body = self._ranges(formula)
-            return ("forall", join_terms(ranges, ",", "true"), body)
         ranges, body = self._ranges(formula)
-        return join_terms([*ranges, body], ",", "true")
+        if formula.quantifier == "all":
+            return ("forall", _all(ranges), body)
+        return _all([*ranges, body])
 
     def _each(self, formula: f.Quantified) -> Term:
         ranges, body = self._ranges(formula)
-        return join_terms([*ranges, ("once", body)], ",", "true")
+        return _all([*ranges, ("once", body)])
 
     def _ranges(self, formula: f.Quantified) -> tuple[Goals, Term]:
         has = self.vocabulary.relation("has", formula.group).name
@@ -272,6 +269,11 @@ class GoalWriter:
         body = self.goal(formula.body)
         self.bound = before
         return ranges, body
+
+
+def _all(goals: Goals) -> Term:
+    """Return the conjunction of goals."""
+    return join_terms(goals, ",", "true")
 
 
 def _number(value: Value) -> int:

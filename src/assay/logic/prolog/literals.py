@@ -13,8 +13,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.logic.formula import TRUE, AllDifferent, AllEqual, Compare, Const, Formula, Operator, Quantified, Var
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import atom_of
+from assay.logic.prolog.vocabulary import value_text
 
 Kind = Choice["value", "other", "bound", "compare", "relate", "order", "together", "count"]
 Way = Choice["==", "!=", "<", "<=", ">", ">=", "next", "all_different", "all_equal"]
@@ -147,13 +146,3 @@ class CountLiteral(Literal):
             inside.append(f"{self.counted.terms[0].relation}(B,{value_text(self.counted.value)})")
         goal = f"({', '.join(inside)})" if len(inside) > 1 else inside[0]
         return f"{self.head()} :- aggregate_all(count, {goal}, N), N {SIGNS[self.way][0]} {self.value}."
-
-
-def value_text(value: Value) -> str:
-    """Return a value as Prolog writes it.
-
-    >>> in_prolog(True), in_prolog(3), in_prolog("Red one")
-    ('true', '3', "'Red one'")
-    """
-    atom = atom_of(value)
-    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))

@@ -186,11 +186,16 @@ class _Reader:
         is_infix = token.kind == "atom" and token.value in INFIX and token.value not in PREFIX
         return is_infix and not token.calls
 
-    def arguments(self, depth: int) -> list[Term]:
+    def terms(self, depth: int) -> list[Term]:
+        """Read terms between commas."""
         terms = [self.expression(999, depth + 1)]
         while self.at_punct(","):
             self.at += 1
             terms.append(self.expression(999, depth + 1))
+        return terms
+
+    def arguments(self, depth: int) -> list[Term]:
+        terms = self.terms(depth)
         self.expect(")")
         return terms
 
@@ -211,10 +216,7 @@ class _Reader:
         if self.at_punct("]"):
             self.at += 1
             return NIL
-        items = [self.expression(999, depth + 1)]
-        while self.at_punct(","):
-            self.at += 1
-            items.append(self.expression(999, depth + 1))
+        items = self.terms(depth)
         tail: Term = NIL
         if self.at_punct("|"):
             self.at += 1

@@ -22,17 +22,8 @@ PATTERN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "s": " ",
-    "e": "\x1b",
-}
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "s": " ", "e": "\x1b",
+}  # fmt: skip
 ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]+)\\?|([0-7]+)\\|(\n)|(.))", re.DOTALL)
 LONGEST = 5_000_000
 

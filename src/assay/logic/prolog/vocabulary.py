@@ -6,7 +6,7 @@ or that would clash get the kind of object in front: `car_length`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -16,7 +16,7 @@ import numpy as np
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
 from assay.logic.prolog.program import BUILT_IN, library
-from assay.logic.prolog.terms import Key, Term, intern_atom
+from assay.logic.prolog.terms import Key, Term, intern_atom, quoted_atom
 
 WORLD = "w"
 """The world where facts are about one only."""
@@ -53,6 +53,16 @@ def atom_of(value: Value) -> Term:
     return value if isinstance(value, int) else intern_atom(value)
 
 
+def value_text(value: Value) -> str:
+    """Return a value as Prolog writes it.
+
+    >>> in_prolog(True), in_prolog(3), in_prolog("Red one")
+    ('true', '3', "'Red one'")
+    """
+    atom = atom_of(value)
+    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
+
+
 def plain_name(text: str) -> str:
     """Return a name that Prolog takes without quotes.
 
@@ -81,7 +91,7 @@ class Vocabulary:
         """The kind of object of each group of slots, all different."""
         kinds: dict[str, str] = {}
         for group, slots in self.space.groups.items():
-            kinds[group] = _unused(kind_of_slots(slots), kinds.values())
+            kinds[group] = unused_name(kind_of_slots(slots), kinds.values())
         return kinds
 
     @cached_property
@@ -90,8 +100,8 @@ class Vocabulary:
         taken: set[str] = set()
         relations: list[Relation] = []
         for group, kind in self.kinds.items():
-            relations.append(Relation(_unused(f"has_{kind}", taken), "has", ("world", kind), group))
-            relations.append(Relation(_unused(f"{kind}_num", taken), "number", (kind, "int"), group))
+            relations.append(Relation(unused_name(f"has_{kind}", taken), "has", ("world", kind), group))
+            relations.append(Relation(unused_name(f"{kind}_num", taken), "number", (kind, "int"), group))
             taken.update(relation.name for relation in relations)
         if any(len(slots) > 1 for slots in self.space.groups.values()):
             kinds = tuple(self.kinds.values())
@@ -213,8 +223,9 @@ class Vocabulary:
         return self._presence[key]
 
 
-def _unused(name: str, taken: Iterable[str]) -> str:
-    while name in set(taken):
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with underscores after it if it is taken."""
+    while name in taken:
         name += "_"
     return name
 

@@ -12,8 +12,8 @@ from assay.logic.knowledge import Knowledge, Label
 from assay.logic.prolog.goal_writer import GoalWriter
 from assay.logic.prolog.program import BUILT_IN, library
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Variable, join_terms, quoted_atom
-from assay.logic.prolog.vocabulary import WORLD, Vocabulary, atom_of, plain_name
+from assay.logic.prolog.terms import Term, Variable, join_terms
+from assay.logic.prolog.vocabulary import WORLD, Vocabulary, plain_name, value_text
 
 VIOLATES = "violates"
 
@@ -35,7 +35,7 @@ def _cell(cell: Term, kind: str, world: str, vocabulary: Vocabulary) -> str:
         return world
     if kind in vocabulary.kinds.values():
         return f"{world}_{cell}"
-    return str(cell) if isinstance(cell, int) else quoted_atom(cell)
+    return value_text(cell)
 
 
 def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
@@ -46,8 +46,8 @@ def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
         for number, code in enumerate(np.asarray(labels)[:, place].tolist(), first):
             world = f"{WORLD}{number}"
             if label.kind != "bool":
-                value = atom_of(label.values[code]) if code >= 0 else ABSENT
-                lines.append(f"{names[label.name]}({world},{value if isinstance(value, int) else quoted_atom(value)}).")
+                value = value_text(label.values[code] if code >= 0 else ABSENT)
+                lines.append(f"{names[label.name]}({world},{value}).")
             elif label.values[code] is True:
                 lines.append(f"{names[label.name]}({world}).")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from assay.arrays import Array
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Label
 from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.vocabulary import plain_name
+from assay.logic.prolog.vocabulary import plain_name, unused_name
 from assay.models.alpha_ilp.beam_search import Beam, SearchLimits, ground_clause
 from assay.models.alpha_ilp.clause_weights import MARGIN, Descent, WeightedClauses, learn_weights, warm_up
 from assay.models.alpha_ilp.modes import Modes
@@ -168,9 +168,7 @@ class AlphaIlp(FormulaModel):
         """Return the predicate that says that a label has a value."""
         plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
         used = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
-        while plain in used:
-            plain += "_"
-        return plain
+        return unused_name(plain, used)
 
     def program(self, label: Label) -> str:
         """Return what was learned of a label as a Prolog program: clauses, and what their literals mean."""

@@ -6,8 +6,7 @@ from typing import Literal
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.logic.knowledge import Label
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, atom_of
+from assay.logic.prolog.vocabulary import Relation, Vocabulary, value_text
 from assay.logic.prolog.write import facts_text
 
 Form = Literal["formula", "prolog", "words"]
@@ -82,13 +81,8 @@ def _predicate(relation: Relation) -> str:
         return f"- `{name}({kinds[0]}, N)`: its place, from 1 on"
     if relation.what == "before":
         return f"- `{name}({kinds[0]}1, {kinds[0]}2)`: the first comes before the second"
-    values = ", ".join(_atom(value) for value in relation.values)
+    values = ", ".join(value_text(value) for value in relation.values)
     return f"- `{name}({kinds[0]}, V)`: V is one of {values}"
-
-
-def _atom(value: Value) -> str:
-    atom = atom_of(value)
-    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
 
 
 def describe_example(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:

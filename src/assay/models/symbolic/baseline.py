@@ -5,16 +5,18 @@ scikit-learn learns them; what it has learned is kept as arrays and answered fro
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError
 from assay.models.symbolic.base import SymbolicConfig, SymbolicModel
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.features import Encoding, columns
+
+Encoding = Literal["numbers", "values", "both"]
 
 
 class BaselineConfig(SymbolicConfig):
@@ -81,6 +83,24 @@ class Baseline(SymbolicModel):
         for key, array in arrays.items():
             label, _, part = key.partition(".")
             self.parts[label][part] = array
+
+
+def columns(space: ConceptSpace, probabilities: Sequence[Array], encoding: Encoding) -> Array:
+    """Return a row of numbers for each example.
+
+    `numbers`  a number as itself (its mean where uncertain), a truth value as 0 or 1, a symbol as a column a value
+    `values`   the probability of each value of each concept
+    """
+    parts = [part for c, p in zip(space.concepts, probabilities, strict=True) for part in _columns(c, p, encoding)]
+    return np.concatenate(parts, axis=1)
+
+
+def _columns(concept: Concept, probabilities: Array, encoding: Encoding) -> list[Array]:
+    ordered = not concept.optional and concept.kind != "symbol"
+    if not ordered or encoding == "values":
+        return [np.asarray(probabilities)]
+    mean = probabilities @ np.array([float(value) for value in concept.values if not isinstance(value, str)])
+    return [mean[:, None]] + ([np.asarray(probabilities)] if encoding == "both" else [])
 
 
 def _scale(inputs: Array) -> dict[str, Array]:

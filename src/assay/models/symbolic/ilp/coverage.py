@@ -17,33 +17,8 @@ from assay.concepts import ABSENT, Slot
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.literals import CountLiteral, Term
+from assay.models.symbolic.bits import WORD, pack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
-
-WORD = 64
-
-
-def pack_bits(truths: Array) -> Array:
-    """Return truth values along the last axis as bits, 64 a word.
-
-    >>> packed(np.array([True, False, True])).tolist()
-    [5]
-    """
-    bytes_ = np.packbits(truths, axis=-1, bitorder="little")
-    short = -bytes_.shape[-1] % 8
-    if short:
-        bytes_ = np.concatenate([bytes_, np.zeros((*bytes_.shape[:-1], short), dtype=np.uint8)], axis=-1)
-    return np.ascontiguousarray(bytes_).view(np.uint64)
-
-
-def unpack_bits(words: Array, size: int) -> Array:
-    """Return what `packed` made of so many truth values."""
-    bytes_ = np.ascontiguousarray(words).view(np.uint8)
-    return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
-
-
-def count_bits(words: Array) -> Array:
-    """Return how many bits are set along the last axis."""
-    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)

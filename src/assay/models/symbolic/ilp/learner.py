@@ -18,10 +18,11 @@ from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.vocabulary import plain_name
 from assay.logic.prolog.write import label_names
 from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.bits import count_bits, pack_bits
 from assay.models.symbolic.examples import Examples, LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
-from assay.models.symbolic.ilp.coverage import Coverage, count_bits, pack_bits
+from assay.models.symbolic.ilp.coverage import Coverage
 from assay.models.symbolic.ilp.expressible import ClauseWriter, express_rule
 from assay.models.symbolic.ilp.search import CandidatePool, Clock, Search, Target
 from assay.models.symbolic.ilp.set_cover import CoverSolver, Theory

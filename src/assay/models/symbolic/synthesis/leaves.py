@@ -14,6 +14,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.synthesis.language import (
     Costs,
     Family,
@@ -28,7 +29,6 @@ UNITS = 8
 """Costs are counted in eighths of a bit, so that programs of equal cost form a level."""
 MOST_SUBSETS = 20_000
 """Groups of more objects are left out where there would be more of them in a family."""
-WORD = 64
 
 Make = Callable[[int], Formula]
 
@@ -51,19 +51,6 @@ class LeafBlock:
     def of_cost(self, cost: int) -> slice:
         """Return the rows of one cost."""
         return slice(*np.searchsorted(self.costs, [cost, cost + 1]).tolist())
-
-
-def pack_bits(truth: Array) -> Array:
-    """Return truth values (rows x examples) as words of 64 bits.
-
-    >>> packed(np.array([[True, False, True]])).tolist()
-    [[5]]
-    """
-    rows, examples = truth.shape
-    whole = -(-examples // WORD) * WORD
-    padded = np.zeros((rows, whole), dtype=bool)
-    padded[:, :examples] = truth
-    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view(np.uint64)
 
 
 def units(bits: float) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.formula import Const, Formula
+from assay.models.symbolic.bits import count_bits, pack_bits
 from assay.models.symbolic.synthesis.bank import (
     AND,
     LEAF,
@@ -28,7 +29,7 @@ from assay.models.symbolic.synthesis.bank import (
     negate,
 )
 from assay.models.symbolic.synthesis.language import Costs
-from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, pack_bits, units
+from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, units
 
 ROWS = 1 << 20
 """How many programs are joined at a time."""
@@ -228,8 +229,8 @@ class ProgramSearch:
         blocks = self.bank.blocks
         words = np.concatenate([self.bank.words, *(block.words for block in blocks)])
         costs = np.concatenate([self.bank.costs, *(block.costs for block in blocks)])
-        missing, extra = _counted(~words & self.target), _counted(words & ~self.target)
-        never = int(_counted(self.target[None, :])[0])
+        missing, extra = count_bits(~words & self.target), count_bits(words & ~self.target)
+        never = int(count_bits(self.target[None, :])[0])
         worth = costs + wrong * (missing + extra)
         first = int(worth.argmin())
         best = (int(worth[first]), -1, first, first, int(missing[first] + extra[first]))
@@ -237,7 +238,7 @@ class ProgramSearch:
             near = np.argsort(costs + wrong * (of_missing * missing + of_extra * extra), kind="stable")[:NEAR]
             near_words, prices = words[near], costs[near] + self.prices[operation]
             for place in range(1, len(near)):
-                errors = _counted(_applied(operation, near_words[:place], near_words[place]) ^ self.target)
+                errors = count_bits(_applied(operation, near_words[:place], near_words[place]) ^ self.target)
                 whole = prices[:place] + costs[near[place]] + wrong * errors
                 hit = int(whole.argmin())
                 if whole[hit] < best[0]:
@@ -265,7 +266,3 @@ def _applied(operation: int, left: Array, right: Array) -> Array:
     if operation == AND:
         return left & right
     return left | right if operation == OR else left ^ right
-
-
-def _counted(words: Array) -> Array:
-    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
