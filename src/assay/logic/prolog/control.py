@@ -1,12 +1,11 @@
 """Control: conjunction, disjunction, cut, if-then-else, negation, and all that collects answers."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.logic.prolog import arithmetic
-from assay.logic.prolog.environment import CUT, STOP, Env, Make, Rest, Run, Step, done
-from assay.logic.prolog.goals import Goals
+from assay.logic.prolog.environment import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
 from assay.logic.prolog.store import ORDER, compare, in_order
 from assay.logic.prolog.terms import (
     Key,
@@ -22,10 +21,14 @@ from assay.logic.prolog.terms import (
 )
 
 
-class Control(Goals, ABC):
+class Control(ClauseEnvironment, ABC):
     """Makes the functions of control goals; `local` says that a cut belongs to a condition."""
 
     local = False
+
+    @abstractmethod
+    def goal(self, term: Term) -> Make:
+        """Return how to make a goal's function."""
 
     def conjunction(self, term: Term) -> Make:
         """Compile `a, b`."""

@@ -125,6 +125,10 @@ class Literal:
         return f"{self.name}({','.join(names[: max(self.arity, 1)])})"
 
 
+TermsAndGroups = tuple[tuple[Term, ...], tuple[str, ...]]
+"""The terms of a literal and the groups of its arguments."""
+
+
 @dataclass(frozen=True)
 class CountLiteral(Literal):
     """How many objects of a group have a value; how many there are, where no literal says which value."""
@@ -146,3 +150,12 @@ class CountLiteral(Literal):
             inside.append(f"{self.counted.terms[0].relation}(B,{value_text(self.counted.value)})")
         goal = f"({', '.join(inside)})" if len(inside) > 1 else inside[0]
         return f"{self.head()} :- aggregate_all(count, {goal}, N), N {SIGNS[self.way][0]} {self.value}."
+
+
+def literals_by_terms(literals: Sequence[Literal]) -> dict[TermsAndGroups, list[int]]:
+    """Return the numbers of the literals that ask for the same terms, which are looked up together; not of counts."""
+    alike: dict[TermsAndGroups, list[int]] = {}
+    for number, literal in enumerate(literals):
+        if not isinstance(literal, CountLiteral):
+            alike.setdefault((literal.terms, literal.groups), []).append(number)
+    return alike

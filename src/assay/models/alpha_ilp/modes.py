@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import Literal
+from assay.logic.prolog.literals import Literal, literals_by_terms
 from assay.logic.prolog.vocabulary import Vocabulary
 
 MOST_ATOMS = 4096
@@ -84,12 +84,9 @@ def clashing_pairs(literals: Sequence[Literal]) -> Array:
 
 def alike_pairs(literals: Sequence[Literal], test: Test) -> Array:
     """Return of which two literals that ask for the same single term something is true, given their tables."""
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for number, literal in enumerate(literals):
-        if len(literal.terms) == 1:
-            alike.setdefault((literal.groups, literal.terms), []).append(number)
     pairs = np.zeros((len(literals), len(literals)), dtype=bool)
-    for members in alike.values():
+    single = [members for (terms, _), members in literals_by_terms(literals).items() if len(terms) == 1]
+    for members in single:
         tables = {number: literals[number].table() for number in members}
         for left, right in product(members, repeat=2):
             pairs[left, right] = test(tables[left], tables[right])

@@ -15,12 +15,11 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import CountLiteral, Literal, Term
+from assay.logic.prolog.literals import CountLiteral, Literal, Term, literals_by_terms
 from assay.models.alpha_ilp.modes import clashing_pairs
 
 FALSE, TRUE = 0, 1
 LEAST = 1e-6
-Kinds = tuple[tuple[Term, ...], tuple[str, ...]]
 
 
 class GroundAtoms:
@@ -83,7 +82,7 @@ class GroundAtoms:
         rows = len(concepts[0])
         there = self._presence(concepts)
         truths: list[Tensor | None] = [None] * len(self.literals)
-        for (terms, groups), numbers in self._alike.items():
+        for (terms, groups), numbers in literals_by_terms(self.literals).items():
             tables = torch.from_numpy(np.stack([self.literals[n].table() for n in numbers])).to(concepts[0])
             tabled = self._tabled(tables, terms, groups, concepts)
             for place, number in enumerate(numbers):
@@ -93,14 +92,6 @@ class GroundAtoms:
                 truths[number] = self._counted(literal, there, concepts)[None]
         always = concepts[0].new_ones(1, rows)
         return torch.cat([always * 0, always, *there.values(), *(truth for truth in truths if truth is not None)])
-
-    @cached_property
-    def _alike(self) -> dict[Kinds, list[int]]:
-        groups: dict[Kinds, list[int]] = {}
-        for number, literal in enumerate(self.literals):
-            if not isinstance(literal, CountLiteral):
-                groups.setdefault((literal.terms, literal.groups), []).append(number)
-        return groups
 
     def _presence(self, concepts: Sequence[Tensor]) -> dict[str, Tensor]:
         """Return how likely it is that each slot holds an object: its attributes are witnesses of the same fact."""

@@ -6,7 +6,7 @@ tells, or the model is asked about each example, with the rule that it gave.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,26 +40,26 @@ class InContext(FormulaModel):
 
     name = "incontext"
     Config: ClassVar[type[SymbolicConfig]] = InContextConfig
+    config: InContextConfig
 
     def begin(self) -> None:
         """Open the ledger, and refuse what cannot be asked."""
         super().begin()
-        self.settings = cast(InContextConfig, self.config)
-        self.ledger = ledger_of(self.settings)
+        self.ledger = ledger_of(self.config)
         self.where = "not asked"
         self._talk: Conversation | None = None
         self._train: SplitData | None = None
         self._asks_any = False
-        if self.settings.classify == "ask":  # this one speaks of no concepts; the class declares what is so by default
+        if self.config.classify == "ask":  # this one speaks of no concepts; the class declares what is so by default
             vars(self).update(has_concepts=False, can_intervene=False)
-        if self.settings.form == "prolog" and any(label.kind != "bool" for label in self.knowledge.labels):
+        if self.config.form == "prolog" and any(label.kind != "bool" for label in self.knowledge.labels):
             raise ConfigError("form=prolog needs labels that are true or false; use form=formula")
 
     @property
     def conversation(self) -> Conversation:
         """The conversation, opened when first needed."""
         if self._talk is None:
-            self._talk = open_conversation(self.settings, self.seed, self.ledger)
+            self._talk = open_conversation(self.config, self.seed, self.ledger)
             self.where = "local" if self._talk.client.endpoint.local else "remote"
         return self._talk
 
@@ -89,8 +89,8 @@ class InContext(FormulaModel):
         rule = self.conversation.read(
             messages.opening(parts),
             f"rule of {label.name}",
-            lambda reply: read_rule(reply, self.settings.form, label, self.space, shots),
-            lambda problem: fill_prompt("not_a_rule", problem=problem, form=self.settings.form, head=HEAD),
+            lambda reply: read_rule(reply, self.config.form, label, self.space, shots),
+            lambda problem: fill_prompt("not_a_rule", problem=problem, form=self.config.form, head=HEAD),
         )
         notes: dict[str, Any] = {"shots": len(rows), "prompt": _readable(parts)}
         if isinstance(rule, ReadFailure):
@@ -106,17 +106,17 @@ class InContext(FormulaModel):
     def _chosen(self, label: Label, examples: LabelExamples) -> Array:
         """Return which examples are shown: all, or as many of each answer as can be, in a random order."""
         order = self.rng("shots", label.name).permutation(len(examples))
-        if len(order) <= self.settings.shots:
+        if len(order) <= self.config.shots:
             return order
         turns = np.zeros(len(order), dtype=np.int64)
         for code in np.unique(examples.targets):
             mine = examples.targets[order] == code
             turns[mine] = np.arange(mine.sum())
-        return order[np.sort(np.argsort(turns, kind="stable")[: self.settings.shots])]
+        return order[np.sort(np.argsort(turns, kind="stable")[: self.config.shots])]
 
     def _rule_parts(self, label: Label, examples: LabelExamples, rows: Array) -> list[Part]:
         """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
-        form, first = self.settings.form, "rule_from_images" if self.settings.show == "images" else "rule_from_symbols"
+        form, first = self.config.form, "rule_from_images" if self.config.show == "images" else "rule_from_symbols"
         words = vocabulary(self.space, form)
         parts = [text_part(fill_prompt(first, count=len(rows), values=values_in_words(label), vocabulary=words))]
         place = self.knowledge.label_names.index(label.name)
@@ -136,17 +136,17 @@ class InContext(FormulaModel):
 
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
         """Return an example as it is shown: a description, or else a picture."""
-        if self.settings.show == "images":
+        if self.config.show == "images":
             return "", [picture_part(data.pngs[row])]
-        if self.settings.show == "text":
+        if self.config.show == "text":
             return data.texts[row], []
-        return describe_example(self.space, codes, self.settings.form, number), []
+        return describe_example(self.space, codes, self.config.form, number), []
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
     def predict(self, data: SplitData, do: Mapping[str, Array] | None = None) -> Predictions:
         """Answer for every example: by the formula on concepts, or by asking. Where there is no rule, say nothing."""
-        if self.settings.classify == "evaluate":
+        if self.config.classify == "evaluate":
             predictions = super().predict(data, do)
             labels = {
                 name: a if name not in self.failures else _silence(len(data)) for name, a in predictions.labels.items()
@@ -161,7 +161,7 @@ class InContext(FormulaModel):
             )
         if do:
             raise ConfigError("a model that is asked about pictures has no concepts to set; use classify=evaluate")
-        if not self._asks_any and data.name not in self.settings.splits:
+        if not self._asks_any and data.name not in self.config.splits:
             raise MissingPerception(f"split {data.name!r} is not among those that the model is asked about; set splits")
         labels = {label.name: self._ask_labels(label, data) for label in self.knowledge.labels}
         return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.about())
@@ -183,9 +183,7 @@ class InContext(FormulaModel):
         if "failed" in notes:
             return _silence(len(data))
         codes = (
-            most_probable_codes(self.perception.probabilities(data))
-            if self.settings.show == "symbols"
-            else data.concepts
+            most_probable_codes(self.perception.probabilities(data)) if self.config.show == "symbols" else data.concepts
         )
         codes_of_answers = self.conversation.each(
             lambda row: self._class(label, notes, data, codes, row), range(len(data))
@@ -203,8 +201,8 @@ class InContext(FormulaModel):
             values=choices,
             rule=notes["words"],
             program=notes["text"],
-            form=self.settings.form,
-            vocabulary=vocabulary(self.space, self.settings.form),
+            form=self.config.form,
+            vocabulary=vocabulary(self.space, self.config.form),
             choices=choices,
         )
         answer = self.conversation.read(

@@ -16,7 +16,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Slot
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import CountLiteral, Term
+from assay.logic.prolog.literals import CountLiteral, Term, literals_by_terms
 from assay.models.symbolic.bits import WORD, pack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
 
@@ -57,14 +57,9 @@ class Coverage:
     @cached_property
     def bits(self) -> tuple[Array, ...]:
         """The bits of each literal: an axis for each object, and words."""
-        tables: dict[int, Array] = {}
-        alike: dict[tuple[tuple[Term, ...], tuple[str, ...]], list[int]] = {}
-        for number, literal in enumerate(self.bias.literals):
-            if isinstance(literal, CountLiteral):
-                tables[number] = self._counted(literal)
-            else:
-                alike.setdefault((literal.terms, literal.groups), []).append(number)
-        for (terms, groups), numbers in alike.items():
+        literals = enumerate(self.bias.literals)
+        tables = {number: self._counted(literal) for number, literal in literals if isinstance(literal, CountLiteral)}
+        for (terms, groups), numbers in literals_by_terms(self.bias.literals).items():
             stacked = np.stack([self.bias.literals[number].table() for number in numbers])
             bits = self._tabled(stacked, terms, groups)
             tables.update(zip(numbers, bits, strict=True))
