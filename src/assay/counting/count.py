@@ -1,4 +1,4 @@
-"""`count_readings`: the number of optimal readings of a rule under a family, on a support, within a budget."""
+"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
 
 import math
 import time
@@ -62,7 +62,7 @@ def count_readings(
 ) -> ReadingCount:
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
 
-    `shown` names concepts that are shown to the model, all of their values (None) or some. Entries that no world of the
+    `supervised` names concepts with supervision, on all of their values (None) or some. Entries that no world of the
     support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does.
 
     >>> from assay.concepts import bits

@@ -104,7 +104,7 @@ def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
 
 
 def _idle(problem: Problem) -> list[int]:
-    """Return the entries that no label depends on in any world, shown ones aside: any reading of them will do."""
+    """Return the unsupervised entries that no label depends on in any world: any value for them keeps the labels."""
     diagram = problem.knowledge.diagram
     layers = zip(diagram.order, diagram.layers, strict=True)
     deciding = {place for place, layer in layers if (layer != layer[:, :1]).any()}

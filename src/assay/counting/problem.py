@@ -1,4 +1,4 @@
-"""The counting problem: entries as variables, and one constraint for each world that training shows."""
+"""The counting problem: entries as variables, and one constraint for each world in the training support."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from assay.logic.knowledge import Knowledge, Label
 from assay.logic.traverse import substitute
 
 Supervised = Mapping[str, Iterable[Value] | None]
-"""Concepts that are shown to the model, all of their values (None) or some."""
+"""Concepts with supervision, on all of their values (None) or some."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Knowledge, a family of readings, the support (distinct worlds as codes), and the entries that are shown."""
+    """Knowledge, a class of readings, the support (distinct worlds as codes), and the supervised entries."""
 
     knowledge: Knowledge
     family: ReadingClass
@@ -30,7 +30,7 @@ class Problem:
     supervised: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
 
     def supervise(self, supervised: Supervised) -> "Problem":
-        """Return the problem where the entries that decide these concepts, or some values of them, are shown too."""
+        """Return the problem with supervision on the entries that decide these concepts, or some of their values."""
         space, keys = self.knowledge.space, set(self.supervised)
         for name, values in supervised.items():
             column = space.place(name)
@@ -73,7 +73,7 @@ class Problem:
         return tuple(entry.right for entry in self.entries)
 
     def constraints(self) -> list[Formula]:
-        """Return what makes a reading optimal: the labels of the support stay, and shown entries are right."""
+        """Return the constraints of an optimal reading: it keeps all labels, and supervised entries are right."""
         space = self.knowledge.space
         formulas = [ground_formula(label.formula, space) for label in self.knowledge.labels]
         labels = self.knowledge.labels_of(self.support)

@@ -1,7 +1,8 @@
-"""Families of readings: what a reading may look at when it decides the value of a concept.
+"""Classes of readings (concept mappings, `--family`): what a reading may depend on when it decides a concept's value.
 
-A reading is a table of *entries*. An entry belongs to what is read (a concept, an encoder group, an object's attribute)
-and to what is truly there; its value is what the reading says. A family tells which entry decides which concept.
+A reading maps true concepts to predicted ones. It is a table of *entries*: an entry belongs to what is read (a concept,
+an encoder group, an object's attribute) and to its ground truth, and its value is what the reading predicts. A class of
+readings says which entry decides which concept.
 """
 
 import math
@@ -25,7 +26,7 @@ READING_CLASSES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class ReadingEntry:
-    """A cell of a reading's table: what is read, what is truly there, and what may be said."""
+    """An entry of a reading's table: what is read, the ground truth, and the values that may be predicted."""
 
     owner: str
     truth: tuple[Value, ...]
@@ -40,7 +41,7 @@ class ReadingEntry:
 
 
 def check_reading_class(name: str) -> ReadingClass:
-    """Return the family of this name."""
+    """Return the class of readings of this name."""
     if name not in READING_CLASSES:
         raise ConfigError(f"no family of readings named {name!r}{suggestion(name, READING_CLASSES)}")
     return name  # type: ignore[return-value]
@@ -56,7 +57,7 @@ class Cell:
 
 
 def cells(space: ConceptSpace, family: ReadingClass) -> list[Cell]:
-    """Return, for each concept, what decides how it is read; for families that read each concept in one place."""
+    """Return, for each concept, what decides how it is read; for classes that read each concept in one place."""
     places = range(len(space))
     if family == "per-concept":
         return [Cell(space.names[i], (i,), i) for i in places]
@@ -88,7 +89,7 @@ def _must_be_alike(space: ConceptSpace, first: Slot, second: Slot) -> None:
 
 
 def most_readings(space: ConceptSpace, family: ReadingClass) -> int:
-    """Return the number of readings of a family, optimal or not, in worlds where slots are whole or empty."""
+    """Return the number of readings of a class, optimal or not, in worlds where slots are whole or empty."""
     ways = 1
     for cell in {cell.owner: cell for cell in cells(space, family)}.values():
         entries = math.prod(len(space.concepts[column].present) for column in cell.columns)

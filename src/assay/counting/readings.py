@@ -19,7 +19,7 @@ from assay.seeds import rng_for
 
 @dataclass(frozen=True)
 class LabellingStep:
-    """A step of a labelling plan: what is shown, in words, and how many readings are left."""
+    """A step of a labelling plan: what to supervise, in words, and how many readings are left."""
 
     supervised: str
     left: int
@@ -33,7 +33,7 @@ SAMPLED = 500
 
 
 class Readings:
-    """The optimal readings of a problem, counted once and asked often."""
+    """The optimal readings of a problem: their number, samples of them, and plans to rule out all but the right one."""
 
     def __init__(self, problem: Problem, seconds: float = float("inf")) -> None:
         self.problem = problem
@@ -122,14 +122,14 @@ class Readings:
         return sorted(wrong, key=lambda reading: (wrong[reading], reading))[:count]
 
     def plan(self, seconds: float = PLANNING) -> list[LabellingStep]:
-        """Return what to show, one entry after the other, each removing as many readings as one can.
+        """Return what to supervise, one entry after the other, each removing as many readings as possible.
 
         A plan that its budget cuts short ends with more than one reading left.
         """
         return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)], seconds)
 
     def plan_examples(self, seconds: float = PLANNING) -> list[LabellingStep]:
-        """Return which worlds of the support to show whole, one after the other, each removing as many as one can."""
+        """Return which worlds to annotate fully, one by one, each removing as many readings as possible."""
         problem, space = self.problem, self.problem.knowledge.space
         options = []
         for codes in problem.support.tolist():
@@ -155,14 +155,14 @@ class Readings:
         return steps
 
     def _after(self, part: Part, mask: int, numbers: tuple[int, ...]) -> tuple[Part, int, int]:
-        """Return what is left of a part once entries are shown: the part, the entries shown, the number of readings."""
+        """Return what is left of a part after supervision: the part, the supervised entries, the number of readings."""
         for number in numbers:
             part = self.solver.assign(part, number, self.problem.truth[number])
             mask |= 1 << number
         return part, mask, self.solver.count(part) * self.solver.free(self.solver.mask(part) | mask)
 
     def least_to_show(self, most: int = 4) -> tuple[ReadingEntry, ...] | None:
-        """Return the fewest entries that, shown, leave only the right reading; None if more than `most` are needed."""
+        """Return the fewest entries to supervise that leave only the right reading; None if more than `most`."""
         for size in range(most + 1):
             for chosen in combinations(range(len(self.problem.entries)), size):
                 if self._after(self.part, 0, chosen)[2] == 1:

@@ -15,7 +15,7 @@ from assay.counting.solver import check_time
 from assay.logic.knowledge import Knowledge
 
 Choice = tuple[int, tuple[int, ...]]
-"""Which true concept is read, and for each of its values the value that is said."""
+"""Which true concept is read, and for each of its values the predicted value."""
 
 
 def truth_table(knowledge: Knowledge) -> Array:
@@ -27,7 +27,7 @@ def truth_table(knowledge: Knowledge) -> Array:
 
 
 def count_distinct_values(table: Array, axis: int) -> int:
-    """Return how many kinds of values a concept has, as far as the labels can tell; one if it does not matter."""
+    """Return how many values of a concept the labels distinguish; one if it does not matter."""
     return len(np.unique(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1), axis=0))
 
 
@@ -75,7 +75,7 @@ class Symmetries:
         return any(self.exists([*chosen, choice]) for choice in self.choices(len(chosen), chosen))
 
     def fits(self, chosen: list[Choice]) -> bool:
-        """Return whether the labels are spread alike once these concepts are known, read this way and as they are."""
+        """Return whether the label counts agree once these concepts are known, as read this way and as they are."""
         width = len(chosen)
         left = [axis for axis in range(len(self.sizes)) if axis not in {other for other, _ in chosen}]
         read = self.table.sum(axis=tuple(range(width, len(self.sizes))))

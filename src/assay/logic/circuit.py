@@ -1,6 +1,6 @@
 """Exact inference: formulas compiled into a layered multi-valued decision diagram.
 
-Layer `l` asks for one concept; a node is a residual of the formulas; equal residuals are one node. Every path from the
+Layer `l` reads one concept; a node is a residual of the formulas; equal residuals are one node. Every path from the
 root to an outcome is one set of worlds, so probabilities, counts, the best world, and the world of a given rank are
 each one sweep over the layers. `assay.models` has the same sweep in torch, with gradients.
 """
@@ -119,7 +119,7 @@ class Diagram:
 
 @dataclass(frozen=True)
 class WorldRanking:
-    """The worlds with certain outcomes, numbered from 0: any one can be asked for, and found again."""
+    """The worlds with some outcomes, numbered from 0: worlds can be looked up by rank, and ranks by world."""
 
     diagram: Diagram
     total: int

@@ -45,7 +45,7 @@ class Decoded:
 
 
 class Decoder:
-    """Decodes batches for one knowledge; what is compiled is kept."""
+    """Decodes batches for one knowledge; compiled diagrams are cached."""
 
     def __init__(self, knowledge: Knowledge, limits: Limits | None = None, states: int = STATES) -> None:
         self.knowledge = knowledge

@@ -40,7 +40,7 @@ def evaluate(formula: Formula, space: ConceptSpace, codes: Codes) -> Array:
 
 
 class Evaluator:
-    """A formula made ready for arrays: checked, grounded, with symbols as numbers."""
+    """A formula prepared for arrays: checked, grounded, with symbols as numbers."""
 
     def __init__(self, space: ConceptSpace, formula: Formula) -> None:
         self.space = space
@@ -227,7 +227,7 @@ class Evaluator:
         raise TypeError(f"cannot evaluate {type(formula).__name__}")
 
     def _ask_program(self, formula: f.Oracle, parts: list[Any]) -> Array:
-        """Return what a program says of worlds told by the numbers of its concepts."""
+        """Return the answers of a Prolog program for worlds given as numbers."""
         from assay.logic.prolog.oracle import ask_program
 
         rows = np.stack(np.broadcast_arrays(*[np.atleast_1d(part) for part in parts]), axis=1)

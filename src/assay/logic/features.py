@@ -1,7 +1,7 @@
-"""What a rule tells apart: each concept's values in classes that it treats alike, and relations between concepts.
+"""What a rule distinguishes: each concept's values in classes that it treats alike, and relations between concepts.
 
-A rule that asks for `cup == 3` tells apart counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
-that counts things). One that asks for `car > truck` tells apart less, equal and more. The rule is a function of these.
+A rule with `cup == 3` distinguishes counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
+that counts objects). One with `car > truck` distinguishes less, equal and more. The rule is a function of these.
 """
 
 from collections.abc import Iterator
@@ -162,7 +162,7 @@ def atoms(formula: Formula) -> Iterator[Formula]:
 
 
 def _truths_inside(formula: Formula) -> Iterator[Formula]:
-    """Yield the truths that are counted or asked for inside numbers."""
+    """Yield the truth values inside numbers: what is counted, and conditions."""
     for part in children(formula):
         if isinstance(part, f.Count):
             yield from part.parts
@@ -184,7 +184,7 @@ def _has_plain_numbers(formula: Formula) -> bool:
 
 
 def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
-    """Return what a grounded formula tells apart, in the order in which it does."""
+    """Return the features that a grounded formula distinguishes, in order of occurrence."""
     single: dict[str, list[Formula]] = {}
     order: dict[str | Formula, None] = {}
     relations: dict[Formula, Feature] = {}
@@ -232,7 +232,7 @@ def _relation(atom: Formula, space: ConceptSpace) -> Feature:
 
 
 def guard_atom(atom: Formula, space: ConceptSpace) -> Formula:
-    """Return an atom that can stand alone: one that only has a meaning where objects are there says that they are."""
+    """Return an atom that is defined in every world: one that is defined only where its objects are present says so."""
     try:
         shape_of(atom, space)
     except FormulaError:

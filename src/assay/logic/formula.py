@@ -88,7 +88,7 @@ class Formula:
         return Compare("!=", self, lift(other))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the kept hash behind: another process hashes texts in another way."""
+        """Leave out the cached hash: another process hashes strings differently."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     def __bool__(self) -> bool:
@@ -109,7 +109,7 @@ N = TypeVar("N", bound=Formula)
 
 @dataclass_transform(frozen_default=True)
 def node(cls: type[N]) -> type[N]:
-    """Make a node class: a frozen dataclass whose hash is kept."""
+    """Make a node class: a frozen dataclass whose hash is cached."""
     node_class = dataclass(frozen=True, repr=False)(cls)
     compute: Callable[[Any], int] = node_class.__hash__
 
@@ -231,7 +231,7 @@ class Sum(Formula):
 
 @node
 class Minus(Formula):
-    """The body with its sign turned."""
+    """The body negated."""
 
     body: Formula
 
@@ -297,7 +297,7 @@ class AllDifferent(Formula):
 
 @node
 class If(Formula):
-    """One value or another, as the condition says."""
+    """One of two values, by a condition."""
 
     condition: Formula
     then: Formula
@@ -342,9 +342,9 @@ class Quantified(Formula):
 
 @node
 class Oracle(Formula):
-    """A Prolog program that says true or false of a world told by these concepts; `assay.logic.prolog` asks it.
+    """A Prolog program that labels worlds, given as these concepts, true or false; `assay.logic.prolog` runs it.
 
-    The predicate `head` of one argument decides; `template` writes a world as one term, by default it is facts.
+    The predicate `head` of one argument is the label; `template` writes a world as one term, by default as facts.
     """
 
     program: str
@@ -386,7 +386,7 @@ def product(*factors: Formula) -> Formula:
 
 
 def negative(body: Formula) -> Formula:
-    """Return the body with its sign turned."""
+    """Return the body negated."""
     if isinstance(body, Const) and type(body.value) is int:
         return Const(-body.value)
     return Minus(body)

@@ -163,7 +163,7 @@ class _Checker:
         return self.known[key]
 
     def check_guarded(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
-        """Check truths that only count where the guards hold: what a guard says is there, is there."""
+        """Check parts that matter only where the guards hold: objects that a guard says are present, are present."""
         before = self.there
         named = {_said_present(part) for guard in guards for part in _parts(guard)} - {None}
         for slot in self.space.slots:
@@ -314,7 +314,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def _said_present(formula: Formula) -> str | None:
-    """Return the name of a concept if the formula says that it is there: `name != 'absent'`."""
+    """Return the name of a concept if the formula says that it is present: `name != 'absent'`."""
     match formula:
         case f.Compare("!=", f.Var(name), f.Const(value)) if value == ABSENT:
             return name

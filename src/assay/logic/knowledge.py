@@ -31,7 +31,7 @@ class Odds:
 class Label:
     """What is to be predicted: a name, the formula that gives it, and its possible values in order.
 
-    Where `odds` are given the label is drawn, and the formula is the likelier of its values.
+    With `odds` the label is sampled, and the formula is the more probable of its values.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Knowledge:
     ) -> "Knowledge":
         """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
 
-        `odds` name true-or-false labels that are drawn; their formula must say where true is the likelier.
+        `odds` name true-or-false labels that are sampled; their formula must say where true is the more probable.
 
         >>> from assay.concepts import digits
         >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
@@ -140,7 +140,7 @@ class Knowledge:
         return any(label.odds is not None for label in self.labels)
 
     def chances(self, codes: Codes) -> Array:
-        """Return how likely each true-or-false label is to be true; NaN for labels of other kinds."""
+        """Return the probability that each true-or-false label is true; NaN for labels of other kinds."""
         return np.stack([self._chance(label, codes) for label in self.labels], axis=1)
 
     def _chance(self, label: Label, codes: Codes) -> Array:
@@ -153,7 +153,7 @@ class Knowledge:
             return np.asarray(1 / (1 + np.exp(-label.odds.scale * score)))
 
     def drawn_labels(self, codes: Codes, luck: Array) -> Codes:
-        """Return the label codes of each world where labels that have odds are drawn: true if luck is below chance."""
+        """Return each world's label codes, labels with odds sampled: true if `luck` is below their probability."""
         labels = self.labels_of(codes)
         for place, label in enumerate(self.labels):
             if label.odds is not None:
@@ -169,13 +169,13 @@ class Knowledge:
 
     @cached_property
     def _limits(self) -> tuple[Evaluator, list[Formula]]:
-        """All constraints made ready for arrays together, as they share much."""
+        """All constraints prepared for arrays together, since they share subformulas."""
         formulas = [ground_formula(constraint.formula, self.space) for constraint in self.constraints]
         return Evaluator(self.space, conjunction(*formulas)), formulas
 
     @cached_property
     def symbolic(self) -> bool:
-        """Whether every label is a formula that can be read, not a program that can only be asked."""
+        """Whether every label is a formula, or a program small enough to tabulate."""
         if not any(isinstance(part, Oracle) for label in self.labels for part in walk(label.formula)):
             return True
         from assay.logic.prolog.oracle import readable
@@ -184,7 +184,7 @@ class Knowledge:
 
     @cached_property
     def possible(self) -> Formula:
-        """The formula that every world of this knowledge satisfies: slots whole, constraints kept."""
+        """The formula that every world of this knowledge satisfies: slots are whole, constraints hold."""
         rules = [well_formed(self.space), *(constraint.formula for constraint in self.constraints)]
         return conjunction(*(rule for rule in rules if rule != Const(True)))
 

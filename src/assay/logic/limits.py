@@ -20,7 +20,7 @@ SLOTS = "slots_are_whole"
 
 
 class Limits:
-    """What every world keeps: the constraints, and that slots are whole. Diagrams are made when asked for, and kept."""
+    """The constraints of a knowledge, and that slots are whole. Diagrams are compiled on demand and cached."""
 
     def __init__(self, knowledge: Knowledge, budget: int = BUDGET) -> None:
         self.knowledge = knowledge

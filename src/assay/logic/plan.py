@@ -1,4 +1,4 @@
-"""Formulas as steps in order: what occurs in several places is computed once, and let go after its last use."""
+"""Formulas as a sequence of steps: a shared subformula is computed once, and freed after its last use."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ BYTE = 255
 
 @dataclass(frozen=True)
 class PreparedPart:
-    """A part of a formula, ready to be computed: the parts that must be known first, and how.
+    """A part of a formula, ready to be computed: the parts that it needs, and the function to apply.
 
     With `fold`, the parts inside are taken in one by one, the first two to begin with, so that none must wait.
     """

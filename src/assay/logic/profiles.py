@@ -1,4 +1,4 @@
-"""The profiles of a rule: which combinations of what it tells apart can occur, and what it gives for each.
+"""The profiles of a rule: which combinations of its features' classes can occur, and the rule's value for each.
 
 A profile is a class for every feature. Rules over few worlds have their worlds listed; rules that only group the values
 of single concepts have their profiles listed, however many worlds there are.

@@ -1,7 +1,7 @@
-"""What a formula gives after one concept is changed: only what depends on that concept is computed again.
+"""Sensitivity of a formula to single concepts: after a change, only what depends on that concept is recomputed.
 
-Sums, counts, conjunctions and the like are kept as tallies, so that a change adds its difference: one change of a rule
-over 64 squares costs about as much as one of a rule over two.
+Sums, counts, conjunctions and the like are stored as tallies, to which a change adds its difference: one change of a
+rule over 64 squares costs about as much as one of a rule over two.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,7 +23,7 @@ TALLIED = (f.Sum, f.Count, f.And, f.Or, f.Xor)
 
 
 class Dependencies:
-    """A formula made ready for changes: its parts, innermost first, and which of them a concept moves.
+    """A formula prepared for changes: its parts, innermost first, and which of them depend on each concept.
 
     Parts are named by their number; `inside[n]` are the numbers of the parts directly inside part `n`.
     """
@@ -55,7 +55,7 @@ class Dependencies:
 
 
 class Changes:
-    """Worlds, what every part of a formula gives in them, and what the formula gives after a change."""
+    """Worlds, the value of every part of a formula in them, and the formula's value after a change."""
 
     def __init__(self, rule: Dependencies, codes: Codes) -> None:
         self.rule = rule
@@ -69,11 +69,11 @@ class Changes:
 
     @cached_property
     def now(self) -> Array:
-        """What the formula gives as things are."""
+        """The formula's value before any change."""
         return np.broadcast_to(np.asarray(self.values[-1]), len(self.codes))
 
     def after(self, name: str, value: int) -> Array:
-        """Return what the formula gives once a concept has this number; as it is if the concept does not matter."""
+        """Return the formula's value once a concept has this number; unchanged if it does not use the concept."""
         if name not in self.rule.names:
             return self.now
         if name != self.changing:
@@ -100,7 +100,7 @@ class Changes:
         return self.known[key] if isinstance(key, tuple) else key
 
     def _again(self, number: int, keys: dict[int, Hashable], value: int) -> Hashable:
-        """Compute a part anew and return the key of what it gives: equal keys, equal arrays, computed once."""
+        """Recompute a part and return the key of its value: equal keys, equal arrays, computed once."""
         if isinstance(self.rule.parts[number], f.Var):
             return value
         inside = self.rule.inside[number]
@@ -113,7 +113,7 @@ class Changes:
         return key
 
     def _computed(self, number: int, new: list[Any]) -> Any:
-        """Return what a part gives, with None for the parts inside it that stay."""
+        """Return the value of a part, with None for the parts inside it that do not change."""
         part, old = self.rule.parts[number], [self.values[child] for child in self.rule.inside[number]]
         moved = [after for after in new if after is not None]
         if isinstance(part, TALLIED):
@@ -125,7 +125,7 @@ class Changes:
         return self.rule.evaluator.apply(part, [before if after is None else after for before, after in both])
 
     def _rest(self, number: int, old: list[Any], new: list[Any]) -> Any:
-        """Return the tally of a part without what the moving parts inside it gave."""
+        """Return the tally of a part without the old values of the changing parts inside it."""
         key = ("rest", number)
         if key not in self.known:
             part, both = self.rule.parts[number], list(zip(old, new, strict=True))

@@ -125,7 +125,7 @@ class Skeleton:
 
 @dataclass(frozen=True)
 class Automaton:
-    """Classes of tallies that the rest of the reading cannot tell apart, and where each step leads.
+    """Classes of tallies that the concepts still to be read cannot distinguish, and where each step leads.
 
     `steps[tally, by]` is the next class for each class when a tally grows.
     """
@@ -293,5 +293,5 @@ def chance_of(diagram: Diagram, distributions: Sequence[Array]) -> Array:
 
 
 def uniform(space: ConceptSpace) -> list[Array]:
-    """Return the distributions of one who guesses every value of every concept alike."""
+    """Return uniform distributions over the values of every concept."""
     return [np.full((1, size), 1 / size) for size in space.sizes]

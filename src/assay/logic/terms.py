@@ -31,7 +31,7 @@ class Node:
 
 
 class Terms:
-    """The terms of one space, each kept once; every method returns the simplest term it can."""
+    """The terms of one space, each stored once; every method returns the simplest term it can."""
 
     def __init__(self, space: ConceptSpace) -> None:
         self.space = space

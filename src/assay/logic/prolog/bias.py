@@ -22,7 +22,7 @@ from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name, unus
 MOST_PAIRS = 400
 """Of more pairs of concepts than these none is compared."""
 MOST_VALUES = 12
-"""Attributes with more values are not asked for three that are all different."""
+"""No literal says of attributes with more values that three objects differ in them."""
 WAYS: dict[Way, str] = {
     "==": "is", "!=": "not", "<": "less", ">": "more", "<=": "at_most", ">=": "at_least",
 }  # fmt: skip
@@ -32,9 +32,9 @@ class Language(Config):
     """Which literals are declared, and how large clauses may get."""
 
     literals: int = Field(4, ge=1, le=8)
-    """The most literals of a clause, beside those that say that there are objects."""
+    """The most literals of a clause, not counting those that introduce objects."""
     objects: int = Field(3, ge=0, le=3)
-    """The most objects that a clause speaks of."""
+    """The most objects in a clause."""
     clauses: int = Field(10, ge=1)
     """The most clauses of a program."""
     others: bool = True
@@ -78,7 +78,7 @@ class Bias:
 
     @cached_property
     def structures(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of the objects that a clause may speak of, few first."""
+        """The groups of the objects that a clause may contain, few first."""
         groups, most = list(self.space.groups), self.language.objects
         return tuple(chosen for size in range(most + 1) for chosen in combinations_with_replacement(groups, size))
 

@@ -11,7 +11,7 @@ from assay.logic.prolog.bias import Bias
 
 @dataclass(frozen=True)
 class IlpProblem:
-    """What a learner of clauses is given: a bias, the predicate to learn, facts, and the worlds with and without it."""
+    """The input of an ILP system: a bias, the predicate to learn, facts, positive and negative worlds."""
 
     bias: Bias
     head: str

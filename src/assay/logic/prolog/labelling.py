@@ -1,4 +1,4 @@
-"""Label worlds by a program: what is asked, and the interpreter made ready to answer it."""
+"""Label worlds by a Prolog program: the query, and the interpreter prepared to answer it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +27,7 @@ class Worlds:
 
 @dataclass(frozen=True)
 class Question:
-    """A program, the predicate of one argument that decides, and how worlds are told to it."""
+    """A query: a program, the predicate of one argument that is the label, and how worlds are passed to it."""
 
     program: Program
     head: str
@@ -41,12 +41,12 @@ class Question:
 
     @cached_property
     def form(self) -> WorldTemplate | None:
-        """How a world is one term, or None if it is told in facts."""
+        """How a world is written as one term, or None if it is passed as facts."""
         return WorldTemplate(self.space, self.template) if self.template else None
 
 
 def head_of(program: Program) -> str:
-    """Return the predicate of one argument that decides: the only one that no other clause calls, or the last."""
+    """Return the predicate of one argument that is the label: the only one that no other clause calls, or the last."""
     ones = [key[0] for key in program.clauses if key[1] == 1]
     if not ones:
         raise PrologError(f"{program.name} defines no predicate of one argument, which would decide the label")
@@ -66,7 +66,7 @@ def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = N
 
 
 def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
-    """Return what is asked of worlds: a program, read, and the predicate that decides, which it must define."""
+    """Return the query for worlds: the parsed program, and the predicate that is the label, which it must define."""
     read = read_program(program) if isinstance(program, str) else program
     head = head or head_of(read)
     if (head, 1) not in read.clauses:
@@ -76,7 +76,7 @@ def question_of(program: Program | str, worlds: Worlds, head: str | None = None)
 
 
 class Labeller:
-    """A question made ready for the interpreter, to be asked again and again."""
+    """A query compiled for the interpreter, to be run on many worlds."""
 
     def __init__(self, question: Question, limits: ProofLimits) -> None:
         self.question = question

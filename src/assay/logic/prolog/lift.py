@@ -40,14 +40,14 @@ def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, he
 
 @dataclass(frozen=True)
 class BoundObject:
-    """An object that a quantifier binds."""
+    """An object that a quantifier binds, in a formula read back from Prolog."""
 
     name: str
     group: str
 
 
 class Lifter(Unifier):
-    """Runs a program on one world of which nothing is known but what there can be."""
+    """Runs a program on a world of unknown values, and collects the conditions as a formula with quantifiers."""
 
     def __init__(self, program: Program, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Lifter(Unifier):
         self.bound = 0
 
     def refuse(self, why: str) -> NoSymbols:
-        """Return the error that says why quantifiers do not do."""
+        """Return the error that says why the program cannot be written with quantifiers."""
         return NoSymbols(f"{self.program.name} is not flat: {why}")
 
     def holds(self, goal: Term) -> Formula:
@@ -248,7 +248,7 @@ def _or(formulas: list[Formula]) -> Formula:
 
 
 def merge_pairs(formula: Formula) -> Formula:
-    """Return a formula with `any` of one object before `any` of another written as one over pairs, where it says so.
+    """Return a formula where nested `any` over two ordered objects is written as one `any` over pairs.
 
     >>> from assay.logic.parse import parse
     >>> paired(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))

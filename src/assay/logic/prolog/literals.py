@@ -1,6 +1,6 @@
-"""Literals: what a clause may say of one, two or three objects, or of the world as a whole.
+"""Literals of clauses, about one, two or three objects, or about the world as a whole.
 
-A literal is known in three ways that mean the same: a table of truth over values (by which examples are covered), a
+A literal has three equivalent forms: a truth table over values (by which coverage of examples is computed), a
 formula, and a predicate of Prolog with its definition over the facts of worlds.
 """
 
@@ -46,13 +46,13 @@ class Term:
         return Var(self.attribute if self.argument == WORLD else f"{names[self.argument]}.{self.attribute}")
 
     def fact(self, value: str) -> str:
-        """Return the fact of Prolog that says its value."""
+        """Return the Prolog fact that states its value."""
         return f"{self.relation}({LETTERS[max(self.argument, 0)]},{value})"
 
 
 @dataclass(frozen=True)
 class Literal:
-    """One thing that a clause may say: a comparison of terms with one another, or of one with a value."""
+    """A literal: a comparison of terms with one another, or of one with a value."""
 
     name: str
     kind: Kind
@@ -63,7 +63,7 @@ class Literal:
 
     @property
     def arity(self) -> int:
-        """Of how many objects it speaks; 0 of the world."""
+        """The number of objects that it relates; 0 if it is about the world."""
         return len(self.groups)
 
     @property
@@ -131,7 +131,7 @@ TermsAndGroups = tuple[tuple[Term, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class CountLiteral(Literal):
-    """How many objects of a group have a value; how many there are, where no literal says which value."""
+    """A count: how many objects of a group have a value, or, without a literal, how many there are."""
 
     counted: Literal | None = None
     group: str = ""

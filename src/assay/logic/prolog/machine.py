@@ -1,4 +1,4 @@
-"""The embedded Prolog: a program made ready to prove goals, within limits."""
+"""The embedded Prolog interpreter: a compiled program that proves goals, within limits."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ class Predicate:
         self.open: list[Ready] = []
 
     def load(self, compiled: Sequence[tuple[Clause, Ready]]) -> None:
-        """Take in the compiled clauses, and index them where the first argument tells them apart."""
+        """Set the compiled clauses, and index them by their first argument where it differs."""
         self.clauses = [ready for _, ready in compiled]
         if self.key[1] == 0 or len(compiled) < 2:
             return
@@ -154,7 +154,7 @@ class FactTable(Predicate):
 
 
 class Machine:
-    """A program made ready to run; `tables` are the predicates whose facts come with each world."""
+    """A compiled program; `tables` are the predicates whose facts come with each world."""
 
     def __init__(self, program: Program, tables: Iterable[Key] = (), limits: ProofLimits | None = None) -> None:
         self.limits = limits or ProofLimits()
@@ -250,7 +250,7 @@ class Machine:
 
 
 def _kind_of(term: Term) -> Any:
-    """Return what an index tells terms apart by: a constant, a name and size, None for a variable."""
+    """Return the index key of a term: a constant, a name and arity, None for a variable."""
     if type(term) is Variable:
         return None
     return (term[0], len(term)) if type(term) is tuple else term

@@ -13,7 +13,7 @@ from assay.logic.prolog.terms import Term
 
 
 def open_worlds(space: ConceptSpace, template: str, packed: bool) -> Iterator[tuple[list[Formula], Term]]:
-    """Give each choice of slots that are there: what says so, and the term of a world with unknown values."""
+    """Give, for each choice of present slots, the conditions for it and the term of a world with unknown values."""
     optional = {
         group: [slot for slot in slots if space.concept(slot.concepts[0]).optional]
         for group, slots in space.groups.items()

@@ -1,4 +1,4 @@
-"""A rule that is a program: it labels worlds, and what needs symbols says by name that it cannot.
+"""A rule that is a Prolog program: it labels worlds; what needs a formula raises `NoSymbols` if worlds are too many.
 
 The rule is the formula `Oracle`, so that it lives wherever formulas do: in knowledge, on disk, in a split. Where its
 worlds are few it is tabulated, and everything that reads formulas can read it.
@@ -22,9 +22,9 @@ from assay.logic.traverse import walk
 from assay.seeds import rng_for
 
 FEW = 20_000
-"""So many worlds can be tabulated."""
+"""The most worlds that are tabulated."""
 CHECKED = 400
-"""So many worlds are asked of a program and of the formula that was made from it."""
+"""On so many worlds a program and the formula derived from it are compared."""
 _running = Lock()
 
 
@@ -57,7 +57,7 @@ def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
 
 @lru_cache(maxsize=32)
 def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
-    """Return the part of a space that the program is told about."""
+    """Return the concepts that the program sees, as a space."""
     names = [part.name for part in formula.concepts if isinstance(part, Var)]
     if len(names) < len(formula.concepts) or len(set(names)) < len(names) or not names:
         raise FormulaError(f"prolog '{formula.head}' must be given names of concepts, each once")
@@ -69,7 +69,7 @@ def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
 
 
 def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
-    """Return what the program says of worlds given as numbers; `numbers` has the number of each concept's values."""
+    """Return the program's answers for worlds given as numbers; `numbers` has the number of each concept's values."""
     subspace = _subspace(formula, space)
     codes = np.empty(rows.shape, dtype=np.int64)
     for place, concept in enumerate(subspace.concepts):
@@ -80,7 +80,7 @@ def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapp
 
 
 def answers(formula: Oracle, subspace: ConceptSpace, codes: Codes) -> Array:
-    """Return what the program says of worlds; of those with a slot that is half there, no."""
+    """Return the program's answers for worlds; false for those with a slot that is partly absent."""
     whole = _whole(subspace, codes)
     truths = np.zeros(len(codes), dtype=bool)
     with _running:
@@ -106,7 +106,7 @@ def readable(formula: Formula, space: ConceptSpace) -> bool:
 
 
 def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
-    """Return the worlds of which the program says yes, one by one, where they are few; else say that it cannot."""
+    """Return the program as the list of worlds that it labels true; raise `NoSymbols` where there are too many."""
     subspace = _subspace(formula, space)
     if subspace.worlds > FEW:
         raise NoSymbols(
@@ -152,7 +152,7 @@ def rule_of(
 
 
 def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
-    """Return whether a formula and a program say the same of some hundred worlds."""
+    """Return whether a formula and a program agree on some hundred worlds."""
     from assay.logic.evaluate import evaluate
 
     codes = _some_worlds(space, packed)

@@ -1,4 +1,4 @@
-"""Values that are not known yet: terms that stand for a concept, and what must hold for two terms to be equal."""
+"""Unknown values in terms: symbols for concepts, and unification that returns conditions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

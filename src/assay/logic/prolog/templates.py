@@ -24,7 +24,7 @@ Build = Callable[[Sequence[int]], Term]
 
 @dataclass(frozen=True)
 class WorldTemplate:
-    """A template made ready for a space.
+    """A template compiled for a space.
 
     >>> from assay.concepts import digits
     >>> list(TermForm(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))

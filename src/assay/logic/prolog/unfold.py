@@ -83,7 +83,7 @@ class Unfolder:
         self.slots = {plain_name(slot.name): slot for slot in vocabulary.space.slots}
 
     def refuse(self, why: str) -> NoSymbols:
-        """Return the error that says why there is no formula."""
+        """Return the error for a program that has no formula, with the reason."""
         return NoSymbols(f"{self.program.name} cannot be written as a formula: {why}")
 
     def proofs(self, goal: Term) -> list[Path]:
@@ -230,7 +230,7 @@ class Unfolder:
         return self.under((f.disjunction(*ways),), path)
 
     def _committed(self, before: Goals, after: Goals, path: Path, depth: int) -> Committed:
-        """Give the paths of a clause with a cut; return what says that it was not reached, None if it always is."""
+        """Give the paths of a clause with a cut; return the conditions for not reaching it, None if there are none."""
         missed: Conditions = ()
         base = path
         for conditions in self.solve(before, (), depth) if before else iter([()]):

@@ -141,7 +141,7 @@ class Vocabulary:
         return tuple(relation.key for relation in self.relations)
 
     def relation(self, what: What, group: str = "", attribute: str = "") -> Relation:
-        """Return the predicate that says this."""
+        """Return the predicate for this."""
         for relation in self.relations:
             if (relation.what, relation.attribute) == (what, attribute) and group in (relation.group, ""):
                 return relation
@@ -203,7 +203,7 @@ class Vocabulary:
         return {}
 
     def _of_group(self, group: str, gone: tuple[bool, ...]) -> list[tuple[int, list[Fact]]]:
-        """Return the rows that say which objects of a group are there and in what order."""
+        """Return the facts of which objects of a group are present, and in what order."""
         key = group, gone
         if key not in self._presence:
             slots = self.space.groups[group]

@@ -46,7 +46,7 @@ ROOT = ClauseNode((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE
 
 
 def add_objects(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
-    """Return a clause that speaks of more objects, which are there."""
+    """Return a clause with more objects, which are present."""
     slots, atoms = node.slots, node.atoms
     for group in groups:
         there = ground.presence(group)
@@ -105,7 +105,7 @@ class ClausePool:
 
 
 class Beam:
-    """A search for clauses that tell positive examples from negative ones."""
+    """A search for clauses that separate positive from negative examples."""
 
     def __init__(self, modes: Modes, ground: GroundAtoms, values: Tensor, target: Tensor, limits: SearchLimits) -> None:
         self.modes, self.ground, self.values, self.limits = modes, ground, values, limits
@@ -115,7 +115,7 @@ class Beam:
         self._ways: dict[tuple[str, ...], list[tuple[Mode, Places, tuple[str, ...]]]] = {}
 
     def run(self) -> ClausePool:
-        """Search once for each rule, and return what was found."""
+        """Search once for each rule, and return the clauses."""
         clauses: dict[tuple[tuple[str, ...], Form], tuple[ClauseNode, Tensor]] = {}
         left, worth = self.target.clone(), []
         for _ in range(self.limits.rounds):
@@ -200,14 +200,14 @@ class Beam:
         return self._ways[groups]
 
     def _idle(self, node: ClauseNode, mode: Mode, places: Places) -> bool:
-        """Return whether a literal has been used often enough, or says nothing new of its object."""
+        """Return whether a literal has been used as often as allowed, or adds nothing about its object."""
         same = [there for number, there in node.body if number == mode.number]
         if len(same) >= mode.recall or places in same:
             return True
         return any(there == places and self.modes.idle[mode.number, number] for number, there in node.body)
 
     def _repeats(self, groups: tuple[str, ...], body: Form) -> bool:
-        """Return whether a clause says of an object only what it says of another: it means the same without it."""
+        """Return whether an object of a clause is redundant: all that is required of it is required of another."""
         parts = set(body)
         for place_from, place_to in permutations(range(len(groups)), 2):
             if groups[place_from] != groups[place_to]:
@@ -257,7 +257,7 @@ class Beam:
 
 
 def _places(mode: Mode, groups: tuple[str, ...]) -> Iterator[Places]:
-    """Give the objects that a literal may speak of as it enters: known ones of its groups, and new ones after them."""
+    """Give the arguments that a literal may have as it enters: known objects of its groups, and new ones after them."""
     known = [[at for at, own in enumerate(groups) if own == group] for group in mode.literal.groups]
     fresh = len(groups)
     choices = []

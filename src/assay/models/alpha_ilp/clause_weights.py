@@ -17,7 +17,7 @@ from assay.models.alpha_ilp.soft_reasoning import Rules, SoftOr
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
 
 SHARP = 8.0
-"""How strongly the weights begin with what the search found good."""
+"""How strongly the initial weights follow the scores of the search."""
 LEAST_WEIGHT = 1e-4
 """Clauses with less in every rule are forgotten."""
 LITERAL = 0.005
@@ -27,7 +27,7 @@ UNDECIDED = 0.02
 DECIDED, LOOK = 0.999, 10
 """When every rule's strongest clause has so much weight, nothing more is learned; so often that is looked at."""
 MARGIN = 1e-4
-"""How far probabilities are kept from 0 and 1 in the loss."""
+"""The least distance of probabilities from 0 and 1 in the loss."""
 
 
 @dataclass(frozen=True, eq=False)

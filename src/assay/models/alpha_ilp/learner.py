@@ -29,22 +29,22 @@ from assay.models.symbolic.perception import one_hot
 SEARCH = 0.6
 """The share of the time that is for the search."""
 MOST_ROWS = 2048
-"""For how many examples values are held at once."""
+"""For how many examples values are computed at once."""
 
 
 class AlphaConfig(SymbolicConfig):
     """What the differentiable learner can set."""
 
     reading: Literal["hard", "soft"] = "soft"
-    """How concepts are used: all values as likely as they are, or the likeliest value of each."""
+    """How concepts are used: the probabilities of all values, or the most probable value of each."""
     rules: int = Field(3, ge=1, le=32)
     """How many rules a program has at most: each becomes one clause, or none."""
     beam: int = Field(30, ge=1)
     """How many clauses are refined at each depth."""
     depth: int = Field(4, ge=1, le=8)
-    """The most literals of a clause, beside those that say that there are objects."""
+    """The most literals of a clause, not counting those that introduce objects."""
     objects: int = Field(2, ge=0, le=3)
-    """The most objects that a clause speaks of."""
+    """The most objects in a clause."""
     most_clauses: int = Field(200, ge=1)
     """How many clauses are weighed."""
     counts: int = Field(0, ge=0, le=9)
@@ -58,7 +58,7 @@ class AlphaConfig(SymbolicConfig):
     threshold: float = Field(0.3, ge=0, le=1)
     """The least weight that the strongest clause of a rule must have to stand in the program."""
     answers: Literal["soft", "program"] = "soft"
-    """Who answers: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
+    """What predicts: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
     examples: int = Field(2000, ge=2)
     """Of more examples than this, some are taken."""
     seconds: float = Field(60.0, gt=0)
@@ -73,7 +73,7 @@ class AlphaIlp(FormulaModel):
     config: AlphaConfig
 
     def begin(self) -> None:
-        """Know no clause yet."""
+        """Start without clauses."""
         super().begin()
         self.weighed: dict[str, dict[int, WeightedClauses]] = {}
 
@@ -165,7 +165,7 @@ class AlphaIlp(FormulaModel):
         return self.weighed[label.name][code].strongest(self.config.threshold)
 
     def head(self, label: Label, code: int) -> str:
-        """Return the predicate that says that a label has a value."""
+        """Return the predicate for a value of a label."""
         plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
         used = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
         return unused_name(plain, used)
@@ -186,7 +186,7 @@ class AlphaIlp(FormulaModel):
         return [line for label in self.knowledge.labels for line in self.program(label).splitlines()]
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
-        """Return what the weighted clauses say, or the program."""
+        """Return the label probabilities of the weighted clauses, or of the program."""
         if self.config.answers == "program":
             return super().label_probabilities(concepts)
         return [self._softly(label, concepts) for label in self.knowledge.labels]
@@ -228,7 +228,7 @@ class AlphaIlp(FormulaModel):
         return {**super().state(), "weighed": weighed}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
         super().set_state(state)
         self.weighed = {
             name: {code: WeightedClauses.from_dict(data, self.bias) for code, data in by_code}

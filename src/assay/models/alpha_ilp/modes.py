@@ -1,6 +1,6 @@
 """Mode declarations: how each literal of the declared bias may enter a clause.
 
-An argument is `+`, an object that the clause speaks of already, or `-`, one that enters with the literal. Constants are
+An argument is `+`, an object that the clause has already, or `-`, one that enters with the literal. Constants are
 part of the literals. All of it is generated from the space: the literals are those that every ILP learner is given.
 """
 
@@ -83,7 +83,7 @@ def clashing_pairs(literals: Sequence[Literal]) -> Array:
 
 
 def alike_pairs(literals: Sequence[Literal], test: Test) -> Array:
-    """Return of which two literals that ask for the same single term something is true, given their tables."""
+    """Return for which two literals on the same single term a test of their truth tables holds."""
     pairs = np.zeros((len(literals), len(literals)), dtype=bool)
     single = [members for (terms, _), members in literals_by_terms(literals).items() if len(terms) == 1]
     for members in single:

@@ -38,7 +38,7 @@ class GroundAtoms:
         return int(self.offsets[-1])
 
     def presence(self, group: str) -> Array:
-        """Return the atoms that say that the objects of a group are there; true where they always are."""
+        """Return the atoms for the presence of a group's objects; true where they are always present."""
         slots = self.space.groups[group]
         return np.array([self._there[slot.name] if self._optional(slot) else TRUE for slot in slots], dtype=np.int64)
 
@@ -78,7 +78,7 @@ class GroundAtoms:
     # -- values ----------------------------------------------------------------------------------------------------
 
     def values(self, concepts: Sequence[Tensor]) -> Tensor:
-        """Return how true each atom is (atoms x examples), given the probabilities of concepts (examples x values)."""
+        """Return the truth of each atom (atoms x examples), given the probabilities of concepts (examples x values)."""
         rows = len(concepts[0])
         there = self._presence(concepts)
         truths: list[Tensor | None] = [None] * len(self.literals)

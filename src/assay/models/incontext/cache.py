@@ -1,4 +1,4 @@
-"""Answers on disk, by the hash of what was asked: whoever starts again asks only for what is missing."""
+"""Replies on disk, by the hash of the request: a restarted run requests only what is missing."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ class Cache:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def check(self) -> None:
-        """Raise unless answers can be kept: they cost too much to be lost."""
+        """Raise unless the folder can be written: replies cost too much to be lost."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -13,7 +13,7 @@ from assay.models.incontext.endpoint import PATH, Endpoint, EndpointError
 from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
 
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-"""What an endpoint says when it may answer later."""
+"""The HTTP status codes that are retried."""
 LARGEST = 32 * 1024 * 1024
 PIECE = 64 * 1024
 
@@ -28,12 +28,12 @@ class Reply:
     tokens_in: int
     tokens_out: int
     estimated: bool = False
-    """Whether the endpoint did not tell the tokens, so that they are estimated."""
+    """Whether the token counts are estimates, because the endpoint did not report them."""
     retries: int = 0
 
 
 class TemporaryFailure(Exception):
-    """What went wrong this time, and how long the endpoint asks to wait."""
+    """A failure that is retried, and how long the endpoint asks to wait."""
 
     def __init__(self, what: str, wait: float | None = None) -> None:
         super().__init__(what)
@@ -48,7 +48,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Client:
-    """Asks an endpoint, again where that may help, and no faster than allowed."""
+    """Sends requests to an endpoint, with retries and within the rate limit."""
 
     def __init__(self, endpoint: Endpoint, pace: RateLimit, patience: RetryPolicy, timeout: float) -> None:
         self.endpoint = endpoint
@@ -123,7 +123,7 @@ class Client:
         return b"".join(pieces)
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
-        """Return what an HTTP status means: to be tried again, or the user's to mend."""
+        """Return the error for an HTTP status: one that is retried, or one that the user must fix."""
         reason, name = self._reason(error), self.endpoint.name
         if error.code in PASSING:
             return TemporaryFailure(
@@ -142,7 +142,7 @@ class Client:
         return EndpointError(f"the endpoint of {name} refuses the request (HTTP {error.code}){reason}")
 
     def _reason(self, error: urllib.error.HTTPError) -> str:
-        """Return what an endpoint says of an error, on one line and without the key."""
+        """Return the endpoint's error message, on one line and without the key."""
         try:
             body = json.loads(error.read(PIECE))
             body = body.get("error", body)
@@ -153,7 +153,7 @@ class Client:
         return f" ({''.join(c for c in plain if c.isprintable())[:200]})" if plain else ""
 
     def _not_reached(self, error: OSError | http.client.HTTPException) -> Exception:
-        """Return what a broken connection means: one that was never there is most likely a wrong address."""
+        """Return the error for a broken connection: one that was never established is most likely a wrong address."""
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(reason, TimeoutError):
             return TemporaryFailure(f"it gave no answer within {self.timeout:g} s (timeout)")
@@ -170,7 +170,7 @@ def _sound(text: str) -> str:
 
 
 def _reply(text: str, tokens: int) -> Reply:
-    """Read an answer of the protocol; anything else is tried again."""
+    """Parse a reply of the protocol; anything else is retried."""
     try:
         body = json.loads(text)
         choice = body["choices"][0]

@@ -1,4 +1,4 @@
-"""Asking: the cache first, then the endpoint; everything is entered into the ledger."""
+"""Conversations: replies from the cache, else from the endpoint; each is recorded in the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

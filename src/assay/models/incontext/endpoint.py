@@ -1,4 +1,4 @@
-"""Where a model is asked: an address and a key from the environment, and what can be wrong with them."""
+"""The endpoint: an address and a key from the environment, and the checks of them."""
 
 import ipaddress
 import os
@@ -45,7 +45,7 @@ class Endpoint:
 
     @property
     def local(self) -> bool:
-        """Whether it is on this machine: all that is told of where it is."""
+        """Whether it is on this machine: all that is recorded about its address."""
         host = urlsplit(self.url).hostname or ""
         if host == "localhost":
             return True

@@ -1,7 +1,7 @@
 """A language or vision-language model that infers the rule from examples in its prompt.
 
 The rule comes as words and as a formula or a Prolog program. Then either we evaluate it on the concepts that perception
-tells, or the model is asked about each example, with the rule that it gave.
+predicts, or the model is asked about each example, with the rule that it gave.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from assay.predictions import Answer, Predictions
 
 
 class InContext(FormulaModel):
-    """A model behind an OpenAI-compatible endpoint, shown a few labelled examples."""
+    """A model behind an OpenAI-compatible endpoint, with a few labelled examples in its prompt."""
 
     name = "incontext"
     Config: ClassVar[type[SymbolicConfig]] = InContextConfig
@@ -104,7 +104,7 @@ class InContext(FormulaModel):
         return LearnedFormulas(learned.formulas, notes={**notes, "right": right})
 
     def _chosen(self, label: Label, examples: LabelExamples) -> Array:
-        """Return which examples are shown: all, or as many of each answer as can be, in a random order."""
+        """Return which examples are in the prompt: all, or balanced over label values, in a random order."""
         order = self.rng("shots", label.name).permutation(len(examples))
         if len(order) <= self.config.shots:
             return order
@@ -135,7 +135,7 @@ class InContext(FormulaModel):
         return [*parts, text_part(fill_prompt(f"as_{form}", **how))]
 
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
-        """Return an example as it is shown: a description, or else a picture."""
+        """Return an example as it appears in the prompt: a description, or else a picture."""
         if self.config.show == "images":
             return "", [picture_part(data.pngs[row])]
         if self.config.show == "text":
@@ -167,7 +167,7 @@ class InContext(FormulaModel):
         return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.about())
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
-        """Return what the formulas say; where there is none, all values are alike."""
+        """Return the label probabilities under the formulas; uniform where there is none."""
         probabilities = []
         for label in self.knowledge.labels:
             values = len(label.values)
@@ -245,7 +245,7 @@ class InContext(FormulaModel):
         return [{k: None if v != v else v for k, v in epoch.items()} for epoch in super().history_as_dicts()]
 
     def about(self) -> dict[str, Any]:
-        """Return who was asked, with which prompts, and what it took; never where, nor with which key."""
+        """Return the record of the model, the prompts and the usage; never the endpoint's address or key."""
         record = {"endpoint": self.where, "prompts": messages.hashes(), "failed": self.failures, **self.ledger.totals()}
         return {**super().about(), "incontext": record}
 

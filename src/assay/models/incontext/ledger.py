@@ -1,4 +1,4 @@
-"""What was asked, what it took and what it cost; and the end of a budget."""
+"""The record of requests, their tokens and their cost; and the budget."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 
 class BudgetSpent(AssayError):
-    """No more may be asked for."""
+    """The budget is spent."""
 
 
 @dataclass(frozen=True)
@@ -112,5 +112,5 @@ class Ledger:
         ]
 
     def take(self, exchanges: Iterable[Mapping[str, Any]]) -> None:
-        """Take exchanges of before."""
+        """Restore exchanges of an earlier run."""
         self.exchanges.update({exchange["request"]: Exchange(**exchange) for exchange in exchanges})

@@ -16,7 +16,7 @@ NAMES = (
 )  # fmt: skip
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_PICTURE = 400
-"""A guess for limits by the minute, and for endpoints that do not tell; what counts is what the endpoint says."""
+"""An estimate for the rate limit, and for endpoints that report no token counts."""
 
 
 def source(name: str) -> str:
@@ -62,7 +62,7 @@ def picture_part(png: bytes) -> Part:
 
 
 def user(parts: list[Part]) -> Message:
-    """Return what the user says; as plain text where there is no picture, since some models take nothing else."""
+    """Return a user message; as plain text where there is no picture, since some models take nothing else."""
     if all(part["type"] == "text" for part in parts):
         return {"role": "user", "content": "\n\n".join(part["text"] for part in parts)}
     return {"role": "user", "content": parts}
@@ -74,7 +74,7 @@ def opening(parts: list[Part]) -> list[Message]:
 
 
 def continue_conversation(messages: list[Message], answer: str, reply: str) -> list[Message]:
-    """Return a conversation that goes on: the model's answer, and what is said to it."""
+    """Return a conversation with the model's answer and our reply to it appended."""
     return [*messages, {"role": "assistant", "content": answer}, user([text_part(reply)])]
 
 

@@ -1,4 +1,4 @@
-"""How fast to ask: limits by the minute, and how long to wait before another try."""
+"""The rate limit by the minute, and how long to wait before a retry."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ LONGEST_PAUSE = 60.0
 
 @dataclass(frozen=True)
 class Timer:
-    """Time as it is, or as a test has it."""
+    """The clock, real or a test's."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep

@@ -1,4 +1,4 @@
-"""What a model answered, read: a rule in words and as a formula, or a class. What cannot be read is not guessed."""
+"""Parsing of a model's replies: a rule in words and as a formula, or a class. What cannot be parsed is not guessed."""
 
 import re
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def _formula(text: str, label: Label, space: ConceptSpace) -> Formula:
 
 
 def _answer_text(reply: Reply, kind: type[AssayError]) -> str:
-    """Return what a model said, without what it only thought."""
+    """Return a model's answer, without its reasoning."""
     answer = THOUGHTS.sub("", reply.text)
     if not answer.strip():
         raise kind(f"the answer is empty{_cut(reply)}")

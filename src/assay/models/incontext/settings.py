@@ -1,4 +1,4 @@
-"""What can be set of a model that is asked in context."""
+"""The settings of an in-context learner."""
 
 import json
 from pathlib import Path
@@ -21,14 +21,14 @@ DAY = 86_400.0
 
 
 class InContextConfig(SymbolicConfig):
-    """Settings of a model that is asked in context. The endpoint and its key come from the environment only."""
+    """Settings of an in-context learner. The endpoint and its key come from the environment only."""
 
     model: str = Field("default", min_length=1)
     """The model's name, as the endpoint has it."""
     shots: int = Field(24, ge=1)
-    """How many labelled examples are shown, as many of each answer as can be."""
+    """How many labelled examples the prompt has, balanced over the label's values as far as possible."""
     show: Literal["images", "symbols", "text"] = "images"
-    """What is shown of an example: its picture, its concepts (as perception tells them), or its text."""
+    """How an example appears in the prompt: as picture, as concepts (predicted by perception), or as text."""
     form: Form = "formula"
     """What the rule is asked for as: words and a `formula`, words and a `prolog` program, or `words` only."""
     classify: Literal["evaluate", "ask"] = "evaluate"

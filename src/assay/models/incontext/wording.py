@@ -1,4 +1,4 @@
-"""Concepts, examples and labels as a prompt says them. The name of a label is not told: it may give the rule away."""
+"""Concepts, examples and labels in the words of a prompt. The name of a label is left out: it may leak the rule."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -43,15 +43,15 @@ class SymbolicConfig(Config):
     """What every symbolic learner can set."""
 
     perception: str | None = None
-    """Who tells the concepts: a run's folder or a predictions file; by default they are the true ones."""
+    """Where concepts come from: a run's folder or a predictions file; by default the ground truth."""
     learn_from: Literal["perception", "truth"] = "perception"
-    """Concepts to learn from: what perception says, or the true ones, with perception in use only."""
+    """Concepts to learn from: those that perception predicts, or the ground truth (perception then only predicts)."""
     reading: Literal["hard", "soft"] = "hard"
-    """How concepts are used: the likeliest value of each, or all of them as likely as they are, where that can be."""
+    """How concepts are used: the most probable value of each, or the probabilities of all values, where possible."""
 
 
 class SymbolicModel(Model):
-    """A learner on concepts: true ones, or those that perception says."""
+    """A learner on concepts: ground truth, or those that perception predicts."""
 
     has_concepts = True
     can_intervene = True
@@ -60,7 +60,7 @@ class SymbolicModel(Model):
     config: SymbolicConfig
 
     def prepare(self) -> None:
-        """Find who tells the concepts; one that is not there is told now, before anything is written."""
+        """Find the source of concepts; one that is missing raises now, before anything is written."""
         self.perception = perception_of(self.config.perception)
         self.begin()
 
@@ -75,7 +75,7 @@ class SymbolicModel(Model):
     # -- what a learner gives --------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Make ready to learn: what is held, and what can be refused already, once all settings are known."""
+        """Prepare to learn once all settings are known; settings that cannot work raise here."""
 
     @abstractmethod
     def learn(self, examples: Examples) -> None:
@@ -90,14 +90,14 @@ class SymbolicModel(Model):
         return {}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what was learned as arrays."""
         return {}
 
     def set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        """Take what `arrays` gave."""
+        """Restore what `arrays` returned."""
 
     # -- what is done for all --------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class SymbolicModel(Model):
         return rng_for(self.seed, self.name, *purpose)
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
-        """Learn from one split; another only tells how well that went."""
+        """Learn from one split; the other is for the validation score."""
         self.learn(self.examples(train_data))
         try:
             score = self._f1(valid)
@@ -116,7 +116,7 @@ class SymbolicModel(Model):
         report(self.history[0], 1)
 
     def examples(self, data: SplitData) -> Examples:
-        """Return what is learned from: given labels, and concepts as perception says or as they were given."""
+        """Return the training examples: annotated labels, and concepts as predicted by perception or as annotated."""
         true = self.config.perception is None or self.config.learn_from == "truth"
         probabilities = one_hot(data.given_concepts, self.space) if true else self.perception.probabilities(data)
         return Examples(self.knowledge, most_probable_codes(probabilities), probabilities, data.given_labels)
@@ -128,14 +128,14 @@ class SymbolicModel(Model):
         return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
-        """Return the labels that follow from what perception says, with some concepts set."""
+        """Return label probabilities from perception's concepts, with some concepts intervened on."""
         concepts = self.perception.probabilities(data)
         for place, values in do.items():
             concepts[place] = np.eye(self.space.sizes[place])[values] if values.ndim == 1 else values
         return Told(self.labels_from_concepts(concepts), concepts)
 
     def answerer(self, data: SplitData) -> Answerer:
-        """Return the way from concepts to labels, with what perception says of the pictures."""
+        """Return the label head, with the concepts that perception predicts for a split."""
         return FrontEnd(self.name, self.perception.probabilities(data), self.labels_from_concepts)
 
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
@@ -145,7 +145,7 @@ class SymbolicModel(Model):
         return self.label_probabilities(concepts)
 
     def about(self) -> dict[str, Any]:
-        """Return who the model is, and who told it the concepts, for the record."""
+        """Return the record of the model and of the source of its concepts."""
         return {**super().about(), "perception": self.perception.about()}
 
     def save(self, folder: Path) -> dict[str, Any]:

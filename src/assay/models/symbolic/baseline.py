@@ -1,6 +1,6 @@
 """What the baselines on concepts share (`tree`, `linear`, `mlp`).
 
-scikit-learn learns them; what it has learned is kept as arrays and answered from here, so that no file holds code.
+scikit-learn fits them; the fitted parameters are stored as arrays and evaluated here, so that no file holds code.
 """
 
 import warnings
@@ -29,7 +29,7 @@ class BaselineConfig(SymbolicConfig):
 
 
 class Baseline(SymbolicModel):
-    """One estimator for each label, kept as arrays named `LABEL.PART`."""
+    """One estimator for each label, stored as arrays named `LABEL.PART`."""
 
     Config: ClassVar[type[SymbolicConfig]] = BaselineConfig
     config: BaselineConfig
@@ -62,7 +62,7 @@ class Baseline(SymbolicModel):
             self.parts[label.name] = parts
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
-        """Return what each estimator says; a value that was never seen has probability 0."""
+        """Return each estimator's probabilities; a value that was not in the training data has probability 0."""
         inputs = columns(self.space, concepts, self.config.encoding)
         return [self._estimate(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
 
@@ -117,7 +117,7 @@ def _scaled(inputs: Array, parts: Mapping[str, Array]) -> Array:
 
 
 def layer_probabilities(parts: Mapping[str, Array], inputs: Array) -> Array:
-    """Return the probabilities that layers of weights and biases give, with ReLU between them."""
+    """Return the probabilities of a network of these weights and biases, with ReLU between the layers."""
     layers = sum(1 for name in parts if name.startswith("weight"))
     for place in range(layers):
         inputs = inputs @ parts[f"weight{place}"] + parts[f"bias{place}"]

@@ -1,4 +1,4 @@
-"""What a symbolic learner sees: concepts and labels of some examples."""
+"""The training examples of a symbolic learner: concepts and labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from assay.logic.knowledge import Knowledge, Label
 
 @dataclass(frozen=True)
 class Examples:
-    """What a learner sees: concepts as codes and as probabilities, and labels as codes (-1 where not given)."""
+    """Training examples: concepts as codes and as probabilities, and labels as codes (-1 where not annotated)."""
 
     knowledge: Knowledge
     codes: Codes
@@ -28,7 +28,7 @@ class Examples:
         return self.knowledge.space
 
     def of_label(self, label: Label) -> "LabelExamples":
-        """Return the examples of which one label is given."""
+        """Return the examples for which one label is annotated."""
         column = self.labels[:, self.knowledge.label_names.index(label.name)]
         known = np.flatnonzero(column >= 0)
         return LabelExamples(
@@ -55,5 +55,5 @@ class LabelExamples:
 
 
 def most_probable_codes(probabilities: Sequence[Array]) -> Codes:
-    """Return the code of the likeliest value of each concept."""
+    """Return the code of the most probable value of each concept."""
     return np.stack([values.argmax(axis=1) for values in probabilities], axis=1)

@@ -1,4 +1,4 @@
-"""Models that learn formulas: one for each label, kept as text, so that it can be read, counted and compared."""
+"""Models that learn formulas: one for each label, stored as text, so that it can be read, counted and compared."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ class LabelRule:
     def __call__(self, concepts: list[Array]) -> Array:
         """Return the probabilities of the label's values: exact for independent concepts that are uncertain.
 
-        Where a diagram would be too large, the likeliest concepts decide.
+        Where a diagram would be too large, the most probable concepts decide.
         """
         codes = np.stack([values.argmax(axis=1) for values in concepts], axis=1)
         if all((values.max(axis=1) >= 1).all() for values in concepts) or self._diagram is None:
@@ -101,7 +101,7 @@ class FormulaModel(SymbolicModel):
     """A learner of formulas: one for each label, or a true-or-false one for each value of a label."""
 
     def begin(self) -> None:
-        """Know no formula yet."""
+        """Start without formulas."""
         self.learned: dict[str, LearnedFormulas] = {}
 
     @abstractmethod
@@ -125,7 +125,7 @@ class FormulaModel(SymbolicModel):
         return formulas
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
-        """Return what the formulas say, exactly for independent concepts where these are uncertain."""
+        """Return the label probabilities under the formulas, exact for independent concepts."""
         return [self._rule(label)(concepts) for label in self.knowledge.labels]
 
     def _rule(self, label: Label) -> LabelRule:
@@ -148,7 +148,7 @@ class FormulaModel(SymbolicModel):
         return {"labels": {name: learned.to_dict() for name, learned in self.learned.items()}}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take the formulas."""
+        """Restore the formulas."""
         self.learned = {name: LearnedFormulas.from_dict(data) for name, data in state["labels"].items()}
 
 

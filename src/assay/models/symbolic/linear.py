@@ -15,7 +15,7 @@ class LinearConfig(BaselineConfig):
     """How logistic regression is fitted."""
 
     strength: float = Field(1.0, gt=0)
-    """The inverse of how much large weights are held against it."""
+    """The inverse of the L2 regularisation strength."""
     steps: int = Field(1000, ge=1)
     """The most steps."""
 
@@ -36,5 +36,5 @@ class Linear(Baseline):
         return {"weight0": np.asarray(estimator.coef_.T), "bias0": np.asarray(estimator.intercept_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
-        """Return what one layer says."""
+        """Return the probabilities of one linear layer."""
         return layer_probabilities(parts, inputs)

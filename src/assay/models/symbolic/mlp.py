@@ -20,7 +20,7 @@ class MLPConfig(BaselineConfig):
     """The most passes over the examples."""
     learning_rate: float = Field(1e-3, gt=0)
     decay: float = Field(1e-4, ge=0)
-    """How much large weights are held against it."""
+    """The L2 regularisation strength."""
 
 
 class MLP(Baseline):
@@ -45,5 +45,5 @@ class MLP(Baseline):
         return weights | {f"bias{place}": np.asarray(array) for place, array in enumerate(estimator.intercepts_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
-        """Return what the layers say, with ReLU between them."""
+        """Return the network's probabilities."""
         return layer_probabilities(parts, inputs)

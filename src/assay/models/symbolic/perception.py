@@ -1,4 +1,4 @@
-"""What tells a symbolic learner the concepts: the truth, a run of another model, or predictions of any make."""
+"""Where a symbolic learner gets concepts from: the ground truth, a run of another model, or predictions files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,29 +17,29 @@ from assay.runs.folder import RUN, RunFolder
 
 
 class MissingPerception(DataError):
-    """A split that perception says nothing of."""
+    """A split without perception."""
 
 
 class Perception(Protocol):
-    """Whoever says what the concepts of some examples are."""
+    """A source of concept probabilities."""
 
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the probabilities of the values of each concept: an array of examples x values for each."""
 
     def about(self) -> dict[str, Any] | None:
-        """Return who it is, for the record; None for the truth."""
+        """Return what it is, for the record; None for the ground truth."""
 
 
 @dataclass(frozen=True)
 class TrueConcepts:
-    """The true concepts; in training those that an annotator gave, where the data has such."""
+    """The ground-truth concepts; in training the annotated ones, where the data has annotations."""
 
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the true concepts, with certainty."""
         return one_hot(data.concepts, data.knowledge.space)
 
     def about(self) -> dict[str, Any] | None:
-        """Return nothing: it is the truth."""
+        """Return nothing: it is the ground truth."""
         return None
 
 
@@ -59,7 +59,7 @@ class Detector:
         return model
 
     def probabilities(self, data: SplitData) -> list[Array]:
-        """Return what the model says of the concepts, by its predictions, or asked anew where there are none."""
+        """Return the model's concept probabilities, from its stored predictions or else predicted now."""
         path = RunFolder(self.folder).predictions(data.name)
         if path.exists():
             predictions = read_predictions(path, data.knowledge)
@@ -75,7 +75,7 @@ class Detector:
 
 @dataclass(frozen=True)
 class PredictionFiles:
-    """Predictions of any make: a file, or a folder with a file for each split."""
+    """Predictions of any model: a file, or a folder with a file for each split."""
 
     path: Path
 
@@ -90,7 +90,7 @@ class PredictionFiles:
         return files
 
     def probabilities(self, data: SplitData) -> list[Array]:
-        """Return what the predictions for this split say of the concepts."""
+        """Return the concept probabilities in the predictions for this split."""
         for path in self._files:
             predictions = read_predictions(path, data.knowledge)
             if predictions.split == data.name:
@@ -103,7 +103,7 @@ class PredictionFiles:
 
 
 def perception_of(path: str | None) -> Perception:
-    """Return who tells the concepts: a run or predictions at a path, or the truth."""
+    """Return the source of concepts: a run or predictions at a path, or the ground truth."""
     if path is None:
         return TrueConcepts()
     place = Path(path)
@@ -113,7 +113,7 @@ def perception_of(path: str | None) -> Perception:
 
 
 def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
-    """Return where a perception is now that was recorded in a run's folder: where it was then, or moved with it."""
+    """Return the path of a perception recorded in a run: as recorded, or relative to the run if both were moved."""
     if about is None:
         return None
     then = Path(about["folder"])
@@ -121,7 +121,7 @@ def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
 
 
 def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
-    """Return codes as probabilities of 0 and 1; a missing one (-1) as nothing there, or else as any value alike."""
+    """Return codes as probabilities of 0 and 1; a missing one (-1) as "absent", or else as uniform."""
     return [_one_hot(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
 
 
@@ -138,7 +138,7 @@ def _one_hot(codes: Codes, concept: Concept) -> Array:
 
 
 def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Array]:
-    """Return the probabilities of all concepts for the rows of a split; of what is not spoken of, that it is not there.
+    """Return the probabilities of all concepts for the rows of a split; concepts without predictions count as absent.
 
     A detector that does not know a class finds none of it. Where no value means that, all are alike.
     """

@@ -1,4 +1,4 @@
-"""Clauses: some objects and what is said of them; and programs of clauses, as formulas and as Prolog."""
+"""Clauses: objects and the literals that hold of them; and programs of clauses, as formulas and as Prolog."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True)
 class PlacedLiteral:
-    """A literal and which of a clause's objects it speaks of."""
+    """A literal and the objects of a clause that are its arguments."""
 
     literal: Literal
     places: Places
@@ -34,7 +34,7 @@ class IlpClause:
         return len(self.body)
 
     def objects(self) -> set[int]:
-        """Return the objects that literals speak of."""
+        """Return the objects that occur in literals."""
         return {place for placed in self.body for place in placed.places}
 
     def formula(self, names: Sequence[str] = ("a", "b", "c", "d", "e", "f")) -> Formula:
@@ -69,7 +69,7 @@ class IlpClause:
     def text(self, head: str, bias: Bias) -> str:
         """Return it as Prolog.
 
-        Objects are said to be there, and then what holds of them.
+        Objects are introduced first, then the literals about them.
         """
         names = ["W", *(f"X{place + 1}" for place in range(len(self.groups)))]
         has = [bias.vocabulary.relation("has", group).name for group in self.groups]
@@ -90,7 +90,7 @@ def definitions(clauses: Iterable[IlpClause]) -> list[str]:
 
 
 def placements(literal: Literal, groups: Sequence[str]) -> Iterator[Places]:
-    """Give each choice of different objects that a literal can speak of."""
+    """Give each choice of different objects as arguments of a literal."""
     fitting = [[place for place, own in enumerate(groups) if own == group] for group in literal.groups]
     for places in product(*fitting):
         if len(set(places)) == len(places) and not (literal.symmetric and list(places) != sorted(places)):

@@ -23,7 +23,7 @@ from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
 
 @dataclass(frozen=True, eq=False)
 class LiteralBatch:
-    """Literals that speak of the same objects of a clause: their numbers in the bias, and their bits."""
+    """Literals with the same objects of a clause as arguments: their numbers in the bias, and their bits."""
 
     places: Places
     numbers: Array
@@ -107,7 +107,7 @@ class Coverage:
         return pack_bits(number == literal.value if literal.way == "==" else number >= int(literal.value))
 
     def batches(self, groups: tuple[str, ...]) -> list[LiteralBatch]:
-        """Return all literals that a clause of such objects may have, by the objects that they speak of."""
+        """Return all literals that a clause of such objects may have, by their arguments."""
         by_places: dict[Places, list[int]] = {}
         for number, literal in enumerate(self.bias.literals):
             for places in placements(literal, groups):
@@ -137,7 +137,7 @@ class Coverage:
         return covered_examples(choices)
 
     def literal_bits(self, number: int, places: Places, axes: int) -> Array:
-        """Return the bits of a literal that speaks of these objects of a clause."""
+        """Return the bits of a literal with these objects of a clause as arguments."""
         ordered = tuple(sorted(places))
         moved = np.moveaxis(self.bits[number], [places.index(p) for p in ordered], range(len(ordered)))
         return expand_axes(moved, ordered, axes)

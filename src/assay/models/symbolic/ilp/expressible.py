@@ -1,4 +1,4 @@
-"""Whether a rule can be said in a bias: it is written as clauses, and each part looked for among the literals.
+"""Whether a rule is expressible in a bias: it is written as clauses, and each part is looked up among the literals.
 
 Parts are compared by their tables of truth, so that it does not matter how they are written. A "yes" is proved by the
 clauses found. A "no" means that the rule as it is written does not fit; an equivalent that does is not ruled out.
@@ -34,7 +34,7 @@ class Inexpressible(Exception):
 
 @dataclass(frozen=True)
 class Expressibility:
-    """Whether a rule can be said, in how many clauses, and what is in the way if not."""
+    """Whether a rule is expressible, in how many clauses, and if not, why."""
 
     holds: bool
     clauses: int = 0
@@ -47,7 +47,7 @@ class Expressibility:
 
 @dataclass(frozen=True)
 class ClauseSketch:
-    """A clause: the groups of its objects by name, and how many literals it takes."""
+    """The outline of a clause: the groups of its objects by name, and its number of literals."""
 
     objects: tuple[tuple[str, str], ...] = ()
     literals: int = 0
@@ -59,7 +59,7 @@ class ClauseSketch:
 def express_rule(
     rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "ClauseWriter | None" = None
 ) -> Expressibility:
-    """Return whether a rule can be said in a bias; of a rule with other values, whether each value can be.
+    """Return whether a rule is expressible in a bias; for a rule that is not true or false, whether each value is.
 
     >>> from assay.concepts import bits
     >>> expressible(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
@@ -116,7 +116,7 @@ class ClauseWriter:
         return tables
 
     def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
-        """Return the clauses that say a formula, or that it is false."""
+        """Return the clauses of a formula, or of its negation."""
         match rule:
             case f.Not(body):
                 return self.clauses(body, bound, not positive)
@@ -154,7 +154,7 @@ class ClauseWriter:
         return _both([objects, *ordered, self.clauses(body, inner, positive)])
 
     def _counted(self, counted: f.Quantified, wanted: Any) -> list[ClauseSketch]:
-        """Return clauses that say how many objects there are of a kind."""
+        """Return clauses for a count of objects."""
         name, slots = counted.variables[0], len(self.space.groups[counted.group])
         numbers = [number for number in range(slots + 1) if wanted(number)]
         there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
@@ -209,7 +209,7 @@ class ClauseWriter:
         raise Inexpressible(f"no literal says {str(atom if positive else f.Not(atom))!r}")
 
     def _has_values(self, term: Term) -> bool:
-        """Return whether literals say each value of a term."""
+        """Return whether there is a literal for each value of a term."""
         pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
         return all((pattern, row.tobytes()) in self.literal_tables for row in ones)
 

@@ -1,4 +1,4 @@
-"""Learners that are other programs: what they are given, how they are run and stopped, and how they are read back."""
+"""External ILP systems: their input, how they are run and stopped, and how their output is read."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from assay.processes import started
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How another program went: whether it came to its end, what it wrote, and how long it took."""
+    """The result of running a program: whether it finished, its output, and how long it took."""
 
     finished: bool
     output: str

@@ -63,7 +63,7 @@ class ClauseModel(FormulaModel):
         return Bias(self.space, Language.model_validate(settings))
 
     def learn(self, examples: Examples) -> None:
-        """Learn label by label; then say for the record whether the true rule could have been found."""
+        """Learn label by label; then record whether the true rule is expressible in the bias."""
         super().learn(examples)
         writer = ClauseWriter(self.bias)
         for label in self.knowledge.labels:

@@ -64,7 +64,7 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A clause, how many bits it takes to say, and the examples that it covers."""
+    """A clause, its description length in bits, and the examples that it covers."""
 
     clause: IlpClause
     bits: float
@@ -95,7 +95,7 @@ def choose_bits(number: float, of: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SearchNode:
-    """A clause on the way: its steps, its bits, and for which choices of objects it holds."""
+    """A partial clause in the search: its steps, its bits, and for which choices of objects it holds."""
 
     steps: tuple[Step, ...]
     bits: float
@@ -103,13 +103,13 @@ class SearchNode:
 
     @property
     def objects(self) -> set[int]:
-        """The objects that it speaks of."""
+        """The objects that occur in it."""
         return {place for _, places in self.steps for place in places}
 
 
 @dataclass(frozen=True, eq=False)
 class Refinements:
-    """A clause with each of some literals added: which, their bits, what they cover, and how many of either."""
+    """A clause refined by each of some literals: the literals, bits, coverage, and covered positives and negatives."""
 
     node: SearchNode
     places: Places

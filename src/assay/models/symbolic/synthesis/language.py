@@ -25,7 +25,7 @@ from assay.logic.formula import Formula, Var
 
 NUMBERS = (0, 1, 2, 3)
 FEW = 12
-"""Numbers that do not count are asked for one by one up to so many values."""
+"""Numbers that are no counts are tested for each value, up to so many values."""
 MOST_OBJECTS = 400
 """Properties in pairs are left out where there would be more of them."""
 
@@ -53,7 +53,7 @@ class Costs:
     negation: float = 1.0
     addb: float = 0.5
     several: float = 1.0
-    """Asking the same of several objects."""
+    """Applying one predicate to several objects."""
     another: float = 1.0
     """Each object after the first."""
     unseen: float = 0.1
@@ -66,7 +66,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Family:
-    """One predicate and the objects that it is asked of, as formulas; `cost` is that of the predicate alone."""
+    """One predicate applied to several objects, as formulas; `cost` is that of the predicate alone."""
 
     name: str
     cost: float
@@ -100,18 +100,18 @@ class ProgramLanguage:
 
     @property
     def objects(self) -> int:
-        """The number of different objects that predicates are asked of, which naming one is paid by."""
+        """The number of different objects that predicates apply to, which sets the cost of naming one."""
         return max(2, max(len(family.objects) for family in self.families))
 
 
 def _loose(space: ConceptSpace) -> list[Concept]:
-    """Return the concepts that belong to no slot, or to slots too few to be spoken of as a group."""
+    """Return the concepts that belong to no slot, or to a group of a single slot."""
     grouped = {name for slots in space.groups.values() if len(slots) > 1 for slot in slots for name in slot.concepts}
     return [concept for concept in space.concepts if concept.name not in grouped]
 
 
 def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula]]:
-    """Give what can be asked of a number of things: some, at least 2 or 3, exactly 1, 2 or 3."""
+    """Give the predicates of a count: some, at least 2 or 3, exactly 1, 2 or 3."""
     yield "exists", costs.exists, f.Compare(">=", what, f.Const(1))
     for number in NUMBERS[1:3]:
         yield f"gt {number}", costs.gt + costs.of_number(number), f.Compare(">=", what, f.Const(number + 1))
@@ -120,7 +120,7 @@ def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula
 
 
 def _families(predicates: Sequence[tuple[str, float, Formula]], grouped: bool = True) -> list[Family]:
-    """Return what is asked of several objects as families, by name."""
+    """Return predicates grouped into families by name."""
     names = dict.fromkeys((name, cost) for name, cost, _ in predicates)
     return [
         Family(name, cost, tuple(formula for other, _, formula in predicates if other == name), grouped)

@@ -34,7 +34,7 @@ class SynthesisConfig(SymbolicConfig):
     programs: int = Field(300_000, ge=100)
     """The most programs that are kept, which bounds memory."""
     largest_group: int = Field(4, ge=1, le=6)
-    """Of how many objects the same may be asked at once."""
+    """To how many objects one predicate may be applied at once."""
     error_bits: float | None = Field(None, gt=0)
     """What an example costs that a program has wrong, where all have some wrong; by default 2 + log2(examples)."""
     examples: int = Field(1024, ge=FIRST)

@@ -37,7 +37,7 @@ RIVALS = 5
 NEAR = 800
 """How many programs that miss the target a little are tried in pairs."""
 WEIGHTS = {AND: (1.0, 0.25), OR: (0.25, 1.0), XOR: (1.0, 1.0)}
-"""What a part misses, and what it has too much, of the target: the other part of a pair may mend one of them."""
+"""The weights of false negatives and false positives of one part of a pair: the other part may correct one of them."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ProgramCandidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search gave: the best program, dearer ones that explain the examples as well, and what was done."""
+    """The result of a search: the best program, costlier ones that also explain the examples, and statistics."""
 
     best: ProgramCandidate
     rivals: tuple[ProgramCandidate, ...]
@@ -132,7 +132,7 @@ class ProgramSearch:
         return self._result(complete)
 
     def _leaves_that_fit(self) -> None:
-        """Note the leaves that explain the examples by themselves, or turned around."""
+        """Record the leaves that explain the examples by themselves, or negated."""
         for number, block in enumerate(self.bank.blocks):
             for target, extra in self.targets:
                 for row in np.flatnonzero((block.words == target.words).all(axis=1))[: RIVALS + 1].tolist():
