@@ -70,7 +70,7 @@ def _by_symmetry(knowledge: Knowledge, one_to_one: bool, deadline: float) -> int
 def count_idle_readings(sizes: list[int], one_to_one: bool) -> int:
     """Return in how many ways concepts with so many values, which do not matter, can be read from one another.
 
-    >>> idle_ways([2, 3], one_to_one=False), idle_ways([2, 3], one_to_one=True)
+    >>> count_idle_readings([2, 3], one_to_one=False), count_idle_readings([2, 3], one_to_one=True)
     (180, 12)
     """
 

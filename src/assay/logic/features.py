@@ -109,7 +109,7 @@ class ComparedNumbers(Feature):
 def describe_values(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
     """Return "the concept has one of these values", as a formula and in words.
 
-    >>> described(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
+    >>> describe_values(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
     '1-2 cup'
     """
     variable, name = Var(concept.name), concept.name

@@ -16,12 +16,12 @@ from assay.logic.prolog.terms import (
     Term,
     TermWriter,
     Variable,
-    chain_parts,
+    chain_of,
     deref,
+    free_vars,
+    indicator,
     key_of,
-    predicate_name,
-    show_term,
-    variables_in,
+    show,
 )
 from assay.logic.prolog.vocabulary import WORLD
 
@@ -141,13 +141,13 @@ class Translation:
         goal = deref(goal)
         if type(goal) is tuple and goal[0] == "," and len(goal) == 3:
             made: list[list[Term]] = [[]]
-            for part in chain_parts(goal, ","):
+            for part in chain_of(goal, ","):
                 made = [[*before, *after] for before in made for after in self.bodies(part)]
             return made
         if type(goal) is tuple and goal[0] == ";" and len(goal) == 3:
             if type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->"):
                 raise self.refuse("'->' is there")
-            return [body for part in chain_parts(goal, ";") for body in self.bodies(part)]
+            return [body for part in chain_of(goal, ";") for body in self.bodies(part)]
         if goal in ("fail", "false"):
             return []
         return [[goal]]
@@ -166,7 +166,7 @@ class Translation:
             return f"{left} {COMPARISONS[key[0]]} {right}"
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
             return self.atom(goal, writer)
-        raise self.refuse(f"{predicate_name(key)} is there")
+        raise self.refuse(f"{indicator(key)} is there")
 
     def negated(self, goal: Term, writer: TermWriter) -> str:
         """Return "not this goal": of several, by a rule of their own over the variables that are known outside."""
@@ -175,7 +175,7 @@ class Translation:
             names = [deref(part) for part in goal[1:]] if type(goal) is tuple else []
             if all(type(name) is not Variable or id(name) in writer.names for name in names):
                 return f"not {self.atom(goal, writer)}"
-        shared = [self.term(variable, writer) for variable in variables_in(goal) if id(variable) in writer.names]
+        shared = [self.term(variable, writer) for variable in free_vars(goal) if id(variable) in writer.names]
         name = f"none_{len(self.extra)}"
         head = f"{name}({','.join(['World', *shared])})"
         place = len(self.extra)
@@ -205,4 +205,4 @@ class Translation:
             return f"({self.term(term[1], writer)}{FUNCTIONS[term[0]]}{self.term(term[2], writer)})"
         if type(term) is tuple and term[0] == "abs" and len(term) == 2:
             return f"|{self.term(term[1], writer)}|"
-        raise self.refuse(f"the term {show_term(term)} is there")
+        raise self.refuse(f"the term {show(term)} is there")

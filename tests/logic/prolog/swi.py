@@ -24,10 +24,10 @@ from assay.logic.prolog.terms import (
     Term,
     TermWriter,
     Variable,
+    as_list,
     deref,
+    indicator,
     key_of,
-    list_term,
-    predicate_name,
     quoted_atom,
 )
 from assay.logic.prolog.vocabulary import WORLD
@@ -102,7 +102,7 @@ def _asked(question: Question, worlds: int, limits: ProofLimits, folder: Path) -
         "swipl", "--no-pce", "--no-signals", f"--stack-limit={STACK}", "-f", "none", "-F", "none", "--nodebug", "-q",
         "-g", "true", "-t", "halt(4)", "-s", "program.pl", "-g", goal,
     ]  # fmt: skip
-    name = f"{question.program.name} ({predicate_name((question.head, 1))})"
+    name = f"{question.program.name} ({indicator((question.head, 1))})"
     found = ended(command, "", limits.time_for(worlds), name, folder)
     if found.status != 0:
         raise _error(name, found.errors, limits)
@@ -196,7 +196,7 @@ class Text:
         if key in self.own:
             return (PREFIX + goal[0], *goal[1:]) if type(goal) is tuple else PREFIX + goal
         if key[0] == "call" and (key[1] > 1 or type(deref(goal[1])) is Variable):
-            return (DYNAMIC, goal[1], list_term(goal[2:]))
+            return (DYNAMIC, goal[1], as_list(goal[2:]))
         places = GOALS_OF.get(key, ())
         if not places:
             return goal

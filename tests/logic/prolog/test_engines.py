@@ -10,7 +10,7 @@ from assay.concepts import digits
 from assay.logic.prolog import PrologError, ProofLimits, Worlds, label, read_program
 from assay.logic.prolog.labelling import question_of
 from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.terms import show_term
+from assay.logic.prolog.terms import show
 
 from . import asp, swi
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn, theory_x
@@ -156,7 +156,7 @@ def test_templates_write_worlds_as_terms():
     names = {"none": "open", "solid": "flat"}
     roofs = [values[f"car{number}.roof"] for number in range(1, 5) if values[f"car{number}.roof"] != "absent"]
     cars = ",".join(f"[{at},{names.get(roof, roof)}]" for at, roof in enumerate(roofs, 1))
-    assert show_term(term, 200) == f"t({values['car1.colour']},[{cars}])"
+    assert show(term, 200) == f"t({values['car1.colour']},[{cars}])"
 
 
 @pytest.mark.parametrize(

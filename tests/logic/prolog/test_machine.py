@@ -7,7 +7,7 @@ from assay.logic.prolog.compiler import CompiledClause
 from assay.logic.prolog.environment import STOP
 from assay.logic.prolog.machine import Machine
 from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import Variable, show_term
+from assay.logic.prolog.terms import Variable, show
 
 PROGRAM = """
 p(1). p(2). p(3).
@@ -33,7 +33,7 @@ inside(X) :- p(X), \\+ ( p(Y), Y > 2, !, X =:= Y ).
 
 def answers(goal, program=PROGRAM, **limits):
     machine = Machine(read_program(program), limits=ProofLimits(**limits))
-    return [show_term(found, 200) for found in solutions(machine, read_term(goal))]
+    return [show(found, 200) for found in solutions(machine, read_term(goal))]
 
 
 def solutions(machine, goal):

@@ -186,7 +186,7 @@ def test_the_cover_is_the_best_of_all_by_brute_force():
         pool = [Candidate(IlpClause((), ()), float(rng.uniform(3, 12)), pack_bits(row)) for row in rows]
         cover = CoverSolver(pack_bits(truth), pack_bits(~truth), 9)
         best = cover.best(pool, Clock.of(20), cover.theory(()))
-        best = cover.proved(pool, Clock.of(20), best)
+        best = cover.prove(pool, Clock.of(20), best)
         every = [cover.theory(some).bits for n in range(10) for some in itertools.combinations(pool, n)]
         assert best.bits == pytest.approx(min(every))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.errors import suggestion
-from assay.logic.prolog.terms import PrologError, Term, Variable, deref, show_term
+from assay.logic.prolog.terms import PrologError, Term, Variable, deref, show
 
 Number = int | float
 BITS = 200_000
@@ -140,7 +140,7 @@ def value_of(term: Term) -> Number:
         return apply_function(function, [value_of(part) for part in term[1:]])
     if kind is str and term in NONE:
         return NONE[term]
-    raise PrologError(f"{show_term(term)} is no number")
+    raise PrologError(f"{show(term)} is no number")
 
 
 def apply_function(function: Callable[..., Number], arguments: list[Number]) -> Number:

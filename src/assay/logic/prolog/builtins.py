@@ -13,12 +13,12 @@ from assay.logic.prolog.terms import (
     Term,
     Text,
     Variable,
+    as_list,
     deref,
+    free_vars,
     intern_atom,
     items_of,
-    list_term,
-    show_term,
-    variables_in,
+    show,
 )  # fmt: skip
 
 Arguments = tuple[Term, ...]
@@ -89,24 +89,22 @@ def _extreme_member(sign: int) -> Test:
 
 
 def _sorted(distinct: bool) -> Test:
-    return lambda store, args: store.unify(args[1], list_term(in_order(list(items_of(args[0])), distinct)))
+    return lambda store, args: store.unify(args[1], as_list(in_order(list(items_of(args[0])), distinct)))
 
 
 def _sort4(store: Store, args: Arguments) -> bool:
     place, order = deref(args[0]), deref(args[1])
     if type(place) is not int or place < 0 or order not in ("@<", "@=<", "@>", "@>="):
-        raise PrologError(
-            f"sort/4 wants a place from 0 and one of @<, @=<, @>, @>=, not {show_term(place)}, {show_term(order)}"
-        )
+        raise PrologError(f"sort/4 wants a place from 0 and one of @<, @=<, @>, @>=, not {show(place)}, {show(order)}")
     items = list(items_of(args[2]))
     for item in items:
         if place and not (type(deref(item)) is tuple and len(deref(item)) > place):
-            raise PrologError(f"sort/4: {show_term(item)} has no argument {place}")
+            raise PrologError(f"sort/4: {show(item)} has no argument {place}")
     keyed = sorted(items, key=lambda item: ORDER(deref(item)[place] if place else item), reverse=order in ("@>", "@>="))
     if order in ("@<", "@>"):
         keys = [deref(item)[place] if place else item for item in keyed]
         keyed = [item for at, item in enumerate(keyed) if at == 0 or compare(keys[at - 1], keys[at])]
-    return store.unify(args[3], list_term(keyed))
+    return store.unify(args[3], as_list(keyed))
 
 
 def _keysort(store: Store, args: Arguments) -> bool:
@@ -118,7 +116,7 @@ def _list_to_set(store: Store, args: Arguments) -> bool:
     for item in items_of(args[0]):
         if all(compare(item, other) for other in distinct):
             distinct.append(item)
-    return store.unify(args[1], list_term(distinct))
+    return store.unify(args[1], as_list(distinct))
 
 
 def _functor(store: Store, args: Arguments) -> bool:
@@ -136,9 +134,9 @@ def _functor(store: Store, args: Arguments) -> bool:
 def _univ(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is tuple:
-        return store.unify(args[1], list_term(term))
+        return store.unify(args[1], as_list(term))
     if type(term) is not Variable:
-        return store.unify(args[1], list_term([term]))
+        return store.unify(args[1], as_list([term]))
     cells = [deref(item) for item in items_of(args[1])]
     if not cells or (len(cells) > 1 and type(cells[0]) is not str):
         raise PrologError("=.. wants a term, or a list that begins with a name")
@@ -166,7 +164,7 @@ def _plus(store: Store, args: Arguments) -> bool:
 def _text_of(term: Term) -> str:
     term = deref(term)
     if type(term) in (Variable, tuple):
-        raise PrologError(f"a text or number is wanted, not {show_term(term)}")
+        raise PrologError(f"a text or number is wanted, not {show(term)}")
     return str(term)
 
 
@@ -177,7 +175,7 @@ def _atom_length(store: Store, args: Arguments) -> bool:
 def _atom_chars(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is not Variable:
-        return store.unify(args[1], list_term(intern_atom(letter) for letter in _text_of(term)))
+        return store.unify(args[1], as_list(intern_atom(letter) for letter in _text_of(term)))
     return store.unify(term, intern_atom("".join(_text_of(item) for item in items_of(args[1]))))
 
 
@@ -202,7 +200,7 @@ TESTS: dict[Key, Test] = {
     ("atom", 1): _kind(str), ("number", 1): _kind(int, float), ("integer", 1): _kind(int), ("float", 1): _kind(float),
     ("atomic", 1): _kind(str, int, float, Text), ("compound", 1): _kind(tuple), ("string", 1): _kind(Text),
     ("callable", 1): _kind(str, tuple), ("is_list", 1): _is_list,
-    ("ground", 1): lambda _, args: not variables_in(args[0]),
+    ("ground", 1): lambda _, args: not free_vars(args[0]),
     ("memberchk", 2): _memberchk,
     ("sum_list", 2): lambda store, args: store.unify(args[1], sum(_numbers(args))),
     ("max_list", 2): _extreme(max), ("min_list", 2): _extreme(min),
@@ -247,7 +245,7 @@ def _between(store: Store, args: Arguments) -> Iterator[None]:
             yield
         return
     if type(term) is not Variable:
-        raise PrologError(f"between/3: {show_term(term)} is no whole number")
+        raise PrologError(f"between/3: {show(term)} is no whole number")
     while last is None or low <= last:
         store.step()
         mark = len(store.trail)
@@ -271,13 +269,13 @@ def _length(store: Store, args: Arguments) -> Iterator[None]:
         if wanted >= number:
             if wanted - number > 1_000_000:
                 raise PrologError(f"a list of {wanted:,} items is too long")
-            store.unify(term, list_term(Variable() for _ in range(wanted - number)))
+            store.unify(term, as_list(Variable() for _ in range(wanted - number)))
             yield
         return
     while True:
         store.step(number + 1)
         mark = len(store.trail)
-        store.unify(term, list_term(Variable() for _ in range(number)))
+        store.unify(term, as_list(Variable() for _ in range(number)))
         if store.unify(wanted, number):
             yield
         store.undo(mark)
@@ -288,7 +286,7 @@ def _nth(first: int) -> Answers:
     def answers(store: Store, args: Arguments) -> Iterator[None]:
         wanted, term, number = deref(args[0]), deref(args[1]), first
         if type(wanted) not in (int, Variable):
-            raise PrologError(f"nth{first}/3: {show_term(wanted)} is no whole number")
+            raise PrologError(f"nth{first}/3: {show(wanted)} is no whole number")
         while type(term) is tuple and term[0] == PAIR:
             mark = len(store.trail)
             if store.unify(wanted, number) and store.unify(args[2], term[1]):
@@ -304,7 +302,7 @@ def _nth(first: int) -> Answers:
 def _arg(store: Store, args: Arguments) -> Iterator[None]:
     place, term = deref(args[0]), deref(args[1])
     if type(term) is not tuple:
-        raise PrologError(f"arg/3 wants a compound term, not {show_term(term)}")
+        raise PrologError(f"arg/3 wants a compound term, not {show(term)}")
     for number in [place] if type(place) is int else range(1, len(term)):
         mark = len(store.trail)
         if 1 <= number < len(term) and store.unify(place, number) and store.unify(args[2], term[number]):

@@ -13,7 +13,7 @@ from assay.logic.prolog import arithmetic
 from assay.logic.prolog.builtins import ANSWERS, TESTS
 from assay.logic.prolog.control import Control
 from assay.logic.prolog.environment import Env, Make, Rest, Run, Step, done
-from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, key_of, predicate_name, show_term
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, indicator, key_of, show
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine, Predicate
@@ -53,7 +53,7 @@ class CompiledClause(Control):
             return self._test(key, term)
         if key in ANSWERS:
             return self._answers(key, term)
-        raise self.error(f"no predicate {predicate_name(key)}")
+        raise self.error(f"no predicate {indicator(key)}")
 
     # goals that need no control: calls of predicates, tests, generators, unification and arithmetic
 
@@ -203,7 +203,7 @@ def _located(problem: PrologError, error: Callable[[object], PrologError], term:
     """Return an error with the place it came from, unless it names one already."""
     if getattr(problem, "located", False) or "was stopped at" in str(problem):
         return problem
-    located = error(f"{problem}, in '{show_term(term)}'")
+    located = error(f"{problem}, in '{show(term)}'")
     located.located = True  # type: ignore[attr-defined]
     return located
 

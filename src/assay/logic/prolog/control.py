@@ -7,18 +7,7 @@ from typing import Any
 from assay.logic.prolog import arithmetic
 from assay.logic.prolog.environment import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
 from assay.logic.prolog.store import ORDER, compare, in_order
-from assay.logic.prolog.terms import (
-    Key,
-    PrologError,
-    Term,
-    Variable,
-    chain_parts,
-    deref,
-    key_of,
-    list_term,
-    show_term,
-    variables_in,
-)
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, as_list, chain_of, deref, free_vars, key_of, show
 
 
 class Control(ClauseEnvironment, ABC):
@@ -32,7 +21,7 @@ class Control(ClauseEnvironment, ABC):
 
     def conjunction(self, term: Term) -> Make:
         """Compile `a, b`."""
-        makers = [self.goal(part) for part in chain_parts(term, ",")]
+        makers = [self.goal(part) for part in chain_of(term, ",")]
 
         def make(following: Run) -> Run:
             for maker in reversed(makers):
@@ -73,7 +62,7 @@ class Control(ClauseEnvironment, ABC):
         first = deref(term[1])
         if type(first) is tuple and len(first) == 3 and first[0] in ("->", "*->"):
             return self._if(first[0], first[1], first[2], term[2])
-        options = chain_parts(term, ";")
+        options = chain_of(term, ";")
         plain = []
         for place, option in enumerate(options):
             if type(option) is tuple and option[0] in ("->", "*->") and len(option) == 3 and place < len(options) - 1:
@@ -222,7 +211,7 @@ class Control(ClauseEnvironment, ABC):
 
     def findall(self, term: Term) -> Make:
         """Compile `findall`."""
-        return self._gathered(self.collector(term[1], term[2]), list_term, term[3])
+        return self._gathered(self.collector(term[1], term[2]), as_list, term[3])
 
     def aggregate(self, term: Term) -> Make:
         """Compile `aggregate_all`."""
@@ -230,7 +219,7 @@ class Control(ClauseEnvironment, ABC):
         key = key_of(what) if type(what) in (str, tuple) else ("", 0)
         if key not in AGGREGATES:
             raise self.error(
-                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {show_term(what)}"
+                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {show(what)}"
             )
         template = what[1] if type(what) is tuple else "x"
         return self._gathered(self.collector(template, term[2]), AGGREGATES[key], term[3])
@@ -262,8 +251,8 @@ class Control(ClauseEnvironment, ABC):
         while type(goal) is tuple and goal[0] == "^" and len(goal) == 3:
             hidden.append(goal[1])
             goal = deref(goal[2])
-        inside = {id(variable) for part in hidden for variable in variables_in(part)}
-        free = [variable for variable in variables_in(goal) if id(variable) not in inside]
+        inside = {id(variable) for part in hidden for variable in free_vars(part)}
+        free = [variable for variable in free_vars(goal) if id(variable) not in inside]
         witness: Term = ("v", *free) if free else "v"
         collect = self.collector(("-", witness, term[1]), goal)
         build = self.builder(witness)
@@ -277,7 +266,7 @@ class Control(ClauseEnvironment, ABC):
                     step(env)
                 mark = len(store.trail)
                 for value, members in groups:
-                    if store.unify(build(env), value) and store.unify(env[place], list_term(members)):
+                    if store.unify(build(env), value) and store.unify(env[place], as_list(members)):
                         proof = following(env, rest)
                         if proof is not None:
                             return proof
@@ -326,11 +315,11 @@ def _numbers(terms: list[Term]) -> list[Any]:
 
 
 def _set(terms: list[Term]) -> Term:
-    return list_term(in_order(terms, True))
+    return as_list(in_order(terms, True))
 
 
 AGGREGATES: dict[Key, Callable[[list[Term]], Term]] = {
     ("count", 0): len, ("count", 1): len, ("sum", 1): lambda answers: sum(_numbers(answers)),
     ("max", 1): lambda answers: max(_numbers(answers), default=None),
-    ("min", 1): lambda answers: min(_numbers(answers), default=None), ("bag", 1): list_term, ("set", 1): _set,
+    ("min", 1): lambda answers: min(_numbers(answers), default=None), ("bag", 1): as_list, ("set", 1): _set,
 }  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from assay.logic.prolog.terms import PrologError, Term, Variable, variables_in
+from assay.logic.prolog.terms import PrologError, Term, Variable, free_vars
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine
@@ -74,7 +74,7 @@ class ClauseEnvironment:
 
     def is_fixed(self, term: Term) -> bool:
         """Return whether a term is the same in every use of the clause."""
-        return self.live or not variables_in(term)
+        return self.live or not free_vars(term)
 
     # the head
 
@@ -126,7 +126,7 @@ class ClauseEnvironment:
 
     def builder(self, term: Term) -> Step:
         """Return a function that builds a term from the environment."""
-        if self.live or not variables_in(term):
+        if self.live or not free_vars(term):
             return lambda env: term
         if type(term) is Variable:
             slot = self.slot(term)
@@ -200,8 +200,8 @@ class ClauseEnvironment:
         """Return a step that sets the variables of a term that were not seen yet, or None if there are none."""
         if self.live:
             return None
-        fresh = [self.slot(variable) for variable in variables_in(term) if id(variable) not in self.bound_variables]
-        self.bound_variables.update(id(variable) for variable in variables_in(term))
+        fresh = [self.slot(variable) for variable in free_vars(term) if id(variable) not in self.bound_variables]
+        self.bound_variables.update(id(variable) for variable in free_vars(term))
         if not fresh:
             return None
 

@@ -8,7 +8,7 @@ from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Variable, join_terms, list_term
+from assay.logic.prolog.terms import Term, Variable, as_list, join_terms
 from assay.logic.prolog.vocabulary import Vocabulary, atom_of
 
 Goals = list[Term]
@@ -143,8 +143,8 @@ class GoalWriter:
             variables.append(variable)
         cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
         if len(terms) == 1:
-            return _all([*goals, ("memberchk", variables[0], list_term(row[0] for row in cells))])
-        return _all([*goals, ("memberchk", ("row", *variables), list_term(("row", *row) for row in cells))])
+            return _all([*goals, ("memberchk", variables[0], as_list(row[0] for row in cells))])
+        return _all([*goals, ("memberchk", ("row", *variables), as_list(("row", *row) for row in cells))])
 
     # values
 

@@ -12,7 +12,7 @@ from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.machine import Machine
 from assay.logic.prolog.program import Program, read_program
 from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.terms import PrologError, predicate_name
+from assay.logic.prolog.terms import PrologError, indicator
 from assay.logic.prolog.vocabulary import WORLD, Vocabulary
 
 
@@ -70,7 +70,7 @@ def question_of(program: Program | str, worlds: Worlds, head: str | None = None)
     read = read_program(program) if isinstance(program, str) else program
     head = head or head_of(read)
     if (head, 1) not in read.clauses:
-        name, defined = predicate_name((head, 1)), [predicate_name(key) for key in read.clauses]
+        name, defined = indicator((head, 1)), [indicator(key) for key in read.clauses]
         raise PrologError(f"{read.name} defines no {name}, which decides the label{suggestion(name, defined)}")
     return Question(read, head, worlds.space, worlds.template)
 

@@ -12,8 +12,8 @@ from assay.logic.ground import NUMBER
 from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.labelling import head_of
 from assay.logic.prolog.program import Program, read_program
-from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compare_numbers, number, opposite, symbol
-from assay.logic.prolog.terms import Term, Variable, chain_parts, deref, key_of, predicate_name, variables_in
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, number, opposite, symbol
+from assay.logic.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
 from assay.logic.prolog.unfold import rename_variables, unfold_program
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
 
@@ -81,7 +81,7 @@ class Lifter(Unifier):
         if key in self.vocabulary.by_key:
             return self._fact(self.vocabulary.by_key[key], goal, rest, depth)
         if key == (",", 2):
-            return self.all((*chain_parts(goal, ","), *rest), depth)
+            return self.all((*chain_of(goal, ","), *rest), depth)
         if key == (";", 2) and not (type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->")):
             return _or([self._tried((goal[place], *rest), depth) for place in (1, 2)])
         return self._and(self._test(goal, depth), rest, depth)
@@ -118,8 +118,8 @@ class Lifter(Unifier):
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 return self._count(deref(arguments[1]), arguments[2], depth)
         if name in COMPARE and len(arguments) == 2:
-            return compare_numbers(name, *arguments)
-        raise self.refuse(f"{predicate_name((name, len(arguments)))} is not understood here")
+            return comparison(name, *arguments)
+        raise self.refuse(f"{indicator((name, len(arguments)))} is not understood here")
 
     def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
         mark = len(self.trail)
@@ -208,7 +208,7 @@ class Lifter(Unifier):
 
     def _count(self, goal: Term, result: Term, depth: int) -> Conditions | None:
         """Return "so many objects", where each is counted at most once."""
-        first, *rest = chain_parts(goal, ",")
+        first, *rest = chain_of(goal, ",")
         relation = self.vocabulary.by_key.get(key_of(first)) if type(first) is tuple else None
         simple = all(
             type(part) is tuple
@@ -218,7 +218,7 @@ class Lifter(Unifier):
         )
         if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Variable:
             raise self.refuse("what is counted is not one object each")
-        known = {id(first[2])} | {id(variable) for part in rest for variable in variables_in(part)[:1]}
+        known = {id(first[2])} | {id(variable) for part in rest for variable in free_vars(part)[:1]}
         if len(known) > 1:
             raise self.refuse("what is counted is not one object each")
         some = self._any(relation, first[2], (first, *rest), depth)
@@ -251,7 +251,7 @@ def merge_pairs(formula: Formula) -> Formula:
     """Return a formula where nested `any` over two ordered objects is written as one `any` over pairs.
 
     >>> from assay.logic.parse import parse
-    >>> paired(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
+    >>> merge_pairs(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
     <any(a.x and b.x for a, b in pairs(cars))>
     """
     from assay.logic.traverse import map_children

@@ -11,7 +11,7 @@ from assay.logic.prolog.limits import Meter, ProofLimits
 from assay.logic.prolog.program import Program, library
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.store import Store
-from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, key_of, predicate_name, show_term
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, indicator, key_of, show
 
 Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]
 Arguments = tuple[Term, ...]
@@ -179,10 +179,10 @@ class Machine:
         """Return a function that says whether a goal with these arguments can be proved."""
         key = (name, arity)
         if key not in self.predicates:
-            raise PrologError(f"{self.program.name} defines no {predicate_name(key)}, which decides the label")
+            raise PrologError(f"{self.program.name} defines no {indicator(key)}, which decides the label")
         goal_arguments: list[Arguments] = [()]
         run = self.predicates[key].caller(self, lambda env: goal_arguments[0], done)
-        meter, store, rule = self.meter, self.store, f"{self.program.name} ({predicate_name(key)})"
+        meter, store, rule = self.meter, self.store, f"{self.program.name} ({indicator(key)})"
 
         def ask(arguments: Arguments) -> bool:
             goal_arguments[0] = arguments
@@ -228,7 +228,7 @@ class Machine:
             goal, *more = arguments(env)
             goal = deref(goal)
             if type(goal) not in (str, tuple):
-                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {show_term(goal)}")
+                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {show(goal)}")
             if more:
                 goal = (*goal, *more) if type(goal) is tuple else (goal, *more)
             after = rest if last else (following, env, rest)

@@ -14,12 +14,12 @@ from assay.logic.prolog.terms import (
     PrologError,
     Term,
     Variable,
-    chain_parts,
+    chain_of,
     deref,
+    indicator,
     items_of,
     key_of,
-    predicate_name,
-    show_term,
+    show,
 )
 
 BUILT_IN: frozenset[Key] = frozenset(TESTS) | frozenset(ANSWERS) | CONTROL
@@ -75,17 +75,13 @@ class Program:
     def unknown(self, key: Key, clause: Clause, term: Term, known: Collection[Key]) -> PrologError:
         """Return the error about a predicate that nobody defines."""
         names = {
-            predicate_name(other)
-            for other in (*self.clauses, *BUILT_IN, *known, *library())
-            if not other[0].startswith("$")
+            indicator(other) for other in (*self.clauses, *BUILT_IN, *known, *library()) if not other[0].startswith("$")
         }
-        hint = suggestion(predicate_name(key), names)
+        hint = suggestion(indicator(key), names)
         hint = hint if "did you mean" in hint else ""
         if key[0] in FORBIDDEN:
             hint = "; a rule only decides, it cannot read, write or change anything"
-        return PrologError(
-            f"{self.name} line {clause.line}: no predicate {predicate_name(key)} in {show_term(term)!r}{hint}"
-        )
+        return PrologError(f"{self.name} line {clause.line}: no predicate {indicator(key)} in {show(term)!r}{hint}")
 
     def __str__(self) -> str:
         return "\n".join(str(clause) for clauses in self.clauses.values() for clause in clauses) + "\n"
@@ -143,9 +139,7 @@ def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
         clause = _clause(sentence, name)
         key = key_of(clause.head)
         if key in fixed:
-            raise PrologError(
-                f"{name} line {clause.line}: {predicate_name(key)} is built in and cannot be defined anew"
-            )
+            raise PrologError(f"{name} line {clause.line}: {indicator(key)} is built in and cannot be defined anew")
         predicates.setdefault(key, []).append(clause)
     clauses = {key: tuple(definition) for key, definition in predicates.items()}
     return Program(name, MappingProxyType(clauses), frozenset(declared))
@@ -159,9 +153,9 @@ def _clause(sentence: Sentence, name: str) -> Clause:
     if type(term) is tuple and term[0] == "-->":
         raise PrologError(f"{where}: grammar rules (-->) are not understood; write clauses with ':-'")
     if type(term) not in (str, tuple):
-        raise PrologError(f"{where}: {show_term(term)} cannot be the head of a clause")
+        raise PrologError(f"{where}: {show(term)} cannot be the head of a clause")
     if type(term) is tuple and term[0] == ":":
-        raise PrologError(f"{where}: a module qualifier in {show_term(term)!r} is not allowed")
+        raise PrologError(f"{where}: a module qualifier in {show(term)!r} is not allowed")
     _check_goal(body, where, sentence)
     return Clause(term, body, sentence.line, sentence.names)
 
@@ -173,10 +167,10 @@ def _check_goal(goal: Term, where: str, sentence: Sentence) -> None:
         if type(part) is Variable:
             continue
         if type(part) not in (str, tuple):
-            raise PrologError(f"{where}: {show_term(part)} is no goal")
+            raise PrologError(f"{where}: {show(part)} is no goal")
         if type(part) is tuple:
             if part[0] == ":" and len(part) == 3:
-                raise PrologError(f"{where}: a module qualifier in {show_term(part)!r} is not allowed")
+                raise PrologError(f"{where}: a module qualifier in {show(part)!r} is not allowed")
             waiting.extend(part[place] for place in GOALS_OF.get(key_of(part), ()))
 
 
@@ -185,16 +179,16 @@ def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
     goal = sentence.term[1]
     head = goal[0] if type(goal) is tuple else goal
     if head in ("dynamic", "discontiguous") and len(goal) == 2:
-        for part in chain_parts(goal[1], ","):
+        for part in chain_of(goal[1], ","):
             for item in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
                 if not (type(item) is tuple and item[0] == "/" and type(item[2]) is int):
-                    raise PrologError(f"{name} line {sentence.line}: {show_term(item)} is no name/arity")
+                    raise PrologError(f"{name} line {sentence.line}: {show(item)} is no name/arity")
                 yield (item[1], item[2])
         return
     if head == "use_module" and goal[1] in [("library", library) for library in LIBRARIES]:
         return
     raise PrologError(
-        f"{name} line {sentence.line}: the directive ':- {show_term(goal)}' is not allowed; "
+        f"{name} line {sentence.line}: the directive ':- {show(goal)}' is not allowed; "
         "allowed are dynamic, discontiguous and use_module of library(lists), (apply), (aggregate), (pairs)"
     )
 

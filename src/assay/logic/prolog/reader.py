@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, TermWriter, Variable, list_term
+from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, TermWriter, Variable, as_list
 from assay.logic.prolog.tokens import Token, tokens_of
 
 DEEPEST = 200
@@ -222,4 +222,4 @@ class _Reader:
             self.at += 1
             tail = self.expression(999, depth + 1)
         self.expect("]")
-        return list_term(items, tail)
+        return as_list(items, tail)

@@ -7,7 +7,7 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Const, Formula
-from assay.logic.prolog.terms import Term, Variable, deref, show_term
+from assay.logic.prolog.terms import Term, Variable, deref, show
 from assay.logic.prolog.vocabulary import atom_of
 
 Conditions = tuple[Formula, ...]
@@ -37,7 +37,7 @@ def symbol(name: str, space: ConceptSpace, renamed: Mapping[Term, Term] | None =
     return Sym(f.Var(name), {(renamed or {}).get(atom, atom): value for atom, value in atoms.items()})
 
 
-def simplify_conditions(conditions: Iterable[Formula]) -> Conditions | None:
+def simplify(conditions: Iterable[Formula]) -> Conditions | None:
     """Return conditions that all must hold, each once, or None if they contradict one another."""
     distinct: dict[Formula, None] = {}
     fixed: dict[Formula, Formula] = {}
@@ -175,11 +175,11 @@ def number(term: Term) -> Formula:
                 return f.Function(name, tuple(inside))
             case "mod", 2:
                 return f.Divide("%", inside[0], inside[1])
-    what = "an unbound variable" if type(term) is Variable else show_term(term)
+    what = "an unbound variable" if type(term) is Variable else show(term)
     raise NoSymbols(f"no formula says what {what} is in arithmetic")
 
 
-def compare_numbers(operator: str, left: Term, right: Term) -> Conditions | None:
+def comparison(operator: str, left: Term, right: Term) -> Conditions | None:
     """Return what must hold for an arithmetic comparison; None if it never does."""
     from assay.logic.prolog.arithmetic import COMPARE
 

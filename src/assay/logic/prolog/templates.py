@@ -16,7 +16,7 @@ from assay.arrays import Codes
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.errors import suggestion
 from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import CURLY, PrologError, Term, Variable, items_of, list_term, show_term
+from assay.logic.prolog.terms import CURLY, PrologError, Term, Variable, as_list, items_of, show
 from assay.logic.prolog.vocabulary import atom_of
 
 Build = Callable[[Sequence[int]], Term]
@@ -27,7 +27,7 @@ class WorldTemplate:
     """A template compiled for a space.
 
     >>> from assay.concepts import digits
-    >>> list(TermForm(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))
+    >>> list(WorldTemplate(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))
     [('pair', 3, 4)]
     """
 
@@ -60,7 +60,7 @@ class WorldTemplate:
         if type(inner) is tuple and inner[0] == ":" and len(inner) == 3:
             inner, renamed = inner[1], self._renamed(inner[2])
         if type(inner) is not str:
-            raise PrologError(f"template {self.template!r}: {show_term(term)} names no concept, attribute or group")
+            raise PrologError(f"template {self.template!r}: {show(term)} names no concept, attribute or group")
         return self._value(inner, slot, renamed)
 
     def _renamed(self, pairs: Term) -> dict[Term, Term]:
@@ -82,13 +82,13 @@ class WorldTemplate:
     def _each(self, group: Term, template: Term) -> Build:
         if group not in self.space.groups:
             raise PrologError(
-                f"template {self.template!r}: no group of slots {show_term(group)}"
+                f"template {self.template!r}: no group of slots {show(group)}"
                 f"{suggestion(str(group), self.space.groups)}"
             )
         members = [self._member(slot, place + 1, template) for place, slot in enumerate(self.space.groups[group])]
 
         def build(row: Sequence[int]) -> Term:
-            return list_term([term for term in [member(row) for member in members] if term is not None])
+            return as_list([term for term in [member(row) for member in members] if term is not None])
 
         return build
 

@@ -67,7 +67,7 @@ def deref(term: Term) -> Term:
     return term
 
 
-def list_term(items: Iterable[Term], tail: Term = NIL) -> Term:
+def as_list(items: Iterable[Term], tail: Term = NIL) -> Term:
     """Return a Prolog list of these items."""
     term = tail
     for item in reversed(list(items)):
@@ -82,7 +82,7 @@ def items_of(term: Term) -> Iterator[Term]:
         yield term[1]
         term = deref(term[2])
     if term != NIL:
-        kind = "an unbound variable" if type(term) is Variable else show_term(term)
+        kind = "an unbound variable" if type(term) is Variable else show(term)
         raise PrologError(f"a list is wanted, not one that ends in {kind}")
 
 
@@ -91,12 +91,12 @@ def key_of(term: Term) -> Key:
     return (term[0], len(term) - 1) if type(term) is tuple else (term, 0)
 
 
-def predicate_name(key: Key) -> str:
+def indicator(key: Key) -> str:
     """Write a predicate's name as Prolog books do: `member/2`."""
     return f"{quoted_atom(key[0])}/{key[1]}"
 
 
-def chain_parts(term: Term, operator: str) -> list[Term]:
+def chain_of(term: Term, operator: str) -> list[Term]:
     """Return the operands of a chain `a, b, c` of one right-associative operator."""
     operands = []
     term = deref(term)
@@ -115,7 +115,7 @@ def join_terms(terms: Iterable[Term], operator: str, empty: Term) -> Term:
     return joined
 
 
-def variables_in(term: Term) -> list[Variable]:
+def free_vars(term: Term) -> list[Variable]:
     """Return the unbound variables of a term, in order of first appearance."""
     variables: dict[int, Variable] = {}
     waiting = [term]
@@ -192,7 +192,7 @@ class TermWriter:
         level, kind = INFIX[name]
         shown_name = "," if name == "," else f" {quoted_atom(name)} "
         if kind == "xfy":
-            operands = chain_parts(term, name)
+            operands = chain_of(term, name)
             texts = [self._operand(operand, level - 1) for operand in operands[:-1]]
             return shown_name.join([*texts, self._operand(operands[-1], level)])
         operands = [term[2]]
@@ -233,7 +233,7 @@ def _letters(number: int) -> str:
     return chr(65 + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
-def show_term(term: Term, most: int = 60) -> str:
+def show(term: Term, most: int = 60) -> str:
     """Write a term for a message, the first part of a long one."""
     try:
         text = TermWriter().write(term)

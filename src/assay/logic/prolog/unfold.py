@@ -15,29 +15,8 @@ from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.program import Program
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.symbols import (
-    Conditions,
-    Sym,
-    Unifier,
-    compare_numbers,
-    either,
-    number,
-    opposite,
-    simplify_conditions,
-    symbol,
-)
-from assay.logic.prolog.terms import (
-    Key,
-    Term,
-    Variable,
-    chain_parts,
-    deref,
-    items_of,
-    key_of,
-    list_term,
-    predicate_name,
-    show_term,
-)
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, either, number, opposite, simplify, symbol
+from assay.logic.prolog.terms import Key, Term, Variable, as_list, chain_of, deref, indicator, items_of, key_of, show
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
 
 MOST_PATHS = 20_000
@@ -92,7 +71,7 @@ class Unfolder:
         for path in self.solve((goal,), (), 0):
             paths.append(path)
             if len(paths) > MOST_PATHS:
-                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {show_term(goal)}")
+                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {show(goal)}")
         return paths
 
     def solve(self, goals: Goals, path: Path, depth: int) -> Iterator[Path]:
@@ -110,7 +89,7 @@ class Unfolder:
         """Return a path with more conditions, None if they cannot all hold."""
         if conditions is None:
             return None
-        return simplify_conditions((*path, *conditions)) if conditions else path
+        return simplify((*path, *conditions)) if conditions else path
 
     def goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         """Give each path that proves one goal, its variables bound as long as it is looked at."""
@@ -129,7 +108,7 @@ class Unfolder:
         name, arguments = key[0], goal[1:] if type(goal) is tuple else ()
         match name, len(arguments):
             case ",", 2:
-                return self.solve(tuple(chain_parts(goal, ",")), path, depth)
+                return self.solve(tuple(chain_of(goal, ",")), path, depth)
             case ";", 2:
                 return self._either(goal, path, depth)
             case "->", 2:
@@ -147,7 +126,7 @@ class Unfolder:
             case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
                 return self._extend(self._compared_terms(name, *arguments), path)
         if name in COMPARE and len(arguments) == 2:
-            return self._extend(compare_numbers(name, *arguments), path)
+            return self._extend(comparison(name, *arguments), path)
         return self._library(key, arguments, path, depth)
 
     def _extend(self, conditions: Conditions | None, path: Path) -> Iterator[Path]:
@@ -207,7 +186,7 @@ class Unfolder:
             conditions = self.unifier.unify(goal, head)
             longer = self.under(conditions, path)
             if longer is not None:
-                goals = chain_parts(body, ",")
+                goals = chain_of(body, ",")
                 if "!" not in goals:
                     yield from self.solve((body,), longer, depth + 1)
                 else:
@@ -307,7 +286,7 @@ class Unfolder:
             case ("findall", 3):
                 yield from self._gathered(arguments, path, depth)
             case _:
-                raise self.refuse(f"{predicate_name(key)} is not understood here")
+                raise self.refuse(f"{indicator(key)} is not understood here")
 
     def _among(self, term: Term, items: Sequence[Term], path: Path) -> Iterator[Path]:
         for item in items:
@@ -340,7 +319,7 @@ class Unfolder:
             chosen = nearer
         for longer, items in chosen:
             mark = len(self.unifier.trail)
-            yield from self._extend(self.unifier.unify(result, list_term(items)), longer)
+            yield from self._extend(self.unifier.unify(result, as_list(items)), longer)
             self.unifier.undo(mark)
 
 

@@ -56,7 +56,7 @@ def atom_of(value: Value) -> Term:
 def value_text(value: Value) -> str:
     """Return a value as Prolog writes it.
 
-    >>> in_prolog(True), in_prolog(3), in_prolog("Red one")
+    >>> value_text(True), value_text(3), value_text("Red one")
     ('true', '3', "'Red one'")
     """
     atom = atom_of(value)

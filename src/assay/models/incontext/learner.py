@@ -15,19 +15,11 @@ from assay.data.dataset import SplitData
 from assay.errors import ConfigError
 from assay.logic.knowledge import Label
 from assay.models.core.model import Epoch, Report
-from assay.models.incontext import messages
+from assay.models.incontext import messages, wording
 from assay.models.incontext.conversation import Conversation, ReadFailure
 from assay.models.incontext.messages import Part, fill_prompt, picture_part, text_part
 from assay.models.incontext.replies import HEAD, read_class, read_rule
 from assay.models.incontext.settings import InContextConfig, ledger_of, open_conversation
-from assay.models.incontext.wording import (
-    describe_example,
-    kind_in_words,
-    quantifier_example,
-    value_word,
-    values_in_words,
-    vocabulary,
-)
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples, most_probable_codes
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
@@ -117,21 +109,23 @@ class InContext(FormulaModel):
     def _rule_parts(self, label: Label, examples: LabelExamples, rows: Array) -> list[Part]:
         """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
         form, first = self.config.form, "rule_from_images" if self.config.show == "images" else "rule_from_symbols"
-        words = vocabulary(self.space, form)
-        parts = [text_part(fill_prompt(first, count=len(rows), values=values_in_words(label), vocabulary=words))]
+        words = wording.vocabulary(self.space, form)
+        parts = [
+            text_part(fill_prompt(first, count=len(rows), values=wording.values_in_words(label), vocabulary=words))
+        ]
         place = self.knowledge.label_names.index(label.name)
         if self._train is None:
             raise ConfigError("examples are shown as they are in a split; use fit")
         source = np.flatnonzero(self._train.given_labels[:, place] >= 0)
         for number, row in enumerate(rows.tolist(), 1):
             description, picture = self._present(self._train, int(source[row]), examples.codes[row], number)
-            answer = value_word(label.values[int(examples.targets[row])])
+            answer = wording.value_word(label.values[int(examples.targets[row])])
             parts += [
                 text_part(fill_prompt("example", number=number, answer=answer, description=description)),
                 *picture,
             ]
-        group, example = quantifier_example(self.space)
-        how = {"kind": kind_in_words(label), "group": group, "example": example, "head": HEAD}
+        group, example = wording.quantifier_example(self.space)
+        how = {"kind": wording.kind_in_words(label), "group": group, "example": example, "head": HEAD}
         return [*parts, text_part(fill_prompt(f"as_{form}", **how))]
 
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
@@ -140,7 +134,7 @@ class InContext(FormulaModel):
             return "", [picture_part(data.pngs[row])]
         if self.config.show == "text":
             return data.texts[row], []
-        return describe_example(self.space, codes, self.config.form, number), []
+        return wording.describe_example(self.space, codes, self.config.form, number), []
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -194,7 +188,7 @@ class InContext(FormulaModel):
 
     def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
         description, picture = self._present(data, row, codes[row], 1)
-        choices = values_in_words(label)
+        choices = wording.values_in_words(label)
         prompt = fill_prompt(
             "classify",
             description=description,
@@ -202,7 +196,7 @@ class InContext(FormulaModel):
             rule=notes["words"],
             program=notes["text"],
             form=self.config.form,
-            vocabulary=vocabulary(self.space, self.config.form),
+            vocabulary=wording.vocabulary(self.space, self.config.form),
             choices=choices,
         )
         answer = self.conversation.read(

@@ -44,7 +44,7 @@ def _environment() -> jinja2.Environment:
 def fill_prompt(name: str, **values: Any) -> str:
     """Return a prompt filled in.
 
-    >>> filled("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
+    >>> fill_prompt("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
     'ANSWER: yes or no'
     """
     return _environment().get_template(name).render(**values).strip()

@@ -74,7 +74,7 @@ class RetryPolicy:
     def pause(self, attempt: int, request: str) -> float:
         """Return the wait before another try: doubling, and spread out at random, from the seed and the request.
 
-        >>> [1 <= Patience().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
+        >>> [1 <= RetryPolicy().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
         [True, True, True]
         """
         jitter = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())

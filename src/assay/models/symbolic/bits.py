@@ -10,7 +10,7 @@ WORD = 64
 def pack_bits(truths: Array) -> Array:
     """Return truth values along the last axis as bits, 64 a word.
 
-    >>> packed(np.array([True, False, True])).tolist()
+    >>> pack_bits(np.array([True, False, True])).tolist()
     [5]
     """
     bytes_ = np.packbits(truths, axis=-1, bitorder="little")

@@ -10,7 +10,7 @@ from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.lift import merge_pairs
 from assay.logic.prolog.literals import Literal
 from assay.logic.prolog.program import Program
-from assay.logic.prolog.terms import Term, Variable, chain_parts, deref, key_of
+from assay.logic.prolog.terms import Term, Variable, chain_of, deref, key_of
 
 Places = tuple[int, ...]
 
@@ -121,7 +121,7 @@ def clause_of(clause: tuple[Term, Term], bias: Bias) -> IlpClause:
     groups: list[str] = []
     literals: list[tuple[Literal, list[Term]]] = []
     has = {relation.name: relation.group for relation in bias.vocabulary.relations if relation.what == "has"}
-    for goal in chain_parts(body, ","):
+    for goal in chain_of(body, ","):
         goal = deref(goal)
         if goal == "true":
             continue

@@ -62,7 +62,7 @@ def express_rule(
     """Return whether a rule is expressible in a bias; for a rule that is not true or false, whether each value is.
 
     >>> from assay.concepts import bits
-    >>> expressible(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
+    >>> express_rule(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
     True
     """
     truth = all(isinstance(value, bool) for value in values)

@@ -85,7 +85,7 @@ def best_of(
 def find_clauses(text: str, head: str) -> list[str]:
     """Return the clauses of a predicate in a text, one a line each, broken lines joined.
 
-    >>> written_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
+    >>> find_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
     ['east(A) :- has_car(A,B), big(B).']
     """
     matches = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)

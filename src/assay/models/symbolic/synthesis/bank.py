@@ -110,14 +110,14 @@ class Bank:
             return self.blocks[left].make(right)
         if operation == NOT:
             return negate(self.formula(left))
-        return join_programs(operation, self.formula(left), self.formula(right))
+        return join(operation, self.formula(left), self.formula(right))
 
 
 def negate(body: Formula) -> Formula:
     """Return "not", written as a comparison where it can be.
 
     >>> from assay.logic.parse import parse
-    >>> negated(parse("a >= 1")), negated(parse("a and b"))
+    >>> negate(parse("a >= 1")), negate(parse("a and b"))
     (<a < 1>, <not (a and b)>)
     """
     opposite: dict[f.Operator, f.Operator] = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -128,7 +128,7 @@ def negate(body: Formula) -> Formula:
     return f.Not(body)
 
 
-def join_programs(operation: int, left: Formula, right: Formula) -> Formula:
+def join(operation: int, left: Formula, right: Formula) -> Formula:
     """Return two programs joined, without brackets in brackets."""
     if operation == XOR:
         return f.Xor((left, right))

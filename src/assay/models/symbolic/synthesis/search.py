@@ -16,18 +16,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.logic.formula import Const, Formula
 from assay.models.symbolic.bits import count_bits, pack_bits
-from assay.models.symbolic.synthesis.bank import (
-    AND,
-    LEAF,
-    NOT,
-    OR,
-    XOR,
-    Bank,
-    ProgramBatch,
-    join_programs,
-    keys_of,
-    negate,
-)
+from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, join, keys_of, negate
 from assay.models.symbolic.synthesis.language import Costs
 from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, units
 
@@ -247,7 +236,7 @@ class ProgramSearch:
             return ProgramCandidate(Const(False), 0.0, never)
         whole_cost, operation, left, right, errors_made = best
         parts = self._of_pool(left), self._of_pool(right)
-        formula = parts[0] if operation < 0 else join_programs(operation, *parts)
+        formula = parts[0] if operation < 0 else join(operation, *parts)
         return ProgramCandidate(formula, (whole_cost - errors_made * wrong) / UNITS, errors_made)
 
     def _of_pool(self, number: int) -> Formula:
