@@ -33,9 +33,7 @@ MOST_CELLS = 2**21
 MOST_MAPS = 5000
 
 
-def count_block_readings(
-    knowledge: Knowledge, support: Codes | None, one_to_one: bool, seconds: float
-) -> tuple[int, str]:
+def count_block(knowledge: Knowledge, support: Codes | None, one_to_one: bool, seconds: float) -> tuple[int, str]:
     """Return the number of optimal readings and the method; `support` None stands for every possible world."""
     deadline = time.monotonic() + seconds
     if support is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.concept_permutations import count_block_readings
+from assay.counting.concept_permutations import count_block
 from assay.counting.counterexample_guided import all_worlds, prove_on_all
 from assay.counting.problem import Problem, Supervised
 from assay.counting.reading_classes import ReadingClass, check_reading_class, most_readings
@@ -140,7 +140,7 @@ def _whole_maps(
         total, method = _free(knowledge, used), "closed form"
     else:
         try:
-            total, method = count_block_readings(knowledge, support, family == "block-permutation", seconds)
+            total, method = count_block(knowledge, support, family == "block-permutation", seconds)
         except (OutOfTime, KeyboardInterrupt):
             sizes = knowledge.space.sizes
             most = math.factorial(len(sizes)) * math.prod(max(sizes) ** max(sizes) for _ in sizes)

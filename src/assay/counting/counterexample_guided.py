@@ -58,9 +58,7 @@ def prove_on_all(
             return readings, some == 1  # the right reading needs no proof
         try:
             tried = readings.enumerate_readings(right=idle)
-            refuting = [
-                world for reading in tried if (world := find_counterexample(problem, reading, deadline)) is not None
-            ]
+            refuting = [world for reading in tried if (world := counterexample(problem, reading, deadline)) is not None]
         except (OutOfTime, TooLarge):
             return readings, False
         if not refuting:
@@ -113,7 +111,7 @@ def _idle(problem: Problem) -> list[int]:
     return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.supervised]
 
 
-def find_counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
+def counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
     check_time(deadline)
     knowledge = problem.knowledge

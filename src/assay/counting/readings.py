@@ -3,13 +3,12 @@
 import math
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from assay.arrays import Codes
 from assay.counting.interchangeable_values import AlikeValues
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import ReadingEntry, entry_of
@@ -168,16 +167,6 @@ class Readings:
                 if self._after(self.part, 0, chosen)[2] == 1:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
-
-    def add_worlds(self, worlds: Codes) -> "Readings":
-        """Return the readings that fit further worlds too; what was counted before is not counted again."""
-        support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
-        problem = replace(self.problem, support=support)
-        readings = Readings(problem)
-        if problem.entries == self.problem.entries:
-            readings.solver = self.solver
-            readings.part = self.solver.part(dict.fromkeys(problem.constraints()))
-        return readings
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return self.enumerate_readings()

@@ -243,7 +243,7 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
         layers.append(rows)
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
-    return reduce_diagram(space, order, layers, outcomes)
+    return merge_nodes(space, order, layers, outcomes)
 
 
 def _decided(value: Value | None) -> Value:
@@ -252,9 +252,7 @@ def _decided(value: Value | None) -> Value:
     return value
 
 
-def reduce_diagram(
-    space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]
-) -> Diagram:
+def merge_nodes(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
     """Merge, from the last layer up, nodes that lead to the same places; number outcomes in sorted order."""
     ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
     numbers = {outcome: number for number, outcome in enumerate(ranked)}

@@ -9,6 +9,7 @@ the open states fit, and says so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import prod
 
 import numpy as np
@@ -84,9 +85,7 @@ class Decoder:
 
     def _solved(self, constraints: Array, distributions: list[Array]) -> tuple[Codes, Array]:
         """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
-        diagram = self.limits.diagram(
-            name for name, wanted in zip(self.limits.names, constraints, strict=True) if wanted
-        )
+        diagram = self.limits.diagram(compress(self.limits.names, constraints))
         if diagram is None:
             searches = [
                 self._searched([distribution[row] for distribution in distributions])

@@ -215,11 +215,9 @@ class Evaluator:
             case f.Function("max"):
                 return reduce(np.maximum, parts)
             case f.AllEqual():
-                return reduce(np.logical_and, (np.equal(left, right) for left, right in pairwise(parts)), True)
+                return reduce(np.logical_and, (np.equal(a, b) for a, b in pairwise(parts)), True)
             case f.AllDifferent():
-                return reduce(
-                    np.logical_and, (np.not_equal(left, right) for left, right in combinations(parts, 2)), True
-                )
+                return reduce(np.logical_and, (np.not_equal(a, b) for a, b in combinations(parts, 2)), True)
             case f.Member(_, rows):
                 return self._among(parts, rows)
             case f.Oracle():

@@ -211,10 +211,8 @@ def _grouped(name: str, atoms_of_concept: list[Formula], space: ConceptSpace) ->
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of = tuple(numbers[key] for key in keys)
     members = [[v for v, number in zip(concept.values, of, strict=True) if number == one] for one in numbers.values()]
-    descriptions = [describe_values(concept, values) for values in members]
-    return GroupedValues(
-        (name,), tuple(one[0] for one in descriptions), tuple(one[1] for one in descriptions), concept, of
-    )
+    formulas, words = zip(*[describe_values(concept, values) for values in members], strict=True)
+    return GroupedValues((name,), formulas, words, concept, of)
 
 
 def _relation(atom: Formula, space: ConceptSpace) -> Feature:

@@ -9,7 +9,7 @@ from assay.errors import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.traverse import DEEPEST, children, depth, map_children
-from assay.logic.write import quote_formula
+from assay.logic.write import quote
 
 MOST_CASES = 200_000
 NUMBER = "number"
@@ -40,14 +40,10 @@ class _Grounder:
                 return self._spelled_out(formula, bound, cases)
             case f.Const():
                 return formula
-        spelled = map_children(formula, lambda part: self.ground(part, bound, cases))
-        if isinstance(spelled, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
-            return map_children(spelled, self.truth) if self.maybe else spelled
-        return (
-            f.If(self.truth(spelled.condition), spelled.then, spelled.otherwise)
-            if isinstance(spelled, f.If)
-            else spelled
-        )
+        whole = map_children(formula, lambda part: self.ground(part, bound, cases))
+        if isinstance(whole, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
+            return map_children(whole, self.truth) if self.maybe else whole
+        return f.If(self.truth(whole.condition), whole.then, whole.otherwise) if isinstance(whole, f.If) else whole
 
     def _attribute(self, slot: Slot, attribute: str) -> Formula:
         """Return the concept of an attribute; `number`, unless slots have that, is the slot's place from 1 on."""
@@ -67,11 +63,11 @@ class _Grounder:
         groups = self.space.groups
         if formula.group not in groups:
             hint = suggestion(formula.group, groups)
-            raise FormulaError(f"formula {quote_formula(formula)}: no group of slots named {formula.group!r}{hint}")
+            raise FormulaError(f"formula {quote(formula)}: no group of slots named {formula.group!r}{hint}")
         choices = list(combinations(groups[formula.group], len(formula.variables)))
         if cases * len(choices) > MOST_CASES:
             raise TooLarge(
-                f"formula {quote_formula(formula)} has more than {MOST_CASES:,} cases; use fewer slots or quantifiers"
+                f"formula {quote(formula)} has more than {MOST_CASES:,} cases; use fewer slots or quantifiers"
             )
         parts = [self._case(formula, slots, bound, cases * len(choices)) for slots in choices]
         if formula.quantifier == "count":
@@ -150,7 +146,7 @@ class _Checker:
         self.largest = 0
 
     def refuse(self, why: str) -> FormulaError:
-        return FormulaError(f"formula {quote_formula(self.whole, 120)}: {why}")
+        return FormulaError(f"formula {quote(self.whole, 120)}: {why}")
 
     def shape(self, formula: Formula) -> FormulaShape:
         key = formula, self.there
@@ -169,8 +165,7 @@ class _Checker:
         for slot in self.space.slots:
             if named & set(slot.concepts):
                 self.there |= set(slot.concepts)
-        for part in parts:
-            self.truth(part)
+        self.truths(parts)
         self.there = before
 
     def _shape(self, formula: Formula) -> FormulaShape:
@@ -187,12 +182,10 @@ class _Checker:
                 self.check_guarded([premise], [conclusion])
                 return FormulaShape("bool")
             case f.Not() | f.Or() | f.Xor() | f.Iff():
-                for part in children(formula):
-                    self.truth(part)
+                self.truths(children(formula))
                 return FormulaShape("bool")
             case f.Count(parts):
-                for part in parts:
-                    self.truth(part)
+                self.truths(parts)
                 return FormulaShape("int", 0, len(parts))
             case f.Compare(operator, left, right):
                 return self._compared(operator, left, right)
@@ -234,23 +227,25 @@ class _Checker:
         shape = self.shape(formula)
         if shape.kind != "bool":
             raise self.refuse(
-                f"{quote_formula(formula)} is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false"
+                f"{quote(formula)} is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false"
             )
+
+    def truths(self, parts: Iterable[Formula]) -> None:
+        for part in parts:
+            self.truth(part)
 
     def number(self, formula: Formula) -> FormulaShape:
         shape = self.shape(formula)
         if shape.kind == "symbol":
-            raise self.refuse(f"{quote_formula(formula)} is a symbol, not a number")
+            raise self.refuse(f"{quote(formula)} is a symbol, not a number")
         if shape.optional:
-            raise self.refuse(
-                f"{quote_formula(formula)} may be absent; compare it with == or inside any(), all(), count()"
-            )
+            raise self.refuse(f"{quote(formula)} may be absent; compare it with == or inside any(), all(), count()")
         return shape
 
     def _compared(self, operator: f.Operator, left: Formula, right: Formula) -> FormulaShape:
         self._comparable(left, right)
         if operator not in ("==", "!=") and "symbol" in (self.shape(left).kind, self.shape(right).kind):
-            raise self.refuse(f"symbols have no order: {quote_formula(f.Compare(operator, left, right))}")
+            raise self.refuse(f"symbols have no order: {quote(f.Compare(operator, left, right))}")
         if operator not in ("==", "!="):
             self.number(left)
             self.number(right)
@@ -262,21 +257,17 @@ class _Checker:
         if (left == nothing and ABSENT in theirs.symbols) or (right == nothing and ABSENT in mine.symbols):
             return
         if (mine.kind == "symbol") != (theirs.kind == "symbol"):
-            raise self.refuse(
-                f"{quote_formula(left)} and {quote_formula(right)} cannot be compared: a symbol and a number"
-            )
+            raise self.refuse(f"{quote(left)} and {quote(right)} cannot be compared: a symbol and a number")
         if mine.kind == "symbol" and not set(mine.symbols) & set(theirs.symbols) - {ABSENT}:
             if not isinstance(left, f.Const) and not isinstance(right, f.Const):
-                raise self.refuse(
-                    f"{quote_formula(left)} and {quote_formula(right)} cannot be compared: they have no value in common"
-                )
+                raise self.refuse(f"{quote(left)} and {quote(right)} cannot be compared: they have no value in common")
             fixed, free = (mine, theirs) if isinstance(left, f.Const) else (theirs, mine)
             raise self.refuse(f"no value {fixed.symbols[0]!r}{suggestion(fixed.symbols[0], free.symbols)}")
 
     def _either(self, then: Formula, otherwise: Formula) -> FormulaShape:
         first, second = self.shape(then), self.shape(otherwise)
         if (first.kind == "symbol") != (second.kind == "symbol"):
-            raise self.refuse(f"{quote_formula(then)} and {quote_formula(otherwise)} are of different kinds")
+            raise self.refuse(f"{quote(then)} and {quote(otherwise)} are of different kinds")
         kind: Kind = first.kind if first.kind == second.kind else "int"
         symbols = tuple(dict.fromkeys(first.symbols + second.symbols))
         optional = first.optional or second.optional
@@ -297,13 +288,13 @@ class _Checker:
                 return FormulaShape("int", least, most)
             case f.Divide(operator, _, right):
                 if parts[1].least <= 0 <= parts[1].most:
-                    raise self.refuse(f"division by {quote_formula(right)}, which can be zero")
+                    raise self.refuse(f"division by {quote(right)}, which can be zero")
                 return self._applied(operator, parts)
             case f.Function(name):
                 if name == "pow" and (parts[1].least < 0 or parts[1].most > 64):
-                    raise self.refuse(f"the exponent of {quote_formula(formula)} must lie in 0..64")
+                    raise self.refuse(f"the exponent of {quote(formula)} must lie in 0..64")
                 return self._applied(name, parts)
-        raise self.refuse(f"{quote_formula(formula)} has no meaning here")
+        raise self.refuse(f"{quote(formula)} has no meaning here")
 
     def _applied(self, name: str, parts: list[FormulaShape]) -> FormulaShape:
         return FormulaShape("int", *bounds(name, [(part.least, part.most) for part in parts]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.circuit import Diagram, Outcome, letters, reduce_diagram
+from assay.logic.circuit import Diagram, Outcome, letters, merge_nodes
 from assay.logic.formula import TRUE, Formula
 from assay.logic.ground import well_formed
 from assay.logic.knowledge import Knowledge
@@ -66,9 +66,8 @@ class Limits:
     def small_first(self, names: Iterable[str]) -> list[str]:
         """Return constraints in order of the size of their diagrams, those that have none last."""
         diagrams = {name: self.diagram([name]) for name in names}
-        return sorted(
-            diagrams, key=lambda name: (self.budget if (diagram := diagrams[name]) is None else diagram.size, name)
-        )
+        sizes = {name: self.budget if diagram is None else diagram.size for name, diagram in diagrams.items()}
+        return sorted(sizes, key=lambda name: (sizes[name], name))
 
     def as_many(self, names: Iterable[str]) -> list[str]:
         """Return as many of these constraints as have a joint diagram, small ones first."""
@@ -136,7 +135,7 @@ def conjoin(left: Diagram, right: Diagram, budget: int = BUDGET) -> Diagram:
         pairs[distinct < 0] = -1
     truth = true_outcomes(left), true_outcomes(right)
     outcomes: list[Outcome] = [(bool(a >= 0 and truth[0][a] and truth[1][b]),) for a, b in pairs.tolist()]
-    return reduce_diagram(left.space, left.order, layers, outcomes)
+    return merge_nodes(left.space, left.order, layers, outcomes)
 
 
 def dead_ends(diagram: Diagram) -> list[Array]:

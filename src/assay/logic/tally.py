@@ -17,7 +17,7 @@ from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import FormulaError, TooLarge
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram, Outcome, compile_diagram, reduce_diagram
+from assay.logic.circuit import Diagram, Outcome, compile_diagram, merge_nodes
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
 from assay.logic.ground import ground_formula, shape_of
@@ -231,7 +231,7 @@ class Sweep:
             layers.append(table[:, self.letters[place]])
             classes, letters = grown[keys], {p: column[keys] for p, column in columns.items()}
         outcomes: list[Outcome] = [(bool(self.automaton.holds[number_of_class]),) for number_of_class in classes]
-        return reduce_diagram(self.space, self.order, layers, outcomes)
+        return merge_nodes(self.space, self.order, layers, outcomes)
 
     def _read(
         self, number: int, place: int, classes: Array, letters: dict[int, Array]

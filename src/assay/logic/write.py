@@ -14,7 +14,7 @@ def write_formula(formula: Formula) -> str:
     return _write(formula, TERNARY)
 
 
-def quote_formula(formula: Formula, most: int = 80) -> str:
+def quote(formula: Formula, most: int = 80) -> str:
     """Return the text of a formula for a message, the first part of a long one."""
     text = write_formula(formula)
     return f"'{text}'" if len(text) <= most else f"'{text[: most - 3]}...'"

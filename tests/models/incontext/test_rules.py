@@ -6,7 +6,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.logic.knowledge import Knowledge
 from assay.models.incontext.client import Reply
-from assay.models.incontext.messages import NAMES, fill_prompt, hashes, source
+from assay.models.incontext.messages import NAMES, fill, hashes, source
 from assay.models.incontext.replies import NotAnAnswer, NotARule, read_class, read_rule
 from assay.models.incontext.wording import describe_example, quantifier_example, values_in_words, vocabulary
 from tests.endpoint import rule
@@ -134,7 +134,7 @@ def test_concepts_and_examples_in_words():
 def test_every_prompt_is_a_file_and_its_hash_is_known():
     assert set(hashes()) == set(NAMES) and all(source(name).strip() for name in NAMES)
     for description in ("", "car1: colour = red"):
-        asked = fill_prompt(
+        asked = fill(
             "classify", description=description, values="yes or no", rule="w", program="on", form="formula",
             vocabulary="- `on`", choices="yes or no",
         )  # fmt: skip

@@ -16,7 +16,7 @@ from assay.logic.prolog.terms import (
     as_list,
     deref,
     free_vars,
-    intern_atom,
+    intern,
     items_of,
     show,
 )  # fmt: skip
@@ -175,14 +175,14 @@ def _atom_length(store: Store, args: Arguments) -> bool:
 def _atom_chars(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is not Variable:
-        return store.unify(args[1], as_list(intern_atom(letter) for letter in _text_of(term)))
-    return store.unify(term, intern_atom("".join(_text_of(item) for item in items_of(args[1]))))
+        return store.unify(args[1], as_list(intern(letter) for letter in _text_of(term)))
+    return store.unify(term, intern("".join(_text_of(item) for item in items_of(args[1]))))
 
 
 def _atom_number(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is Variable:
-        return store.unify(term, intern_atom(_text_of(args[1])))
+        return store.unify(term, intern(_text_of(args[1])))
     try:
         text = _text_of(term)
         return store.unify(args[1], int(text) if text.lstrip("-").isdigit() else float(text))

@@ -14,7 +14,7 @@ from assay.logic.prolog.labelling import head_of
 from assay.logic.prolog.program import Program, read_program
 from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, number, opposite, symbol
 from assay.logic.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
-from assay.logic.prolog.unfold import rename_variables, unfold_program
+from assay.logic.prolog.unfold import rename_variables, unfold
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
 
 DEEPEST = 40
@@ -35,7 +35,7 @@ def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, he
     try:
         return merge_pairs(Lifter(whole, words).holds((name, WORLD)))
     except NoSymbols:
-        return unfold_program(read, name, words.space)
+        return unfold(read, name, words.space)
 
 
 @dataclass(frozen=True)

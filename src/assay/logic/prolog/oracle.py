@@ -136,15 +136,13 @@ def rule_of(
     <a > 4>
     """
     from assay.logic.prolog.lift import formula_of
-    from assay.logic.prolog.unfold import unfold_program
+    from assay.logic.prolog.unfold import unfold
 
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)
     try:
         formula = (
-            unfold_program(read, asked_of.head, space, template, packed)
-            if template
-            else formula_of(read, space, asked_of.head)
+            unfold(read, asked_of.head, space, template, packed) if template else formula_of(read, space, asked_of.head)
         )
         return formula if _agree(formula, asked_of, space, packed) else asked_of
     except (NoSymbols, FormulaError, PrologError):

@@ -74,9 +74,7 @@ class Program:
 
     def unknown(self, key: Key, clause: Clause, term: Term, known: Collection[Key]) -> PrologError:
         """Return the error about a predicate that nobody defines."""
-        names = {
-            indicator(other) for other in (*self.clauses, *BUILT_IN, *known, *library()) if not other[0].startswith("$")
-        }
+        names = {indicator(k) for k in (*self.clauses, *BUILT_IN, *known, *library()) if not k[0].startswith("$")}
         hint = suggestion(indicator(key), names)
         hint = hint if "did you mean" in hint else ""
         if key[0] in FORBIDDEN:

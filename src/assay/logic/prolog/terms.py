@@ -18,7 +18,6 @@ NIL = "[]"
 PAIR = "."
 CURLY = "{}"
 SOLO_ATOM = re.compile(r"[a-z][A-Za-z0-9_]*\Z|[+\-*/\\^<>=~:.?@#&$]+\Z|\[\]\Z|!\Z|;\Z|\{\}\Z", re.ASCII)
-WORD = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 
 
 class PrologError(AssayError):
@@ -242,6 +241,6 @@ def show(term: Term, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def intern_atom(name: str) -> str:
+def intern(name: str) -> str:
     """Return the one copy of an atom, so that equal atoms are mostly the same object."""
     return sys.intern(str(name))

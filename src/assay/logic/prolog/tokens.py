@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.logic.prolog.terms import PrologError, Term, Text, intern_atom
+from assay.logic.prolog.terms import PrologError, Term, Text, intern
 
 Kind = Literal["atom", "quoted", "var", "number", "text", "punct", "end"]
 PATTERN = re.compile(
@@ -95,10 +95,10 @@ def _value(kind: str, piece: str, place: SourceText, at: int) -> Term:
         return _number(piece, place, at)
     if kind in ("quoted", "text"):
         body = _unescaped(piece[1:-1].replace(piece[0] * 2, piece[0]), place, at)
-        return intern_atom(body) if kind == "quoted" else Text(body)
+        return intern(body) if kind == "quoted" else Text(body)
     if kind == "atom" and piece.startswith("/*"):
         raise place.error(at, "this comment is never closed with '*/'")
-    return intern_atom(piece)
+    return intern(piece)
 
 
 def _number(piece: str, place: SourceText, at: int) -> int | float:

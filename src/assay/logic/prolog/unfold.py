@@ -28,9 +28,7 @@ Goals = tuple[Term, ...]
 Committed = Generator[Path, None, Conditions | None]
 
 
-def unfold_program(
-    program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False
-) -> Formula:
+def unfold(program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False) -> Formula:
     """Return the formula of a program, or raise `NoSymbols` where it cannot be found.
 
     With `packed`, worlds fill the slots of each group from the first on, without a gap.

@@ -16,7 +16,7 @@ import numpy as np
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
 from assay.logic.prolog.program import BUILT_IN, library
-from assay.logic.prolog.terms import Key, Term, intern_atom, quoted_atom
+from assay.logic.prolog.terms import Key, Term, intern, quoted_atom
 
 WORLD = "w"
 """The world where facts are about one only."""
@@ -50,7 +50,7 @@ def atom_of(value: Value) -> Term:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, int) else intern_atom(value)
+    return value if isinstance(value, int) else intern(value)
 
 
 def value_text(value: Value) -> str:
@@ -179,7 +179,7 @@ class Vocabulary:
                 attribute = concept.name[len(slot.name) + 1 :]
                 relation, subject = (
                     self.relation("attribute", slot.group, attribute),
-                    intern_atom(plain_name(slot.name)),
+                    intern(plain_name(slot.name)),
                 )
             place = self._places[relation.key]
             gone = slot is not None and concept.optional
@@ -208,7 +208,7 @@ class Vocabulary:
         if key not in self._presence:
             slots = self.space.groups[group]
             names = [
-                (intern_atom(plain_name(s.name)), n + 1)
+                (intern(plain_name(s.name)), n + 1)
                 for n, (s, out) in enumerate(zip(slots, gone, strict=True))
                 if not out
             ]

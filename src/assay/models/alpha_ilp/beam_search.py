@@ -129,9 +129,7 @@ class Beam:
             if left.sum() < 0.5:
                 break
         nodes = [node for node, _ in clauses.values()]
-        values = (
-            torch.stack([values for _, values in clauses.values()]) if clauses else self.values.new_zeros(0, len(left))
-        )
+        values = torch.stack([v for _, v in clauses.values()]) if clauses else self.values.new_zeros(0, len(left))
         cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(values)
         scores = values @ torch.stack(worth, dim=1) - cost[:, None]
         return ClausePool(tuple(self._clause(node) for node in nodes), values, scores, self.tried, self.complete)

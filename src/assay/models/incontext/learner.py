@@ -17,7 +17,7 @@ from assay.logic.knowledge import Label
 from assay.models.core.model import Epoch, Report
 from assay.models.incontext import messages, wording
 from assay.models.incontext.conversation import Conversation, ReadFailure
-from assay.models.incontext.messages import Part, fill_prompt, picture_part, text_part
+from assay.models.incontext.messages import Part, fill, picture_part, text_part
 from assay.models.incontext.replies import HEAD, read_class, read_rule
 from assay.models.incontext.settings import InContextConfig, ledger_of, open_conversation
 from assay.models.symbolic.base import SymbolicConfig
@@ -82,7 +82,7 @@ class InContext(FormulaModel):
             messages.opening(parts),
             f"rule of {label.name}",
             lambda reply: read_rule(reply, self.config.form, label, self.space, shots),
-            lambda problem: fill_prompt("not_a_rule", problem=problem, form=self.config.form, head=HEAD),
+            lambda problem: fill("not_a_rule", problem=problem, form=self.config.form, head=HEAD),
         )
         notes: dict[str, Any] = {"shots": len(rows), "prompt": _readable(parts)}
         if isinstance(rule, ReadFailure):
@@ -110,9 +110,7 @@ class InContext(FormulaModel):
         """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
         form, first = self.config.form, "rule_from_images" if self.config.show == "images" else "rule_from_symbols"
         words = wording.vocabulary(self.space, form)
-        parts = [
-            text_part(fill_prompt(first, count=len(rows), values=wording.values_in_words(label), vocabulary=words))
-        ]
+        parts = [text_part(fill(first, count=len(rows), values=wording.values_in_words(label), vocabulary=words))]
         place = self.knowledge.label_names.index(label.name)
         if self._train is None:
             raise ConfigError("examples are shown as they are in a split; use fit")
@@ -121,12 +119,12 @@ class InContext(FormulaModel):
             description, picture = self._present(self._train, int(source[row]), examples.codes[row], number)
             answer = wording.value_word(label.values[int(examples.targets[row])])
             parts += [
-                text_part(fill_prompt("example", number=number, answer=answer, description=description)),
+                text_part(fill("example", number=number, answer=answer, description=description)),
                 *picture,
             ]
         group, example = wording.quantifier_example(self.space)
         how = {"kind": wording.kind_in_words(label), "group": group, "example": example, "head": HEAD}
-        return [*parts, text_part(fill_prompt(f"as_{form}", **how))]
+        return [*parts, text_part(fill(f"as_{form}", **how))]
 
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
         """Return an example as it appears in the prompt: a description, or else a picture."""
@@ -162,14 +160,12 @@ class InContext(FormulaModel):
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities under the formulas; uniform where there is none."""
-        probabilities = []
+        results = []
         for label in self.knowledge.labels:
             values = len(label.values)
             bare = label.name in self.failures
-            probabilities.append(
-                np.full((len(concepts[0]), values), 1 / values) if bare else self._rule(label)(concepts)
-            )
-        return probabilities
+            results.append(np.full((len(concepts[0]), values), 1 / values) if bare else self._rule(label)(concepts))
+        return results
 
     def _ask_labels(self, label: Label, data: SplitData) -> Answer:
         """Ask about each example, with the rule that the model gave."""
@@ -179,17 +175,15 @@ class InContext(FormulaModel):
         codes = (
             most_probable_codes(self.perception.probabilities(data)) if self.config.show == "symbols" else data.concepts
         )
-        codes_of_answers = self.conversation.each(
-            lambda row: self._class(label, notes, data, codes, row), range(len(data))
-        )
-        answers = np.array(codes_of_answers, dtype=np.int64)
+        replies = self.conversation.each(lambda row: self._class(label, notes, data, codes, row), range(len(data)))
+        answers = np.array(replies, dtype=np.int64)
         known = bool((answers >= 0).all())
         return Answer(answers, np.eye(len(label.values))[answers] if known else None)
 
     def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
         description, picture = self._present(data, row, codes[row], 1)
         choices = wording.values_in_words(label)
-        prompt = fill_prompt(
+        prompt = fill(
             "classify",
             description=description,
             values=choices,
@@ -203,7 +197,7 @@ class InContext(FormulaModel):
             messages.opening([text_part(prompt), *picture]),
             f"{label.name} of {data.name} {int(data.index[row])}",
             lambda reply: read_class(reply, label),
-            lambda problem: fill_prompt("not_an_answer", problem=problem, choices=choices),
+            lambda problem: fill("not_an_answer", problem=problem, choices=choices),
         )
         return -1 if isinstance(answer, ReadFailure) else answer
 
@@ -217,9 +211,7 @@ class InContext(FormulaModel):
     @property
     def failures(self) -> dict[str, str]:
         """The labels for which no answer was a rule, and what was wrong with the last."""
-        return {
-            name: str(learned.notes["failed"]) for name, learned in self.learned.items() if "failed" in learned.notes
-        }
+        return {name: str(rule.notes["failed"]) for name, rule in self.learned.items() if "failed" in rule.notes}
 
     def in_words(self) -> list[str]:
         """Return the rule of each label in words and as it was given, and what asking took."""

@@ -41,7 +41,7 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def fill_prompt(name: str, **values: Any) -> str:
+def fill(name: str, **values: Any) -> str:
     """Return a prompt filled in.
 
     >>> fill_prompt("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
@@ -70,7 +70,7 @@ def user(parts: list[Part]) -> Message:
 
 def opening(parts: list[Part]) -> list[Message]:
     """Return the first messages of a conversation."""
-    return [{"role": "system", "content": fill_prompt("system")}, user(parts)]
+    return [{"role": "system", "content": fill("system")}, user(parts)]
 
 
 def continue_conversation(messages: list[Message], answer: str, reply: str) -> list[Message]:

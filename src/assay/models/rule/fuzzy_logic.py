@@ -26,7 +26,7 @@ from assay.logic.features import guard_atom
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula
 from assay.logic.traverse import names_in
-from assay.logic.write import quote_formula
+from assay.logic.write import quote
 
 Tnorm = Literal["goedel", "product", "lukasiewicz"]
 Implication = Literal["goedel", "product", "lukasiewicz", "goguen", "kleene-dienes"]
@@ -189,9 +189,7 @@ def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> t
     places = tuple(space.place(name) for name in names_in(formula))
     sizes = [space.sizes[place] for place in places]
     if prod(sizes) > MOST_CASES:
-        raise ConfigError(
-            f"fuzzy logic would list {prod(sizes):,} cases of {quote_formula(formula)}; use the model 'dpl'"
-        )
+        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quote(formula)}; use the model 'dpl'")
     combinations = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(prod(sizes), len(sizes))
     codes = np.zeros((len(combinations), len(space)), dtype=np.int64)
     codes[:, places] = combinations

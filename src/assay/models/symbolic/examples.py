@@ -30,10 +30,8 @@ class Examples:
     def of_label(self, label: Label) -> "LabelExamples":
         """Return the examples for which one label is annotated."""
         column = self.labels[:, self.knowledge.label_names.index(label.name)]
-        known = np.flatnonzero(column >= 0)
-        return LabelExamples(
-            self.space, label, self.codes[known], [p[known] for p in self.probabilities], column[known]
-        )
+        rows = np.flatnonzero(column >= 0)
+        return LabelExamples(self.space, label, self.codes[rows], [p[rows] for p in self.probabilities], column[rows])
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,15 @@ class LearnedFormulas:
     otherwise: int = 0
     notes: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of_values(
+        cls, label: Label, rules: Mapping[int, tuple[Formula, dict[str, Any]]], otherwise: int
+    ) -> "LearnedFormulas":
+        """Return the formulas of a label's values, each with its notes, those with the fewest errors first."""
+        codes = sorted(rules, key=lambda code: int(rules[code][1]["errors"]))
+        notes = {str(label.values[code]): rules[code][1] for code in codes}
+        return cls({code: rules[code][0] for code in codes}, otherwise, notes)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, formulas as text."""
         listed = [[code, str(formula)] for code, formula in self.formulas.items()]

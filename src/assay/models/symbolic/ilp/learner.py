@@ -3,7 +3,7 @@
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -69,9 +69,7 @@ class ClauseModel(FormulaModel):
         for label in self.knowledge.labels:
             answer = express_rule(label.formula, self.bias, label.values, writer)
             rule = self.learned[label.name]
-            self.learned[label.name] = LearnedFormulas(
-                rule.formulas, rule.otherwise, {**rule.notes, "bias": answer.to_dict()}
-            )
+            self.learned[label.name] = replace(rule, notes={**rule.notes, "bias": answer.to_dict()})
 
     def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Learn the clauses of "true", or of each value but the commonest."""
@@ -88,9 +86,7 @@ class ClauseModel(FormulaModel):
             head = plain_name(f"{label.name}_{label.values[code]}".replace("-", "minus_"))
             left = max(ends - time.monotonic(), 0.0) / (len(codes) - place)
             rules[code] = self._value(examples, code, head, left)
-        ranked = sorted(codes, key=lambda code: (rules[code][1]["errors"], codes.index(code)))
-        notes = {str(label.values[code]): rules[code][1] for code in ranked}
-        return LearnedFormulas({code: rules[code][0] for code in ranked}, otherwise, notes)
+        return LearnedFormulas.of_values(label, rules, otherwise)
 
     def _value(self, examples: LabelExamples, code: int, head: str, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the formula of one value of a label, and notes, with errors counted by us."""
@@ -148,18 +144,13 @@ class Learner:
         improved = True
         while improved and best.errors and not clock.over:
             improved = False
-            for base in self._bases(best):
+            for base in [best, *self.cover.without_each(best)]:
                 theory, pool = self._searched(base, best, pool, clock)
                 improved |= theory.bits < best.bits - 1e-9
                 best = theory
                 if improved or clock.over:
                     break
         return self.cover.prove(list(pool.clauses.values()), clock, best)
-
-    def _bases(self, best: Theory) -> list[Theory]:
-        """Return a program, and it without each of its clauses."""
-        clauses = best.clauses
-        return [best, *(self.cover.theory(clauses[:at] + clauses[at + 1 :]) for at in range(len(clauses)))]
 
     def _searched(self, base: Theory, best: Theory, pool: CandidatePool, clock: Clock) -> tuple[Theory, CandidatePool]:
         """Search for clauses to add to a program, and return the best program of all clauses known by then."""

@@ -68,6 +68,11 @@ class CoverSolver:
         bits = sum(clause.bits for clause in clauses) + log2(1 + len(clauses)) + self.exceptions(errors)
         return Theory(tuple(clauses), covers, errors, bits, proved)
 
+    def without_each(self, theory: Theory) -> list[Theory]:
+        """Return a program without its first clause, without its second, and so on."""
+        clauses = theory.clauses
+        return [self.theory(clauses[:at] + clauses[at + 1 :]) for at in range(len(clauses))]
+
     def exceptions(self, errors: int) -> float:
         """Return the bits that say which examples are exceptions."""
         most = self.size // 2
@@ -143,8 +148,7 @@ class CoverSolver:
     def _promising(self, pool: Sequence[Candidate], best: Theory, price: float) -> list[int]:
         """Return the clauses that save most alone, with the best program, or with it but for one of its clauses."""
         covers, bits = np.stack([clause.covers for clause in pool]), np.array([clause.bits for clause in pool])
-        clauses = best.clauses
-        bases = [self.theory(()), best, *(self.theory(clauses[:at] + clauses[at + 1 :]) for at in range(len(clauses)))]
+        bases = [self.theory(()), best, *self.without_each(best)]
         promising: list[int] = []
         for base in bases:
             new = covers & ~base.covers

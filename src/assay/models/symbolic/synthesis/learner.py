@@ -61,9 +61,7 @@ class Synthesis(FormulaModel):
             return LearnedFormulas({None: whole}, otherwise, {"errors": 0})
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
         programs = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
-        ranked = sorted(codes, key=lambda code: (programs[code][1]["errors"], codes.index(code)))
-        notes = {str(label.values[code]): programs[code][1] for code in ranked}
-        return LearnedFormulas({code: programs[code][0] for code in ranked}, otherwise, notes)
+        return LearnedFormulas.of_values(label, programs, otherwise)
 
     def _program(self, examples: LabelExamples, code: int, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the program for one value, and notes; of many examples, those that it has wrong are added in turn."""

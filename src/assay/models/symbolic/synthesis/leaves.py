@@ -5,6 +5,7 @@ A program is known by which examples it holds in: packed bits, in words of 64.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from math import comb, factorial, log2
 
@@ -105,17 +106,9 @@ def _joins(counts: Array, size: int, costs: Costs) -> Iterator[tuple[float, Arra
         return
     for number in range(1, size):
         counted = costs.addb * size + costs.of_number(number)
-        yield costs.eq + counted, counts == number, _exactly(number)
+        yield costs.eq + counted, counts == number, partial(f.exactly, number)
         if number > 1:
-            yield costs.gt + counted, counts >= number, _at_least(number)
-
-
-def _exactly(number: int) -> Join:
-    return lambda *parts: f.exactly(number, *parts)
-
-
-def _at_least(number: int) -> Join:
-    return lambda *parts: f.at_least(number, *parts)
+            yield costs.gt + counted, counts >= number, partial(f.at_least, number)
 
 
 def _writer(family: Family, chosen: Array, join: Join) -> Make:
@@ -128,15 +121,12 @@ def _of_terms(terms: NumberTerms, costs: Costs, values: Array) -> Iterator[LeafB
     naming = names(values != 0, costs) + np.array(terms.costs)
     ordered = np.array([(a, b) for a in range(many) for b in range(many) if a != b])
     unordered = ordered[ordered[:, 0] < ordered[:, 1]]
-    for operator, pairs, cost in (">", ordered, costs.gt), ("==", unordered, costs.eq - 1):
+    kinds: list[tuple[f.Operator, Array, float]] = [(">", ordered, costs.gt), ("==", unordered, costs.eq - 1)]
+    for operator, pairs, cost in kinds:
         left, right = values[pairs[:, 0]], values[pairs[:, 1]]
         holds = left > right if operator == ">" else left == right
-        yield LeafBlock.of(
-            holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _comparison(terms, pairs, operator)
-        )
+        yield LeafBlock.of(holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _compare(terms, pairs, operator))
 
 
-def _comparison(terms: NumberTerms, pairs: Array, operator: str) -> Make:
-    return lambda row: f.Compare(
-        ">" if operator == ">" else "==", terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]]
-    )
+def _compare(terms: NumberTerms, pairs: Array, operator: f.Operator) -> Make:
+    return lambda row: f.Compare(operator, terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]])
