@@ -135,6 +135,13 @@ def test_supervision_that_cannot_be():
         count_readings(xor(3), "block", supervised={"x0": None})
 
 
+def test_further_examples_count_as_from_the_start():
+    pairs = both_ways(EVENODD)
+    few = count_readings(addition(), support=pairs[:10]).readings
+    assert few.add_worlds(pairs[10:]).total == count_readings(addition(), support=pairs).total == 36
+    assert few.add_worlds(pairs[:3]).total == few.total
+
+
 def test_a_reading_in_words():
     readings = count_readings(xor(2), "per-concept").readings
     assert [readings.text(reading) for reading in readings] == [

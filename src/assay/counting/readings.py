@@ -168,6 +168,16 @@ class Readings:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
 
+    def add_worlds(self, worlds: Codes) -> "Readings":
+        """Return the readings that fit further worlds too; what was counted before is not counted again."""
+        support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
+        problem = replace(self.problem, support=support)
+        readings = Readings(problem)
+        if problem.entries == self.problem.entries:
+            readings.solver = self.solver
+            readings.part = self.solver.part(dict.fromkeys(problem.constraints()))
+        return readings
+
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return self.enumerate_readings()
 
