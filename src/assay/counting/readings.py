@@ -3,12 +3,13 @@
 import math
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from assay.arrays import Codes
 from assay.counting.interchangeable_values import AlikeValues
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import ReadingEntry, entry_of
