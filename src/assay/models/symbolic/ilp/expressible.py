@@ -103,7 +103,7 @@ class ClauseWriter:
         self.space = bias.space
 
     @cached_property
-    def literal_tables(self) -> set[Key]:
+    def tables(self) -> set[Key]:
         """The table of every literal, its terms in any order."""
         tables = set()
         for literal in self.bias.literals:
@@ -195,11 +195,9 @@ class ClauseWriter:
         if table.all() or not table.any():
             return [ClauseSketch()] if table.all() else []
         pattern = _pattern([(term.argument, term.attribute) for term in terms])
-        if (pattern, table.tobytes()) in self.literal_tables:
+        if (pattern, table.tobytes()) in self.tables:
             return [ClauseSketch((), 1)]
-        alike = [
-            np.frombuffer(data, dtype=bool).reshape(table.shape) for own, data in self.literal_tables if own == pattern
-        ]
+        alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for own, data in self.tables if own == pattern]
         inside = [other for other in alike if not (other & ~table).any()]
         for size in range(2, 4):
             if any((np.logical_or.reduce(some) == table).all() for some in combinations(inside, size)):
@@ -211,7 +209,7 @@ class ClauseWriter:
     def _has_values(self, term: Term) -> bool:
         """Return whether there is a literal for each value of a term."""
         pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
-        return all((pattern, row.tobytes()) in self.literal_tables for row in ones)
+        return all((pattern, row.tobytes()) in self.tables for row in ones)
 
     def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[Term], Array]:
         """Return the terms of a formula and its truth for all their values."""
