@@ -16,6 +16,7 @@ from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, num
 from assay.logic.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
 from assay.logic.prolog.unfold import rename_variables, unfold
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
+from assay.logic.traverse import map_children
 
 DEEPEST = 40
 FALSE = Const(False)
@@ -109,8 +110,7 @@ class Lifter(Unifier):
             case "forall", 2:
                 return (opposite(self._tried((arguments[0], ("\\+", arguments[1])), depth + 1)),)
             case "is", 2:
-                value = number(arguments[1])
-                return self.unify(arguments[0], value.value if isinstance(value, Const) else Sym(value))
+                return self.bind(arguments[0], number(arguments[1]))
             case "=", 2:
                 return self.unify(*arguments)
             case (("\\=" | "\\==" | "=="), 2):
@@ -254,8 +254,6 @@ def merge_pairs(formula: Formula) -> Formula:
     >>> merge_pairs(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
     <any(a.x and b.x for a, b in pairs(cars))>
     """
-    from assay.logic.traverse import map_children
-
     outermost = map_children(formula, merge_pairs) if not isinstance(formula, (Const, f.Var)) else formula
     if not isinstance(outermost, Quantified) or outermost.quantifier != "any" or len(outermost.variables) != 1:
         return outermost

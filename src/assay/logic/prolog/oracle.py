@@ -13,11 +13,14 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import FormulaError, NoSymbols
+from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula, Member, Oracle, Var
 from assay.logic.prolog.labelling import Labeller, Question, head_of
+from assay.logic.prolog.lift import formula_of
 from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.program import read_program
 from assay.logic.prolog.terms import PrologError
+from assay.logic.prolog.unfold import unfold
 from assay.logic.traverse import walk
 from assay.seeds import rng_for
 
@@ -135,15 +138,13 @@ def rule_of(
     >>> rule_of("big(W) :- a(W, X), X > 4.", digits(["a"]))
     <a > 4>
     """
-    from assay.logic.prolog.lift import formula_of
-    from assay.logic.prolog.unfold import unfold
-
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)
     try:
-        formula = (
-            unfold(read, asked_of.head, space, template, packed) if template else formula_of(read, space, asked_of.head)
-        )
+        if template:
+            formula = unfold(read, asked_of.head, space, template, packed)
+        else:
+            formula = formula_of(read, space, asked_of.head)
         return formula if _agree(formula, asked_of, space, packed) else asked_of
     except (NoSymbols, FormulaError, PrologError):
         return asked_of
@@ -151,8 +152,6 @@ def rule_of(
 
 def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
     """Return whether a formula and a program agree on some hundred worlds."""
-    from assay.logic.evaluate import evaluate
-
     codes = _some_worlds(space, packed)
     return bool(np.array_equal(evaluate(formula, space, codes), answers(asked_of, space, codes)))
 

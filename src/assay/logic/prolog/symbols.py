@@ -7,6 +7,7 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Const, Formula
+from assay.logic.prolog.arithmetic import COMPARE, value_of
 from assay.logic.prolog.terms import Term, Variable, deref, show
 from assay.logic.prolog.vocabulary import atom_of
 
@@ -115,6 +116,10 @@ class Unifier:
             conditions.extend(more)
         return tuple(conditions)
 
+    def bind(self, term: Term, value: Formula) -> Conditions | None:
+        """Unify a term with a number: with its value if that is known, else with a symbol."""
+        return self.unify(term, value.value if isinstance(value, Const) else Sym(value))
+
     def _unknown(self, left: Sym, right: Term) -> Conditions | None:
         if isinstance(right, Sym):
             return _equal(left, right)
@@ -157,8 +162,6 @@ def number(term: Term) -> Formula:
     if type(term) is tuple:
         inside = [number(part) for part in term[1:]]
         if all(isinstance(part, Const) for part in inside):
-            from assay.logic.prolog.arithmetic import value_of
-
             value = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
             if type(value) is int:
                 return Const(value)
@@ -181,8 +184,6 @@ def number(term: Term) -> Formula:
 
 def comparison(operator: str, left: Term, right: Term) -> Conditions | None:
     """Return what must hold for an arithmetic comparison; None if it never does."""
-    from assay.logic.prolog.arithmetic import COMPARE
-
     first, second = number(left), number(right)
     if isinstance(first, Const) and isinstance(second, Const):
         return () if COMPARE[operator](int(first.value), int(second.value)) else None

@@ -134,8 +134,7 @@ class Unfolder:
 
     def _compared_terms(self, name: str, left: Term, right: Term) -> Conditions | None:
         if name == "is":
-            value = number(right)
-            return self.unifier.unify(left, value.value if isinstance(value, f.Const) else Sym(value))
+            return self.unifier.bind(left, number(right))
         if name == "=":
             return self.unifier.unify(left, right)
         mark = len(self.unifier.trail)
@@ -277,8 +276,7 @@ class Unfolder:
                 yield from self._among(("-", arguments[0], arguments[2]), pairs, path)
             case ("sum_list", 2):
                 total = f.total(*(number(item) for item in items_of(arguments[0])))
-                value = total.value if isinstance(total, f.Const) else Sym(total)
-                yield from self._extend(self.unifier.unify(arguments[1], value), path)
+                yield from self._extend(self.unifier.bind(arguments[1], total), path)
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 yield from self._counted(arguments[1], arguments[2], path, depth)
             case ("findall", 3):

@@ -21,7 +21,7 @@ def pack_bits(truths: Array) -> Array:
 
 
 def unpack_bits(words: Array, size: int) -> Array:
-    """Return what `packed` made of so many truth values."""
+    """Return the truth values of so many examples, from their words."""
     bytes_ = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
 
