@@ -44,7 +44,7 @@ def _environment() -> jinja2.Environment:
 def fill(name: str, **values: Any) -> str:
     """Return a prompt filled in.
 
-    >>> fill_prompt("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
+    >>> fill("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
     'ANSWER: yes or no'
     """
     return _environment().get_template(name).render(**values).strip()
