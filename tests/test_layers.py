@@ -65,6 +65,23 @@ def test_nothing_but_its_registry_line_knows_a_family():
             assert "assay.families." not in text, f"{path} knows what families share"
 
 
+def test_models_and_diagnosis_need_no_task():
+    """Who trains or judges reads a dataset; only those who draw worlds ask the task that made it."""
+    for path in FILES:
+        if room(path) in ("predictions", "metrics", "runs", "diagnosis", "report", "models"):
+            asked = [
+                name
+                for name in imports(path)
+                if name.startswith(("assay.tasks", "assay.families", "assay.data.rebuild"))
+            ]
+            assert not asked, f"{path} imports {asked}"
+
+
+def test_reading_a_dataset_loads_no_task():
+    code = "import sys, assay.data.dataset, assay.diagnosis.runs; print([n for n in sys.modules if n.startswith('assay.tasks')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_torch_is_imported_under_models_only(path):
     if room(path) != "models":

@@ -99,11 +99,11 @@ def test_make_tells_what_it_made(assay, tmp_path):
     told = json.loads(assay(*words, "--json").out)
     dataset = Dataset.open(tmp_path / "data")
     assert (told["examples"], told["made"], told["splits"]) == (
-        *(37, 37, {"train": 20, "valid": 4, "test": 7, "hard": 6}),
+        *(44, 44, {"train": 20, "valid": 4, "test": 7, "hard": 6, "pairs": 7}),
     )
     assert told["fingerprint"] == dataset.fingerprint and dataset.manifest["seed"] == 3
     again = assay(*words)
-    assert again.status == 0 and "made 0 examples" in again.err and "37 were there" in again.err
+    assert again.status == 0 and "made 0 examples" in again.err and "44 were there" in again.err
 
 
 def test_make_takes_a_file_of_settings_and_flags_go_on_top(assay, tmp_path):
@@ -113,7 +113,7 @@ def test_make_takes_a_file_of_settings_and_flags_go_on_top(assay, tmp_path):
     )
     told = json.loads(assay("make", "mnlogic", "--config", tmp_path / "c.yaml", "--split", "test=6", "--json").out)
     assert told["folder"] == str(tmp_path / "there") and told["archive"] == str(tmp_path / "there.zip")
-    assert told["splits"] == {"train": 40, "valid": 8, "test": 6, "ood": 12, "hard": 12}
+    assert told["splits"] == {"train": 40, "valid": 8, "test": 6, "ood": 12, "hard": 12, "pairs": 6}
     more = ["-n", 10, "-o", tmp_path / "here", "--archive", "tar.gz"]
     told = json.loads(assay("make", "mnlogic", "--config", tmp_path / "c.yaml", *more, "--json").out)
     assert told["splits"]["train"] == 10 and Path(told["archive"]) == tmp_path / "here.tar.gz"

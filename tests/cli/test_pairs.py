@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from assay.data.dataset import Dataset
 from assay.runs.folder import RunFolder
 
 
@@ -30,31 +32,55 @@ def answers(table: pd.DataFrame, split: str, fingerprint: str, labels: np.ndarra
 
 def test_a_trained_run_has_answered(assay, run, data):
     about = json.loads((run / "run.json").read_text())
-    assert about["pairs"] == "64 of split test" and RunFolder(run).pairs("test").exists()
+    assert about["pairs"] == "64 of split test" and RunFolder(run).predictions("pairs").exists()
     found = json.loads(assay("diagnose", run, data.folder, "--json").out)
     effects = found["counterfactuals"]
-    assert (effects["split"], effects["pairs"]) == ("test-pairs", 64) and effects["all"]["follows"]["value"] > 0.9
+    assert (effects["split"], effects["pairs"]) == ("pairs", 64) and effects["all"]["follows"]["value"] > 0.9
     assert set(effects["by_concept"]) == {"a", "b", "c"}
     assert "When one concept is changed, the label follows in" in assay("diagnose", run, data.folder).out
 
 
 def test_a_model_of_another_make_joins(assay, data, here):
     """The rule is `a and b or c`; the model outside looks at `c` alone."""
-    told = json.loads(assay("pairs", data.folder, "-o", "pairs.parquet", "--json").out)
-    assert told == {"file": "pairs.parquet", "split": "test-pairs", "fingerprint": data.fingerprint, "pairs": 64}
-    table, test = pd.read_parquet("pairs.parquet"), pd.read_parquet(data.folder / "test")
-    assert len(table) == 128 and table["index"].tolist() == list(range(128))
-    pixels = seen(table)
-    assert (pixels[:64] != pixels[64:]).sum(axis=1).tolist() == [1] * 64
+    table, test = pd.read_parquet(data.folder / "pairs"), pd.read_parquet(data.folder / "test")
+    assert len(table) == 64 and table["index"].tolist() == list(range(64))
+    pixels, before = seen(table), seen(test)[table["pair_row"]]
+    assert (pixels != before).sum(axis=1).tolist() == [1] * 64
+    assert ["abc"[place] for place in (pixels != before).argmax(axis=1)] == table["pair_concept"].tolist()
     assert (pixels == table[["concept_a", "concept_b", "concept_c"]].to_numpy()).all()
     folder = here / "theirs" / "predictions"
-    (folder / "pairs").mkdir(parents=True)
+    folder.mkdir(parents=True)
     answers(test, "test", data.fingerprint, seen(test)[:, 2]).to_parquet(folder / "test.parquet")
-    answers(table, "test-pairs", data.fingerprint, pixels[:, 2]).to_parquet(folder / "pairs" / "test.parquet")
+    answers(table, "pairs", data.fingerprint, pixels[:, 2]).to_parquet(folder / "pairs.parquet")
     found = json.loads(assay("diagnose", "theirs", data.folder, "--json").out)["counterfactuals"]
     by_concept = {name: effects["follows"]["value"] for name, effects in found["by_concept"].items()}
     assert by_concept["a"] == by_concept["b"] == 0.0 and by_concept["c"] == 1.0
     assert found["by_concept"]["a"]["stays"]["value"] == 1.0 and found["by_concept"]["c"]["stays"]["value"] < 1
+
+
+def test_a_file_holds_worlds_before_and_after(assay, data, here):
+    told = json.loads(assay("pairs", data.folder, "-o", "pairs.parquet", "--json").out)
+    assert told == {"file": "pairs.parquet", "split": "test-pairs", "fingerprint": data.fingerprint, "pairs": 64}
+    table, split = pd.read_parquet("pairs.parquet"), pd.read_parquet(data.folder / "pairs")
+    assert len(table) == 128 and table["index"].tolist() == list(range(128))
+    assert (seen(table[64:]) == seen(split)).all()
+
+
+def test_the_split_is_drawn_anew_and_added_to_older_datasets(assay, data, here):
+    folder = here / "copy"
+    shutil.copytree(data.folder, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["pairs"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    shutil.rmtree(folder / "pairs")
+    assert "pairs" not in Dataset.open(folder)
+    told = assay("pairs", folder)
+    assert told.status == 0 and "64 worlds of split test with one concept changed" in told.err
+    for name in ("manifest.json", "README.md", "croissant.json", "pairs/part-00000.parquet"):
+        assert (folder / name).read_bytes() == (data.folder / name).read_bytes(), name
+    assert json.loads(assay("pairs", folder, "-n", "10", "--json").out)["pairs"] == 10
+    fewer = Dataset.open(folder)["pairs"]
+    assert len(fewer) == 10 and fewer.pngs == Dataset.open(data.folder)["pairs"].pngs[:10]
 
 
 def test_pairs_of_another_split_for_people(assay, data, here):
@@ -70,7 +96,8 @@ def test_pairs_of_another_split_for_people(assay, data, here):
     [
         ("DATA -o p.parquet --split tset", "no split named 'tset'; did you mean 'test'?"),
         ("nowhere -o p.parquet", "no dataset folder 'nowhere'"),
-        ("DATA", "Missing option '-o'"),
+        ("DATA --split hard", "--split and --do need -o FILE"),
+        ("DATA --do a=true", "--split and --do need -o FILE"),
         ("DATA -o p.parquet --set digits=nowhere --set pixel=3", "unknown key 'pixel'"),
     ],
 )
@@ -79,11 +106,10 @@ def test_what_cannot_be_paired_is_told_in_one_line(words, message, assay, data, 
     assert message in told.error and told.status == 2 and not Path("p.parquet").exists()
 
 
-def test_answers_for_half_of_the_pairs_are_refused(assay, data, here):
-    assay("pairs", data.folder, "-o", "pairs.parquet")
-    table, test = pd.read_parquet("pairs.parquet"), pd.read_parquet(data.folder / "test")
+def test_answers_for_some_of_the_changed_worlds_are_refused(assay, data, here):
+    table, test = pd.read_parquet(data.folder / "pairs"), pd.read_parquet(data.folder / "test")
     folder = here / "theirs" / "predictions"
-    (folder / "pairs").mkdir(parents=True)
+    folder.mkdir(parents=True)
     answers(test, "test", data.fingerprint, test["label_y"]).to_parquet(folder / "test.parquet")
-    answers(table[64:], "test-pairs", data.fingerprint, table["label_y"][64:]).to_parquet(folder / "pairs/test.parquet")
-    assert "hold 64 of the 128 rows of split 'test-pairs'" in assay("diagnose", "theirs", data.folder).error
+    answers(table[32:], "pairs", data.fingerprint, table["label_y"][32:]).to_parquet(folder / "pairs.parquet")
+    assert "hold 32 of the 64 rows of split 'pairs'" in assay("diagnose", "theirs", data.folder).error

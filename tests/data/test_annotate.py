@@ -65,6 +65,7 @@ def test_annotating_twice_goes_on_from_what_was_given(mnlogic: Dataset, tmp_path
 def test_others_read_it_and_worlds_can_be_drawn_again(mnlogic: Dataset, tmp_path: Path) -> None:
     new = annotated(mnlogic, tmp_path / "new", splits=["test"], concept_noise=0.3)
     assert len(pairs_of(new, "test", task_of(new))) > 0
+    assert new["pairs"].pngs == mnlogic["pairs"].pngs
     table = pq.read_table(tmp_path / "new" / "test" / "part-00000.parquet")
     info = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert list(info) == table.column_names and "given_concept_a" in info

@@ -103,7 +103,9 @@ def test_files_of_a_dataset(undisturbed: Path) -> None:
     ood = [f"ood/part-{number:05d}.parquet" for number in range(6)]
     hard = [f"hard/part-{number:05d}.parquet" for number in range(2)]
     about = ["README.md", "croissant.json", "manifest.json"]
-    assert sorted(contents(undisturbed)) == sorted([*shards, *ood, *hard, "test/part-00000.parquet", *about])
+    assert sorted(contents(undisturbed)) == sorted(
+        [*shards, *ood, *hard, "test/part-00000.parquet", "pairs/part-00000.parquet", *about]
+    )
     assert len(Dataset.open(undisturbed)["train"]) == 9500
 
 
@@ -111,7 +113,7 @@ def test_four_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) ->
     seen: list[int] = []
     make(recipe(), tmp_path / "data", workers=4, progress=seen.append)
     assert contents(tmp_path / "data") == contents(undisturbed)
-    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001
+    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001 + 1
 
 
 def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
-from assay.data.pairs import PAIRS, Pairs, pairs_of
+from assay.data.pairs import Pairs, pairs_of
 from assay.data.rebuild import task_of
+from assay.data.recipe import MOST_PAIRS
 from assay.errors import AssayError, DataError
 from assay.families.handwriting.digits import digit_source
 from assay.logic.evaluate import evaluate
@@ -59,6 +60,31 @@ def test_the_same_dataset_gives_the_same_pairs(dataset: Dataset, pairs: Pairs) -
     assert len(fewer) == 10 and [one.row for one in fewer.changes] == [one.row for one in pairs.changes[:10]]
 
 
+def test_they_lie_in_the_dataset_as_a_split(dataset: Dataset, pairs: Pairs) -> None:
+    split = dataset["pairs"]
+    assert "pairs" in dataset and "pairs" not in dataset.split_names
+    assert split.table["pair_row"].to_pylist() == [change.row for change in pairs.changes]
+    assert split.table["pair_concept"].to_pylist() == [change.concept for change in pairs.changes]
+    assert np.array_equal(split.concepts, pairs.data.concepts[len(pairs) :])
+    assert np.array_equal(split.labels, pairs.data.labels[len(pairs) :])
+    assert split.pngs == pairs.data.pngs[len(pairs) :]
+
+
+def test_a_number_of_them_may_be_asked_for(tmp_path: Path) -> None:
+    sizes = {"train": 8, "valid": 0, "test": 40, "hard": 0}
+    usual = write(tmp_path / "usual", "mnadd", splits=sizes)
+    fewer = write(tmp_path / "fewer", "mnadd", splits={**sizes, "pairs": 12})
+    none = write(tmp_path / "none", "mnadd", splits={**sizes, "pairs": 0})
+    assert fewer.fingerprint == none.fingerprint == usual.fingerprint
+    assert fewer["pairs"].pngs == usual["pairs"].pngs[:12]
+    with pytest.raises(DataError, match="has no counterfactual worlds: none were asked for"):
+        none["pairs"]
+    again = write(tmp_path / "none", "mnadd", splits=sizes)
+    assert again["pairs"].pngs == usual["pairs"].pngs
+    for name in ("manifest.json", "README.md", "croissant.json", "pairs/part-00000.parquet"):
+        assert (tmp_path / "none" / name).read_bytes() == (tmp_path / "usual" / name).read_bytes()
+
+
 def test_exactly_one_concept_differs_and_the_style_is_kept(pairs: Pairs) -> None:
     before, after = halves(pairs)
     data, space = pairs.data, pairs.data.knowledge.space
@@ -101,7 +127,7 @@ def test_where_every_change_leads_across_all_do(mnlogic: Dataset) -> None:
 
 
 def test_there_are_not_more_than_enough(evenodd: Dataset) -> None:
-    assert PAIRS == 400
+    assert MOST_PAIRS == 400
     assert len(pairs_of(evenodd, "ood", task_of(evenodd), pictures=False)) == 168
     assert (
         pairs_of(evenodd, "ood", task_of(evenodd), pictures=False).changes
@@ -146,6 +172,7 @@ def test_worlds_that_cannot_be_changed_are_told(tmp_path: Path, monkeypatch: pyt
     data = registered(Fixed, tmp_path / "data", monkeypatch)
     with pytest.raises(DataError, match="no world of split 'test' can be drawn again with one concept changed"):
         pairs_of(data, "test", task_of(data))
+    assert "pairs" not in data and data.why_no_pairs.startswith("no world of split 'test' can be drawn again")
 
 
 class Coupled(Squares):

@@ -66,7 +66,7 @@ def test_splits_are_fetched_when_they_are_asked_for(recipe, address, cache, tmp_
     make(recipe, tmp_path / "near")
     assert dataset["test"].table.equals(Dataset.open(tmp_path / "near")["test"].table)
     dataset.fetched()
-    assert set(files(kept)) == {NAME, *(f"{split}/part-00000.parquet" for split in dataset.split_names)}
+    assert set(files(kept)) == {NAME, *(f"{split}/part-00000.parquet" for split in (*dataset.split_names, "pairs"))}
     assert Dataset.open(kept).fingerprint == dataset.fingerprint
 
 
@@ -114,7 +114,7 @@ def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, add
         Dataset.open(address)
     monkeypatch.setattr(Writer, "write", lambda self, job, folder: made.append(job.file) or write(self, job, folder))
     make(recipe, address)
-    assert len(made) == len(set(made)) == 4 and not (place / PLAN).exists()
+    assert len(made) == len(set(made)) == 5 and not (place / PLAN).exists()
 
 
 def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):

@@ -65,6 +65,7 @@ def intervene(
 
     The model's own answers are always tried as well, as a control: they must change nothing.
     """
+    from assay.data.rebuild import Redrawing, task_of
     from assay.diagnosis.interventions.intervene import Plan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.report.interventions import record, write_interventions
@@ -77,11 +78,12 @@ def intervene(
         policy, budget, source, kind, split, threshold, tuple(_listed(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
+    redraw = Redrawing(task_of(dataset)) if kind == "manipulation" else None
     studies: dict[str, Study] = {}
     about: dict[str, dict[str, Any]] = {}
     for folder in runs:
         answering, about[folder.name] = answering_for(folder, dataset, split)
-        studies[folder.name] = carry_out(plan, dataset, answering)
+        studies[folder.name] = carry_out(plan, dataset, answering, redraw)
     told = record(studies, dataset, about)
     page = None if output is None else write_interventions(output, studies, dataset, about)
     if as_json:

@@ -76,7 +76,7 @@ def make(
         raise ConfigError("no output folder; give -o DIR")
     folder = _folder(own)
     recipe = recipe_from(task, given.without(Output.model_fields))
-    rows = sum(part.size for part in recipe.splits)
+    rows = sum(part.size for part in recipe.splits) + recipe.pairs
     pool = Cluster(own.cluster) if own.cluster else None
     if pool:
         say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
@@ -96,8 +96,10 @@ def make(
         sizes = {part["name"]: part["size"] for part in manifest["splits"]}
         timing = {"seconds": seconds, "cpu_seconds": cpu}
         facts = {"folder": str(folder), "fingerprint": manifest["fingerprint"], "examples": rows, "made": made}
+        sizes["pairs"] = manifest["pairs"]["size"]
         print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
+    rows += manifest["pairs"]["size"] - recipe.pairs  # not every world can be changed
     kept = f"; {rows - made:,} were there" if made < rows else ""
     rate = "" if pool else f" ({made / max(cpu, 1e-9):,.0f} per CPU second)"
     say(f"made {made:,} examples in {seconds:.1f} s{rate}{kept}")

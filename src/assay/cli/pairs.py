@@ -1,47 +1,90 @@
-"""`assay pairs`: pictures with one concept changed, for a model of any make to answer for."""
+"""`assay pairs`: counterfactual worlds, drawn anew into a dataset or into a file."""
 
 import io
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, SetOption, print_json, say, settings_from
+from assay.cli.console import DataArgument, JsonFlag, SetOption, print_json, progress_bar, say, settings_from
+from assay.errors import ConfigError
+
+if TYPE_CHECKING:
+    from assay.data.dataset import Dataset
+    from assay.data.pairs import Pairs
+    from assay.tasks.base import Task
 
 
 def pairs(
     data: DataArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
-    split: Annotated[str, typer.Option("--split", help="The split whose worlds are changed.")] = "test",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A Parquet file, instead of the dataset's split `pairs`.")
+    ] = None,
+    count: Annotated[int | None, typer.Option("-n", min=1, help="How many; by default as many as before.")] = None,
+    split: Annotated[str, typer.Option("--split", help="With -o: the split whose worlds are changed.")] = "test",
     do: Annotated[
-        list[str], typer.Option("--do", help="Instead: one of the task's interventions, or CONCEPT=VALUE; repeat.")
+        list[str],
+        typer.Option("--do", help="With -o, instead: one of the task's interventions, or CONCEPT=VALUE; repeat."),
     ] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Write the counterfactual pairs of a split: each world, and the same world with one concept changed.
+    """Draw counterfactual worlds: worlds of the test split with one concept changed.
 
-    Predict them with any model, put the predictions into FOLDER/predictions/pairs/SPLIT.parquet beside those of the
-    split itself (FOLDER/predictions/SPLIT.parquet), and `assay diagnose FOLDER DATA` tells whether the label follows.
-    Models that `assay train` trains have answered already. With `--do` all worlds that the intervention is for are
-    changed, whether the task would draw the outcome or not.
+    `assay make` writes them as the split `pairs`; this command draws that split anew, or adds it to an older dataset.
+    Models that `assay train` trains have predicted for it. Any other model joins by predictions for `test` and `pairs`
+    (FOLDER/predictions/test.parquet and pairs.parquet): then `assay diagnose FOLDER DATA` says if the label follows.
+
+    With `-o`, the worlds of any split before and after a change go to a file of their own; with `--do` all worlds that
+    an intervention is for are changed, whether the task would draw the outcome or not.
     """
-    import pyarrow.parquet as pq
-
     from assay.data.dataset import Dataset
     from assay.data.pairs import intervened, pairs_of
     from assay.data.rebuild import task_of
-    from assay.files import write_atomically
+    from assay.data.recipe import MOST_PAIRS
 
     dataset = Dataset.open(data)
     task = task_of(dataset, settings_from(settings, None))
-    made = intervened(dataset, split, task, do) if do else pairs_of(dataset, split, task)
-    buffer = io.BytesIO()
-    pq.write_table(made.data.table, buffer, compression="zstd")
-    write_atomically(output, buffer.getvalue())
-    if as_json:
-        facts = {"file": str(output), "split": made.data.name, "fingerprint": dataset.fingerprint, "pairs": len(made)}
-        print_json(facts)
+    if output is None:
+        _refresh(dataset, task, count, bool(do) or split != "test", as_json)
         return
-    say(f"{len(made)} pairs; rows {len(made)} and up are the changed worlds")
-    say(f"{output}  split {made.data.name}  fingerprint {dataset.fingerprint}")
+    found = intervened(dataset, split, task, do) if do else pairs_of(dataset, split, task, count or MOST_PAIRS)
+    _write(found, output)
+    if as_json:
+        facts = {"file": str(output), "split": found.data.name, "fingerprint": dataset.fingerprint}
+        print_json({**facts, "pairs": len(found)})
+        return
+    say(f"{len(found)} pairs; rows {len(found)} and up are the changed worlds")
+    say(f"{output}  split {found.data.name}  fingerprint {dataset.fingerprint}")
+
+
+def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bool, as_json: bool) -> None:
+    """Draw the split of counterfactual worlds anew."""
+    from assay.data.make import refresh_pairs
+
+    if file_asked:
+        raise ConfigError("--split and --do need -o FILE; the dataset's own split holds single changes of test worlds")
+    with progress_bar() as bar:
+        done = list[int]()
+
+        def report(rows: int) -> None:
+            done.append(rows)
+            bar("drawing counterfactual worlds", sum(done), count or sum(done))
+
+        manifest = refresh_pairs(dataset, task, count, report)
+    part = manifest["pairs"]
+    if as_json:
+        print_json({"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "pairs": part["size"]})
+        return
+    say(f"{part['size']} worlds of split {part['split']} with one concept changed")
+    say(f"{dataset.folder}  split pairs  fingerprint {dataset.fingerprint}")
+
+
+def _write(pairs: "Pairs", output: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from assay.files import write_atomically
+
+    buffer = io.BytesIO()
+    pq.write_table(pairs.data.table, buffer, compression="zstd")
+    write_atomically(output, buffer.getvalue())

@@ -13,21 +13,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.card import card
-from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, PAIR_ROW, kind_of_values, strings, to_column
 from assay.data.concept_sets import ConceptSet, lucky, machine_knowledge
 from assay.data.croissant import croissant
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import NAME, fingerprint, to_json, versions
+from assay.data.manifest import NAME, PAIRS, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import chosen_rows
 from assay.data.scores import Scores, said, varied
-from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record
+from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_shard
 from assay.data.supervision import Annotator, Given, refuse_strangers
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.files import write_atomically
@@ -235,6 +234,8 @@ def _write(
         "splits": splits,
         "versions": versions(),
     }
+    if PAIRS in old:
+        body[PAIRS] = _copied_pairs(dataset, folder, copy, done)
     manifest = json.loads(to_json({**body, "fingerprint": fingerprint(json.loads(to_json(body)))}))
     write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
     write_atomically(folder / "README.md", card(manifest).encode())
@@ -242,12 +243,24 @@ def _write(
     return dict(manifest)
 
 
+def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated]) -> dict[str, Any]:
+    """Copy the counterfactual worlds of the examples that are kept; return what the manifest says of them."""
+    entry: dict[str, Any] = dataset.manifest[PAIRS]
+    if copy.other_concepts:
+        return {**entry, "size": 0, "shards": [], "none": "its concepts are not those that its worlds are drawn by"}
+    if dataset.pairs is None:
+        return entry
+    table, kept = dataset[PAIRS].table, set(done[entry["split"]].data.index.tolist())
+    table = table.filter(pa.array([row in kept for row in table[PAIR_ROW].to_pylist()]))
+    shards = _shards(table, PAIRS, folder)
+    return {**entry, "size": table.num_rows, "shards": [shard.to_dict() for shard in shards]}
+
+
 def _shards(table: pa.Table, split: str, folder: Path) -> list[ShardRecord]:
     found = []
     for number, start in enumerate(range(0, table.num_rows, SHARD_ROWS)):
-        job, sink = ShardJob(split, number), pa.BufferOutputStream()
-        pq.write_table(table.slice(start, SHARD_ROWS), sink, compression="zstd")
-        write_atomically(folder / job.file, sink.getvalue().to_pybytes())
+        job = ShardJob(split, number)
+        write_shard(table.slice(start, SHARD_ROWS), job, folder)
         found.append(record(folder, job))
     return found
 

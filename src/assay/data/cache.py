@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from assay.data.manifest import NAME, read_manifest, to_json
+from assay.data.manifest import NAME, all_shards, read_manifest, to_json
 from assay.data.remote import RemotePath
 from assay.errors import DataError
 from assay.files import write_atomically
@@ -27,10 +27,9 @@ def cache_folder() -> Path:
 def opened(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
     """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
     manifest = read_manifest(origin)
-    files = [shard["file"] for split in manifest["splits"] for shard in split["shards"]]
-    for file in files:
-        if not SHARD.fullmatch(file):
-            raise DataError(f"{str(origin / NAME)!r} names the file {file!r}, which is not one of a dataset")
+    for shard in all_shards(manifest):
+        if not SHARD.fullmatch(shard["file"]):
+            raise DataError(f"{str(origin / NAME)!r} names the file {shard['file']!r}, which is not one of a dataset")
     folder = cache_folder() / "datasets" / str(manifest["fingerprint"])
     write_atomically(folder / NAME, to_json(manifest))
     return folder, manifest

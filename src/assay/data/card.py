@@ -8,6 +8,8 @@ from typing import Any
 import yaml
 
 from assay.concepts import listed
+from assay.data.manifest import PAIRS
+from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
 
 SHEET = """\
@@ -32,6 +34,8 @@ random draw that decided its look).
 {constraints}
 
 {splits}
+
+**Are there counterfactuals?** {pairs}
 
 **How hard are the examples?** Where each lies in the rule of each label is in the columns `boundary_...`: in which of
 the ways in which the rule holds, in which of those in which a world just misses it by one concept, or far from both. An
@@ -76,6 +80,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
+        pairs=_pairs(manifest.get(PAIRS, {})),
         regions=_regions(manifest),
         noise=_noise(knowledge) + _annotated(task),
         sources=_sources(manifest["sources"]),
@@ -121,8 +126,10 @@ def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
 
 def _remake(manifest: Mapping[str, Any]) -> str:
     sizes = {split["name"]: split["size"] for split in manifest["splits"]} | dict.fromkeys(manifest["left_out"], 0)
+    asked = manifest.get(PAIRS, {}).get("asked", MOST_PAIRS)
+    sizes |= {PAIRS: asked} if asked != MOST_PAIRS else {}
     config = {key: value for key, value in manifest["task"]["config"].items() if value not in (None, [])}
-    pairs = [f"{key}={json.dumps(value)}" for key, value in {**config, "splits": sizes}.items()]
+    pairs = [f"{k}={json.dumps(v, sort_keys=True)}" for k, v in sorted({**config, "splits": sizes}.items())]
     options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
     if "annotation" in manifest["task"]:
         return "`assay make` makes the dataset that was annotated, `assay annotate` this one"
@@ -131,6 +138,9 @@ def _remake(manifest: Mapping[str, Any]) -> str:
 
 def _front(manifest: Mapping[str, Any]) -> str:
     files = [{"split": split["name"], "path": f"{split['name']}/*.parquet"} for split in manifest["splits"]]
+    configs = [{"config_name": "default", "data_files": files}]
+    if manifest.get(PAIRS, {}).get("shards"):
+        configs.append({"config_name": PAIRS, "data_files": [{"split": PAIRS, "path": f"{PAIRS}/*.parquet"}]})
     size = sum(split["size"] for split in manifest["splits"])
     bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
     category = next((name for bound, name in bounds if size < bound), "n>1M")
@@ -139,7 +149,7 @@ def _front(manifest: Mapping[str, Any]) -> str:
         "license": _licence(manifest["sources"]),
         "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
         "size_categories": [category],
-        "configs": [{"config_name": "default", "data_files": files}],
+        "configs": configs,
     }
     return str(yaml.safe_dump(head, sort_keys=False))
 
@@ -192,8 +202,19 @@ def _constraints(knowledge: Mapping[str, Any]) -> str:
 
 
 def _splits(manifest: Mapping[str, Any]) -> str:
-    rows = [[s["name"], str(s["size"]), f"`{s['where']}`", _share(s), _counts(s["labels"])] for s in manifest["splits"]]
+    values = {label["name"]: label["values"] for label in manifest["knowledge"]["labels"]}
+    parts = manifest["splits"]
+    rows = [[s["name"], str(s["size"]), f"`{s['where']}`", _share(s), _counts(s["labels"], values)] for s in parts]
     return _table(["split", "examples", "worlds where", "share", "labels"], rows)
+
+
+def _pairs(part: Mapping[str, Any]) -> str:
+    if not part.get("shards"):
+        return f"No: {part.get('none', 'none were asked for')}."
+    return (
+        f"Yes: split `pairs` holds {part['size']} examples of split {part['split']}, each with one concept changed and "
+        "the style kept. `pair_row` is the number of the example that was changed, `pair_concept` the concept."
+    )
 
 
 def _regions(manifest: Mapping[str, Any]) -> str:
@@ -208,10 +229,12 @@ def _share(split: Mapping[str, Any]) -> str:
     return f"{100 * (high - low):.0f} %"
 
 
-def _counts(labels: Mapping[str, Mapping[str, int]]) -> str:
-    texts = [
-        f"{name}: " + listed(f"{value} x {count}" for value, count in held.items()) for name, held in labels.items()
-    ]
+def _counts(labels: Mapping[str, Mapping[str, int]], values: Mapping[str, Sequence[Any]]) -> str:
+    """Return how often each value of each label occurs, in the order of the values."""
+    texts = []
+    for name, held in labels.items():
+        counted = [f"{value} x {held[str(value)]}" for value in values[name] if str(value) in held]
+        texts.append(f"{name}: " + listed(counted))
     return "; ".join(texts)
 
 

@@ -13,6 +13,8 @@ from assay.errors import DataError
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
 GIVEN = "given_"
 """Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
+PAIR_ROW, PAIR_CONCEPT = "pair_row", "pair_concept"
+"""Of a counterfactual world: the number of the example that it was changed from, and the concept that was changed."""
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 

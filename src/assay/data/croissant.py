@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assay.data.columns import BOUNDARY, CONCEPT, GIVEN, LABEL, kind_of_values
+from assay.data.columns import BOUNDARY, CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, kind_of_values
+from assay.data.manifest import PAIRS
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -53,6 +54,9 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
     licence = f"{common}by-sa/3.0/" if "digits" in manifest["sources"] else f"{common}by/4.0/"
     if "coco" in manifest["sources"]:
         licence = "https://cocodataset.org/#termsofuse"  # each photograph has its own
+    splits = [*manifest["splits"]]
+    if manifest.get(PAIRS, {}).get("shards"):
+        splits.append({**manifest[PAIRS], "name": PAIRS})
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -66,10 +70,10 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "datePublished": "2026-01-01",
         "isLiveDataset": False,
         "distribution": [
-            *(_file(shard) for split in manifest["splits"] for shard in split["shards"]),
-            *(_files(split) for split in manifest["splits"]),
+            *(_file(shard) for split in splits for shard in split["shards"]),
+            *(_files(split) for split in splits),
         ],
-        "recordSet": [_records(manifest, split) for split in manifest["splits"]],
+        "recordSet": [_records(manifest, split) for split in splits],
     }
 
 
@@ -102,7 +106,10 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
     columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
     kinds, given = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
-    columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in given]
+    if name == PAIRS:
+        columns += [(PAIR_ROW, "sc:Integer"), (PAIR_CONCEPT, "sc:Text")]
+    else:
+        columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in given]
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:

@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes
 from assay.concepts import Value, listed
 from assay.data.cache import fetch, opened
-from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
-from assay.data.manifest import read_manifest
+from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, from_column, plain_numbers
+from assay.data.manifest import PAIRS, all_shards, read_manifest
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.errors import DataError, UnknownName, suggestion
-from assay.logic.formula import Formula
+from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Box, Layout, Thing
@@ -169,9 +169,8 @@ class Dataset:
         if isinstance(folder, RemotePath):
             return cls(*opened(folder), folder)
         manifest = read_manifest(folder)
-        for split in manifest["splits"]:
-            for shard in split["shards"]:
-                _check_size(folder / shard["file"], shard)
+        for shard in all_shards(manifest):
+            _check_size(folder / shard["file"], shard)
         return cls(folder, manifest)
 
     @property
@@ -200,24 +199,38 @@ class Dataset:
         return tuple(split["name"] for split in self.manifest["splits"])
 
     def __contains__(self, name: str) -> bool:
-        return name in self.split_names
+        return name in self.split_names or (name == PAIRS and self.pairs is not None)
+
+    @property
+    def pairs(self) -> dict[str, Any] | None:
+        """What the manifest says of the split of counterfactual worlds, if there is one."""
+        part: dict[str, Any] = self.manifest.get(PAIRS, {})
+        return {"where": str(TRUE), **part} if part.get("shards") else None
 
     def __getitem__(self, name: str) -> SplitData:
         return self.read(name)
 
     def read(self, name: str, columns: Sequence[str] | None = None) -> SplitData:
         """Read a split, or some columns of it."""
-        if name not in self.split_names:
+        if name == PAIRS and self.pairs is None:
+            raise DataError(f"{str(self.folder)!r} has no counterfactual worlds: {self.why_no_pairs}")
+        if name not in self:
             raise UnknownName(f"no split named {name!r}{suggestion(name, self.split_names)}")
-        split = next(split for split in self.manifest["splits"] if split["name"] == name)
+        splits = {split["name"]: split for split in self.manifest["splits"]}
+        split = self.pairs if name == PAIRS and self.pairs else splits[name]
         self._fetch([split])
         tables = [_read_shard(self.folder / shard["file"], shard, columns) for shard in split["shards"]]
         table = pa.concat_tables(tables)
         return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]))
 
+    @property
+    def why_no_pairs(self) -> str:
+        """Why there are no counterfactual worlds."""
+        return str(self.manifest.get(PAIRS, {}).get("none", "it was made without; add them: assay pairs DATA"))
+
     def fetched(self) -> "Dataset":
         """Return the dataset with all of its files on this machine."""
-        self._fetch(self.manifest["splits"])
+        self._fetch([*self.manifest["splits"], *([self.pairs] if self.pairs else [])])
         return self
 
     def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:
@@ -236,7 +249,9 @@ class Dataset:
         """Read a split without its pictures."""
         knowledge = self.knowledge
         concepts = [CONCEPT + concept for concept in knowledge.space.names]
-        return self.read(name, ["index", *concepts, *(LABEL + label for label in knowledge.label_names), "style"])
+        more = [PAIR_ROW, PAIR_CONCEPT] if name == PAIRS else []
+        labels = [LABEL + label for label in knowledge.label_names]
+        return self.read(name, ["index", *concepts, *labels, "style", *more])
 
 
 def _check_size(path: Path, shard: dict[str, Any]) -> None:

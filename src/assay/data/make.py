@@ -10,10 +10,11 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,15 +22,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.data.card import card
-from assay.data.columns import BOUNDARY, LABEL, from_column
+from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column
 from assay.data.croissant import croissant
-from assay.data.manifest import NAME, PLAN, manifest_of, read_manifest, to_json
-from assay.data.recipe import Recipe
+from assay.data.dataset import Dataset, SplitData
+from assay.data.manifest import NAME, PAIRS, PLAN, all_shards, manifest_of, read_manifest, to_json
+from assay.data.pairs import choose_changes, pairs_jobs
+from assay.data.recipe import MOST_PAIRS, Recipe, pairs_split
 from assay.data.remote import Folder, RemotePath, folder_at
-from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record
+from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_shard
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
+from assay.logic.parse import parse
 from assay.processes import deaf
+from assay.tasks.base import Task
 
 Progress = Callable[[int], None]
 
@@ -52,50 +57,134 @@ def make(
     progress: Progress = lambda rows: None,
     pool: Pool | None = None,
 ) -> dict[str, Any]:
-    """Write the dataset of a recipe and return its manifest; go on if part of it is there."""
+    """Write the dataset of a recipe and return its manifest; go on if part of it is there.
+
+    The first call of `progress` says how many examples were there, each later one how many more are done.
+    """
     folder = folder_at(folder)
-    todo = jobs(recipe)
     writer = Writer(recipe)
     writer.task.ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
-    hashes = {shard["file"]: shard["sha256"] for split in held["splits"] for shard in split["shards"]} if held else {}
-    if pool is not None:
-        return _pooled(writer, folder, {job: hashes.get(job.file) for job in todo}, progress, pool, held)
-    if isinstance(folder, RemotePath) and not folder.shared:
-        workers = 1
-    done = {job: found for job in todo if (found := _finished(folder, job, hashes.get(job.file))) is not None}
-    progress(sum(shard.rows for shard in done.values()))
-    left = [job for job in todo if job not in done]
-    if held and not left:
+    hashes = {shard["file"]: shard["sha256"] for shard in all_shards(held)} if held is not None else {}
+    whole = held is not None and _pairs_are_whole(held, recipe, folder)
+    there = held[PAIRS]["size"] if held is not None and whole else 0
+    drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
+    records = drawing.draw(jobs(recipe))
+    unchanged = held is not None and all(hashes.get(one.file) == one.sha256 for one in records.values())
+    if held is not None and unchanged and whole:
         return held
-    made = _parallel(recipe, folder, left, workers) if workers > 1 and len(left) > 1 else _serial(writer, folder, left)
-    for job, shard in made:
-        done[job] = shard
-        progress(shard.rows)
-    return _finish(recipe, folder, {job: done[job] for job in todo})
+    manifest = held if held is not None and unchanged else _manifest(recipe, folder, records)
+    return _finish(folder, {**manifest, PAIRS: _pairs(manifest, drawing)})
 
 
-def _pooled(
-    writer: Writer,
-    folder: Folder,
-    todo: dict[ShardJob, str | None],
-    progress: Progress,
-    pool: Pool,
-    held: dict[str, Any] | None,
+@dataclass
+class Drawing:
+    """Draws shards: here, in several processes, or by a pool; what is there and whole is kept."""
+
+    writer: Writer
+    folder: Folder
+    workers: int
+    progress: Progress
+    pool: Pool | None
+    hashes: dict[str, str]
+    """Of the shards that are known from a manifest."""
+    there: int
+    """How many counterfactual worlds were there before anything was drawn."""
+    begun: bool = False
+
+    def draw(self, todo: Sequence[ShardJob]) -> dict[ShardJob, ShardRecord]:
+        """Return the records of shards, in their order, when all are written."""
+        done = self._by_pool(todo) if self.pool else self._here(todo)
+        return {job: done[job] for job in todo}
+
+    def _here(self, todo: Sequence[ShardJob]) -> dict[ShardJob, ShardRecord]:
+        writer, folder = self.writer, self.folder
+        done = {job: there for job in todo if (there := _finished(folder, job, self.hashes.get(job.file))) is not None}
+        self._report(sum(shard.rows for shard in done.values()))
+        left = [job for job in todo if job not in done]
+        workers = 1 if isinstance(folder, RemotePath) and not folder.shared else self.workers
+        several = workers > 1 and len(left) > 1
+        shards = _parallel(writer.recipe, folder, left, workers) if several else _serial(writer, folder, left)
+        for job, shard in shards:
+            done[job] = shard
+            self.progress(shard.rows)
+        return done
+
+    def _by_pool(self, todo: Sequence[ShardJob]) -> dict[ShardJob, ShardRecord]:
+        """Let a pool look after every shard: what is there is read where it is made, not here."""
+        folder, pool = self.folder, self.pool
+        if isinstance(folder, RemotePath) and not folder.shared:
+            raise ConfigError(
+                f"{str(folder)!r} is seen by this process only; a cluster needs a folder that all nodes see"
+            )
+        there = {job for job in todo if (folder / job.file).is_file()}
+        self._report(sum(job.rows(self.writer) for job in there))
+        done: dict[ShardJob, ShardRecord] = {}
+        wanted = {job: self.hashes.get(job.file) for job in todo}
+        for job, shard in pool.shards(self.writer.recipe, folder, wanted) if pool else ():
+            done[job] = shard
+            self.progress(0 if job in there else shard.rows)
+        return done
+
+    def _report(self, rows: int) -> None:
+        if rows or not self.begun:
+            self.progress(rows if self.begun else rows + self.there)
+        self.begun = True
+
+
+def _pairs_are_whole(held: dict[str, Any], recipe: Recipe, folder: Folder) -> bool:
+    """Return whether a finished dataset has the counterfactual worlds that are asked for."""
+    part = held.get(PAIRS)
+    if part is None or part["asked"] != recipe.most_pairs:
+        return False
+    found = [_finished(folder, ShardJob(PAIRS, i), shard["sha256"]) for i, shard in enumerate(part["shards"])]
+    return None not in found
+
+
+def _pairs(manifest: dict[str, Any], drawing: Drawing) -> dict[str, Any]:
+    """Draw the counterfactual worlds of the test split; return the manifest's entry, or why there are none."""
+    recipe, folder = drawing.writer.recipe, drawing.folder
+    parts = {part["name"]: part for part in manifest["splits"]}
+    split = pairs_split(list(parts))
+    entry = {"asked": recipe.most_pairs, "split": split, "size": 0, "shards": list[Any]()}
+    try:
+        if split is None:
+            raise DataError("the dataset has no test split")
+        if not recipe.most_pairs:
+            raise DataError("none were asked for")
+        names = ["index", *(CONCEPT + name for name in recipe.task.space.names), "style"]
+        table = pa.concat_tables([_columns(folder / shard["file"], names) for shard in parts[split]["shards"]])
+        task = recipe.task
+        data = SplitData(
+            split, manifest["fingerprint"], task.knowledge, task.layout, table, parse(parts[split]["where"])
+        )
+        changes = choose_changes(data, task, recipe.seed, recipe.most_pairs)
+        records = drawing.draw(pairs_jobs(changes, recipe.shard_rows))
+    except DataError as error:
+        return {**entry, "none": str(error)}
+    return {**entry, "size": len(changes), "shards": [record.to_dict() for record in records.values()]}
+
+
+def refresh_pairs(
+    dataset: Dataset, task: Task, count: int | None = None, progress: Progress = lambda rows: None
 ) -> dict[str, Any]:
-    """Let a pool look after every shard: what is there is read where it is made, not here."""
-    if isinstance(folder, RemotePath) and not folder.shared:
-        raise ConfigError(f"{str(folder)!r} is seen by this process only; a cluster needs a folder that all nodes see")
-    there = {job for job in todo if (folder / job.file).is_file()}
-    progress(sum(len(writer.places(job)) for job in there))
-    done: dict[ShardJob, ShardRecord] = {}
-    for job, shard in pool.shards(writer.recipe, folder, todo):
-        done[job] = shard
-        progress(0 if job in there else shard.rows)
-    if held and all(done[job].sha256 == sha256 for job, sha256 in todo.items()):
-        return held
-    return _finish(writer.recipe, folder, {job: done[job] for job in todo})
+    """Draw the counterfactual worlds of a finished dataset anew, or as many as asked, and return its manifest."""
+    if dataset.origin is not None:
+        raise DataError(f"{str(dataset.origin)!r} lies elsewhere; refresh its counterfactual worlds where it lies")
+    manifest, folder, split = dataset.manifest, dataset.folder, pairs_split(dataset.split_names)
+    asked = manifest.get(PAIRS, {}).get("asked", MOST_PAIRS) if count is None else count
+    if split is None:
+        raise DataError(f"{str(folder)!r} has no test split")
+    changes = choose_changes(dataset.symbols(split), task, manifest["seed"], asked)
+    shards = []
+    for job in pairs_jobs(changes, manifest["shard_rows"]):
+        write_shard(job.drawn_by(task), job, folder)
+        shards.append(record(folder, job).to_dict())
+        progress(len(job.changes))
+    return _finish(
+        folder, {**manifest, PAIRS: {"asked": asked, "split": split, "size": len(changes), "shards": shards}}
+    )
 
 
 def kept_or_made(writer: Writer, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
@@ -149,7 +238,7 @@ def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord 
         found = record(folder, job)
     except (OSError, ValueError):
         return None
-    return found if sha256 in (None, found.sha256) else None
+    return found if sha256 in (None, found.sha256) and job.fits(found) else None
 
 
 def _serial(writer: Writer, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
@@ -210,20 +299,26 @@ def _remembered() -> Iterator[list[int]]:
 
 def default_workers(recipe: Recipe) -> int:
     """Return how many workers pay: starting one costs a second or two."""
-    rows = sum(split.size for split in recipe.splits)
+    rows = sum(split.size for split in recipe.splits) + recipe.pairs
     return max(1, min(os.cpu_count() or 1, int(rows * recipe.task.seconds / 2)))
 
 
-def _finish(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
-    """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
+def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
+    """Return the manifest of a dataset whose shards are all written, but for its counterfactual worlds."""
     shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
     labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
     places = {name: _boundary_counts(recipe, folder, records) for name, records in shards.items()}
-    manifest = manifest_of(recipe, shards, labels, places)
+    return manifest_of(recipe, shards, labels, places)
+
+
+def _finish(folder: Folder, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
     write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
     write_atomically(folder / "README.md", card(manifest).encode())
     write_atomically(folder / NAME, to_json(manifest))
-    for leftover in (folder / PLAN, *folder.rglob(".*.tmp")):
+    listed = {shard["file"] for shard in manifest[PAIRS]["shards"]}
+    surplus = [path for path in (folder / PAIRS).rglob("*.parquet") if f"{PAIRS}/{path.name}" not in listed]
+    for leftover in (folder / PLAN, *surplus, *folder.rglob(".*.tmp")):
         leftover.unlink(missing_ok=True)
     return manifest
 

@@ -5,19 +5,23 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from assay.data.recipe import Recipe
 from assay.data.remote import Folder
-from assay.data.shard import ShardRecord
 from assay.errors import DataError
+
+if TYPE_CHECKING:  # who reads a dataset needs no task
+    from assay.data.recipe import Recipe
+    from assay.data.shard import ShardRecord
 
 FORMAT = 1
 NAME = "manifest.json"
 PLAN = ".plan.json"
+PAIRS = "pairs"
+"""The split of counterfactual worlds. The fingerprint does not cover it, because it follows from the rest."""
 
 
 def versions() -> dict[str, str]:
@@ -31,8 +35,8 @@ def versions() -> dict[str, str]:
 
 
 def manifest_of(
-    recipe: Recipe,
-    shards: Mapping[str, Sequence[ShardRecord]],
+    recipe: "Recipe",
+    shards: Mapping[str, Sequence["ShardRecord"]],
     labels: Mapping[str, Any],
     boundary: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -73,6 +77,12 @@ def fingerprint(body: Mapping[str, Any]) -> str:
     decisive = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources", "splits")
     text = json.dumps([body[key] for key in decisive], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def all_shards(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the record of every shard, those of counterfactual worlds last."""
+    parts = [*manifest["splits"], *([manifest[PAIRS]] if PAIRS in manifest else [])]
+    return [shard for part in parts for shard in part["shards"]]
 
 
 def to_json(data: Mapping[str, Any]) -> bytes:

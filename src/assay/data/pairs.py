@@ -1,11 +1,12 @@
-"""Counterfactual pairs: a world of a split, and the same world with one concept changed, the style kept.
+"""Counterfactual worlds: a world of the test split with one concept changed, the style kept.
 
-Half of the changes, where there are such, lead across the boundary of the rule, half along it. The pairs of a split are
-a function of the dataset, so that a model of any make can answer for them (`assay pairs`) and be held to the truth.
+Half of the changes, where there are such, lead across the boundary of the rule, half along it. They are a function of
+the dataset and lie in it as a split of their own, `pairs`: each row names the example that it was changed from and the
+concept that was changed. A model of any kind predicts for that split as for any other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +14,11 @@ import pyarrow as pa
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.config import from_pairs
-from assay.data.columns import GIVEN, numbers
+from assay.data.columns import GIVEN, PAIR_CONCEPT, PAIR_ROW, numbers, strings
 from assay.data.dataset import Dataset, SplitData
-from assay.data.shard import table_of
+from assay.data.manifest import PAIRS
+from assay.data.recipe import MOST_PAIRS
+from assay.data.shard import ShardJob, ShardRecord, Writer, file_names, table_of
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.evaluate import evaluate
 from assay.logic.ground import well_formed
@@ -24,19 +27,69 @@ from assay.seeds import Deck, rng_for
 from assay.tasks.base import Intervention, Task
 from assay.worlds.world import World
 
-PAIRS = 400
-SUFFIX = "-pairs"
 MOST_CHANGES = 400
 TRIES = 6
 
 
 @dataclass(frozen=True)
 class Change:
-    """Which example, which concept, and its new value; or which intervention."""
+    """Which example, which concept, and the world after the change."""
 
     row: int
     concept: str
-    value: Value
+    world: World
+
+    @property
+    def value(self) -> Value:
+        """The new value of the concept."""
+        return self.world[self.concept]
+
+
+@dataclass(frozen=True)
+class PairsJob(ShardJob):
+    """A shard of counterfactual worlds; carries the worlds, so that whoever draws it reads no other shard."""
+
+    changes: tuple[Change, ...] = field(default=(), compare=False)
+    start: int = 0
+
+    def rows(self, writer: Writer) -> int:
+        """Return how many rows the shard has."""
+        return len(self.changes)
+
+    def fits(self, record: ShardRecord) -> bool:
+        """Return whether a shard that was found holds as many worlds; another number may have been asked for then."""
+        return record.rows == len(self.changes)
+
+    def table(self, writer: Writer) -> pa.Table:
+        """Return the rows of the shard."""
+        return self.drawn_by(writer.task)
+
+    def drawn_by(self, task: Task) -> pa.Table:
+        """Return the rows of the shard, drawn by a task."""
+        places = np.arange(self.start, self.start + len(self.changes))
+        table = table_of(task, [c.world for c in self.changes], file_names(PAIRS, places), places)
+        table = table.append_column(PAIR_ROW, numbers(np.array([c.row for c in self.changes])))
+        return table.append_column(PAIR_CONCEPT, strings([c.concept for c in self.changes], pa.string()))
+
+
+def choose_changes(data: SplitData, task: Task, seed: int, count: int = MOST_PAIRS) -> list[Change]:
+    """Return changes of worlds of a split, each of one concept and of another example."""
+    rng = rng_for(seed, "pairs", data.fingerprint, data.name)
+    rows = Deck(len(data), seed, "pairs", data.name).deal(np.arange(min(count, len(data))))
+    changes = list[Change]()
+    for place, row in enumerate(rows.tolist()):
+        found = _changed(task, data.world(row), rng, across=place % 2 == 0)
+        if found is not None:
+            changes.append(Change(row, *found))
+    if count and not changes:
+        raise DataError(f"no world of split {data.name!r} can be drawn again with one concept changed")
+    return changes
+
+
+def pairs_jobs(changes: Sequence[Change], rows: int) -> list[PairsJob]:
+    """Return the shards that counterfactual worlds are written in, so many in each."""
+    starts = range(0, len(changes), rows)
+    return [PairsJob(PAIRS, i, tuple(changes[start : start + rows]), start) for i, start in enumerate(starts)]
 
 
 @dataclass(frozen=True)
@@ -50,21 +103,11 @@ class Pairs:
         return len(self.changes)
 
 
-def pairs_of(dataset: Dataset, split: str, task: Task, count: int = PAIRS, pictures: bool = True) -> Pairs:
-    """Return the pairs of a split; without pictures where only the symbols are wanted."""
+def pairs_of(dataset: Dataset, split: str, task: Task, count: int = MOST_PAIRS, pictures: bool = True) -> Pairs:
+    """Return worlds of any split before and after a change; without pictures where only the symbols are wanted."""
     data = dataset[split] if pictures else dataset.symbols(split)
-    rng = rng_for(dataset.manifest["seed"], "pairs", dataset.fingerprint, split)
-    rows = Deck(len(data), dataset.manifest["seed"], "pairs", split).deal(np.arange(min(count, len(data))))
-    changes, after = list[Change](), list[World]()
-    for place, row in enumerate(rows.tolist()):
-        found = _changed(task, data.world(row), rng, across=place % 2 == 0)
-        if found is not None:
-            concept, world = found
-            changes.append(Change(row, concept, world[concept]))
-            after.append(world)
-    if not changes:
-        raise DataError(f"no world of split {split!r} can be drawn again with one concept changed")
-    return _paired(data, split + SUFFIX, task, changes, after, pictures)
+    changes = choose_changes(data, task, dataset.manifest["seed"], count)
+    return _paired(data, f"{split}-{PAIRS}", task, changes, pictures)
 
 
 def intervened(dataset: Dataset, split: str, task: Task, do: Sequence[str], pictures: bool = True) -> Pairs:
@@ -75,12 +118,11 @@ def intervened(dataset: Dataset, split: str, task: Task, do: Sequence[str], pict
     """
     name, change = intervention_of(task, do)
     data = dataset[split] if pictures else dataset.symbols(split)
-    made = [(row, change(data.world(row))) for row in range(len(data))]
-    found = [(row, world) for row, world in made if world is not None]
-    if not found:
+    after = [(row, change(data.world(row))) for row in range(len(data))]
+    changes = [Change(row, name, world) for row, world in after if world is not None]
+    if not changes:
         raise DataError(f"{name!r} is for no world of split {split!r}")
-    changes = [Change(row, name, True) for row, _ in found]
-    return _paired(data, f"{split}-{name}", task, changes, [world for _, world in found], pictures)
+    return _paired(data, f"{split}-{name}", task, changes, pictures)
 
 
 def intervention_of(task: Task, do: Sequence[str]) -> tuple[str, Intervention]:
@@ -108,16 +150,14 @@ def _value(task: Task, name: str, value: Value) -> Value:
     return named.get(str(value).lower(), value)
 
 
-def _paired(
-    data: SplitData, name: str, task: Task, changes: Sequence[Change], after: Sequence[World], pictures: bool
-) -> Pairs:
+def _paired(data: SplitData, name: str, task: Task, changes: Sequence[Change], pictures: bool) -> Pairs:
     """Return worlds beside what they were changed to."""
     true = data.table.select([name for name in data.table.column_names if not name.startswith(GIVEN)])
     before = true.take(pa.array([change.row for change in changes]))
-    names = [f"{name}-{place}.png" for place in range(len(after))]
-    changed = table_of(task, after, names, np.arange(len(after)), pictures)
+    places, after = np.arange(len(changes)), [change.world for change in changes]
+    changed = table_of(task, after, file_names(name, places), places, pictures)
     table = pa.concat_tables([before, changed.select(before.column_names)])
-    table = table.set_column(table.column_names.index("index"), "index", numbers(np.arange(2 * len(after))))
+    table = table.set_column(table.column_names.index("index"), "index", numbers(np.arange(2 * len(changes))))
     made = SplitData(name, data.fingerprint, data.knowledge, data.layout, table, data.where)
     return Pairs(made, tuple(changes))
 

@@ -1,11 +1,41 @@
 """The task that a dataset was made by, built again from the manifest, so that its worlds can be rendered anew."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data.dataset import Dataset, SplitData
 from assay.data.recipe import find_task
+from assay.data.shard import file_names, table_of
 from assay.errors import DataError
+from assay.logic.evaluate import evaluate
 from assay.tasks import TASKS
 from assay.tasks.base import Task
+from assay.worlds.world import World
+
+
+@dataclass(frozen=True)
+class Redrawing:
+    """Changes worlds of a dataset and draws them, by its task."""
+
+    task: Task
+
+    def change(self, world: World, place: int, code: int) -> World | None:
+        """Return the world with one concept changed, and what must follow from that; None where that cannot be."""
+        concept, knowledge = self.task.space.concepts[place], self.task.knowledge
+        if world.codes[place] == code:
+            return world
+        after = self.task.changed(world, {concept.name: concept.values[code]})
+        if after is None or after.codes[place] != code:
+            return None
+        possible = evaluate(knowledge.possible, knowledge.space, np.array([after.codes], dtype=np.int64))[0]
+        return after if possible else None
+
+    def draw(self, data: SplitData, worlds: Sequence[World]) -> SplitData:
+        """Return the split with these worlds in the place of its own."""
+        return replace(data, table=table_of(self.task, worlds, file_names(data.name, data.index), data.index))
 
 
 def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:

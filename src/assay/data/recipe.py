@@ -1,6 +1,6 @@
 """A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
+from assay.data.manifest import PAIRS
 from assay.data.userfile import load_tasks
 from assay.errors import ConfigError
 from assay.tasks import TASKS
 from assay.tasks.base import Task, resized
 from assay.worlds.split import Split
 
+MOST_PAIRS = 400
 SHARD_ROWS = 1000
 SHARD_SECONDS = 20
 """A shard takes no longer than that, about: it is what a killed run loses."""
@@ -38,7 +40,20 @@ class Recipe:
     def splits(self) -> tuple[Split, ...]:
         """The splits in the sizes asked for."""
         scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
-        return resized(self.task.splits(), dict(self.sizes), Fraction(scale))
+        sizes = {name: size for name, size in self.sizes if name != PAIRS}
+        return resized(self.task.splits(), sizes, Fraction(scale))
+
+    @property
+    def most_pairs(self) -> int:
+        """How many counterfactual worlds are asked for."""
+        return dict(self.sizes).get(PAIRS, MOST_PAIRS)
+
+    @property
+    def pairs(self) -> int:
+        """How many counterfactual worlds there will be, where each world of the test split can be changed."""
+        sizes = {split.name: split.size for split in self.splits}
+        split = pairs_split(list(sizes))
+        return 0 if split is None else min(self.most_pairs, sizes[split])
 
     def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
@@ -67,6 +82,11 @@ class Recipe:
             "sources": task.sources(),
             "splits": [split_to_dict(split) for split in self.splits],
         }
+
+
+def pairs_split(names: Sequence[str]) -> str | None:
+    """Return the split whose worlds are changed: `test`, or its first stage."""
+    return next((name for name in ("test", "test_1") if name in names), None)
 
 
 def usual_size(task: Task) -> int:

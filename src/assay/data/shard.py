@@ -59,6 +59,19 @@ class ShardJob:
         """The path inside the dataset's folder."""
         return f"{self.split}/part-{self.number:05d}.parquet"
 
+    def rows(self, writer: "Writer") -> int:
+        """Return how many rows the shard has."""
+        return len(writer.places(self))
+
+    def fits(self, record: ShardRecord) -> bool:
+        """Return whether a shard that was found is of the size that is asked for, as far as that can vary."""
+        return True
+
+    def table(self, writer: "Writer") -> pa.Table:
+        """Return the rows of the shard."""
+        split, places = writer.splits[self.split], writer.places(self)
+        return table_of(writer.task, writer.worlds(split, places), file_names(split.name, places), places)
+
 
 def jobs(recipe: Recipe) -> list[ShardJob]:
     """Return all shards of all splits, in order."""
@@ -95,19 +108,22 @@ class Writer:
             if self.sources[other].contains(codes).any():
                 raise KnowledgeError(f"split {split.name!r} says it shares no world with {other!r}, but it does")
 
-    def table(self, job: ShardJob) -> pa.Table:
-        """Return the rows of a shard."""
-        split, places = self.splits[job.split], self.places(job)
-        worlds = self.worlds(split, places)
-        names = [f"{split.name}-{place}.png" for place in places.tolist()]
-        return table_of(self.task, worlds, names, places)
-
     def write(self, job: ShardJob, folder: Folder) -> ShardRecord:
         """Make a shard, write it under a temporary name, and rename it."""
-        buffer = io.BytesIO()
-        pq.write_table(self.table(job), buffer, compression="zstd")
-        write_atomically(folder / job.file, buffer.getvalue())
+        write_shard(job.table(self), job, folder)
         return record(folder, job)
+
+
+def write_shard(table: pa.Table, job: ShardJob, folder: Folder) -> None:
+    """Write the rows of a shard so that its file is either wholly there or not at all."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write_atomically(folder / job.file, buffer.getvalue())
+
+
+def file_names(split: str, places: Array) -> list[str]:
+    """Return the names of the pictures at these places of a split."""
+    return [f"{split}-{place}.png" for place in places.tolist()]
 
 
 def table_of(

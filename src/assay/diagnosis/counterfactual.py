@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.pairs import Pairs
+from assay.data.columns import PAIR_CONCEPT, PAIR_ROW
+from assay.data.dataset import Dataset
+from assay.data.manifest import PAIRS
 from assay.errors import DataError
 from assay.metrics.evidence import gather
 from assay.metrics.metric import mean
@@ -66,37 +68,45 @@ class Counterfactuals:
         return f"When one concept is changed, {' and '.join(said)}."
 
 
-def counterfactuals(pairs: Pairs, predictions: Predictions) -> Counterfactuals:
-    """Compare what a model says before and after each change with what is true."""
-    evidence = gather(pairs.data, predictions)
-    if len(evidence) < 2 * len(pairs):
+def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> Counterfactuals:
+    """Compare what a model says of examples, and of what they were changed to, with the ground truth.
+
+    The first predictions are for the split whose worlds were changed, the second for the split `pairs`, which names the
+    example that each of its rows comes from.
+    """
+    changed, data = dataset.symbols(PAIRS), dataset.symbols(predictions.split)
+    after = gather(changed, changed_predictions)
+    if len(after) < len(changed):
+        raise DataError(f"the predictions hold {len(after)} of the {len(changed)} rows of split {changed.name!r}")
+    place = {int(number): row for row, number in enumerate(predictions.index)}
+    originals = changed.table[PAIR_ROW].to_pylist()
+    missing = next((number for number in originals if number not in place), None)
+    if missing is not None:
         raise DataError(
-            f"the predictions hold {len(evidence)} of the {2 * len(pairs)} rows of split {pairs.data.name!r}; "
-            "answer for all, since each is half of a pair"
+            f"the predictions for split {data.name!r} leave out example {missing}, which {changed.name!r} changes"
         )
-    order = np.argsort(predictions.index)
-    count, held = len(pairs), evidence.take(order)
-    before, after = held.take(np.arange(count)), held.take(np.arange(count, 2 * count))
+    after = after.take(np.argsort(changed_predictions.index))
+    before = gather(data, predictions).take(np.array([place[number] for number in originals]))
+    names = changed.table[PAIR_CONCEPT].to_pylist()
     moved = before.labels != after.labels
     right = (before.labels == before.predicted_labels) & (after.labels == after.predicted_labels)
     same = before.predicted_labels == after.predicted_labels
-    changed = before.concepts != after.concepts
+    differs = before.concepts != after.concepts
     spoken = (before.predicted_concepts >= 0) & (after.predicted_concepts >= 0)
-    columns = np.array([pairs.data.knowledge.space.place(change.concept) for change in pairs.changes])
-    own = np.arange(changed.shape[1])[None, :] == columns[:, None]
+    columns = np.array([data.knowledge.space.place(name) for name in names])
+    own = np.arange(differs.shape[1])[None, :] == columns[:, None]
     kept = before.predicted_concepts == after.predicted_concepts
     values = {
         "follows": _rows(right, moved),
         "stays": _rows(same, ~moved),
         "noticed": _rows(after.predicted_concepts == after.concepts, own & spoken),
-        "untouched": _rows(kept, ~changed & spoken),
+        "untouched": _rows(kept, ~differs & spoken),
     }
-    names = [change.concept for change in pairs.changes]
     by_concept = {
         name: _effects({key: found[[n == name for n in names]] for key, found in values.items()})
-        for name in dict.fromkeys(sorted(names, key=pairs.data.knowledge.space.place))
+        for name in dict.fromkeys(sorted(names, key=data.knowledge.space.place))
     }
-    return Counterfactuals(pairs.data.name, count, _effects(values), by_concept)
+    return Counterfactuals(changed.name, len(changed), _effects(values), by_concept)
 
 
 def _rows(true: Array, counted: Array) -> Array:

@@ -1,5 +1,6 @@
 """The diagnosis of a run, or of a predictions file that anyone wrote."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,15 +8,13 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.data.dataset import Dataset
-from assay.data.pairs import pairs_of
-from assay.data.rebuild import task_of
+from assay.data.manifest import PAIRS
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.rule_relation import learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.errors import AssayError
 from assay.metrics.evidence import gather_from
-from assay.predictions import read_predictions
+from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RunFolder
 
 
@@ -24,7 +23,7 @@ def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | Non
     predictions = run.all_predictions(dataset.knowledge)
     evidence = {split: gather_from(dataset, found) for split, found in predictions.items()}
     about = {**provenance(dataset), **next(iter(predictions.values())).about}
-    effects, why_not = effects_of(run, dataset)
+    effects, why_not = effects_of(run, dataset, predictions)
     known = taught if taught is not None else taught_by(dataset)
     found = diagnose(evidence, training_worlds(dataset), about, effects, known)
     more = [*([why_not] if why_not else []), *learned_rules(run, dataset.knowledge)]
@@ -36,17 +35,20 @@ def taught_by(dataset: Dataset) -> Identifiability | None:
     return identifiability(dataset.knowledge, training_worlds(dataset))
 
 
-def effects_of(run: RunFolder, dataset: Dataset) -> tuple[Counterfactuals | None, str]:
-    """Return what changes of single concepts did to a run, if it answered for such pairs; or why that is not known."""
-    answered = [split for split in dataset.split_names if run.folder.is_dir() and run.pairs(split).exists()]
-    if not answered:
+def effects_of(
+    run: RunFolder, dataset: Dataset, predictions: Mapping[str, Predictions]
+) -> tuple[Counterfactuals | None, str]:
+    """Return what changes of single concepts did to a run, if it answered for such worlds; or why that is not known."""
+    path = run.predictions(PAIRS)
+    if not path.exists():
         return None, ""
-    try:
-        task = task_of(dataset)
-    except AssayError as error:  # the sources may be elsewhere by now; what was found without them stands
-        return None, f"What changing one concept does is left out: {error}."
-    answers = read_predictions(run.pairs(answered[0]), dataset.knowledge)
-    return counterfactuals(pairs_of(dataset, answered[0], task, pictures=False), answers), ""
+    if dataset.pairs is None:
+        return None, f"What changing one concept does is left out: {dataset.why_no_pairs}."
+    original = dataset.pairs["split"]
+    if original not in predictions:
+        return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
+    changed = read_predictions(path, dataset.knowledge)
+    return counterfactuals(dataset, predictions[original], changed), ""
 
 
 def provenance(dataset: Dataset) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.dataset import Dataset
+from assay.data.manifest import PAIRS
 from assay.data.remote import folder_at, is_remote
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
@@ -50,10 +51,6 @@ class RunFolder:
         """Return where the predictions for a split are."""
         return self.folder / "predictions" / f"{split}.parquet"
 
-    def pairs(self, split: str) -> Path:
-        """Return where the predictions for the counterfactual pairs of a split are."""
-        return self.folder / "predictions" / "pairs" / f"{split}.parquet"
-
     def about(self) -> dict[str, Any]:
         """Return what was trained on what."""
         try:
@@ -67,13 +64,14 @@ class RunFolder:
         return about
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
-        """Return the predictions for every split that has them, test first."""
+        """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""
         if self.folder.is_file():
             found = read_predictions(self.folder, knowledge)
             return {found.split: found}
         if not self.folder.exists():
             raise DataError(f"no run or predictions file {str(self.folder)!r}")
-        paths = sorted((self.folder / "predictions").glob("*.parquet"), key=_test_first)
+        there = (self.folder / "predictions").glob("*.parquet")
+        paths = sorted((path for path in there if path.stem != PAIRS), key=_test_first)
         if not paths:
             raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
         return {path.stem: read_predictions(path, knowledge) for path in paths}

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import to_json
-from assay.data.pairs import pairs_of
-from assay.data.rebuild import task_of
+from assay.data.manifest import PAIRS, to_json
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.predictions import Predictions
@@ -31,17 +29,15 @@ def check_dataset(run: RunFolder, dataset: Dataset) -> None:
 
 
 def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, run: RunFolder) -> str:
-    """Write the predictions for the counterfactual pairs of the test split, and say how many, or why there are none."""
-    split = split_for(dataset, "test")
-    if split not in dataset:
-        return "none: the dataset has no test split"
+    """Write the predictions for the split of counterfactual worlds, and say how many, or why there are none."""
+    if dataset.pairs is None:
+        return f"none: {dataset.why_no_pairs}"
     try:
-        pairs = pairs_of(dataset, split, task_of(dataset))
-        predictions = predict(pairs.data)
+        predictions = predict(dataset[PAIRS])
     except DataError as error:
         return f"none: {error}"
-    predictions.write(run.pairs(split), dataset.knowledge)
-    return f"{len(pairs)} of split {split}"
+    predictions.write(run.predictions(PAIRS), dataset.knowledge)
+    return f"{len(predictions.index)} of split {dataset.pairs['split']}"
 
 
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:

@@ -42,6 +42,7 @@ class Intervening(Config):
 
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
+    from assay.data.rebuild import Redrawing, task_of
     from assay.diagnosis.interventions.intervene import Plan, intervene
     from assay.studies.intervening import answering_for
 
@@ -50,7 +51,8 @@ def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Nu
         *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
     )
     answering, _ = answering_for(folder, dataset, asked.split)
-    found = intervene(plan, dataset, answering)
+    redraw = Redrawing(task_of(dataset)) if asked.kind == "manipulation" else None
+    found = intervene(plan, dataset, answering, redraw)
     numbers = []
     for point in found.curve.points:
         where = "max" if point.whole else f"k{point.budget:g}"

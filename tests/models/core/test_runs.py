@@ -26,7 +26,7 @@ def copy(run, tmp_path):
 
 def test_a_run_holds_weights_history_predictions_and_where_they_came_from(run):
     found = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
-    splits = {f"predictions/{split}.parquet" for split in ("valid", "test", "hard", "pairs/test")}
+    splits = {f"predictions/{split}.parquet" for split in ("valid", "test", "hard", "pairs")}
     assert found == {"run.json", "history.json", "model.safetensors", *splits}
 
 

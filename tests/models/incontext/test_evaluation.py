@@ -73,7 +73,7 @@ def test_the_formula_is_evaluated_on_concepts_and_the_run_is_like_any_other(fews
         assert (said.labels["surf_trip"].codes == fewshot[split].labels[:, 0]).all() and said.concepts
     assert diagnose_run(RunFolder(tmp_path / "run"), fewshot) is not None
     assert "as many surfboards as people" in model.in_words()[0]
-    assert RunFolder(tmp_path / "run").pairs("test").exists()
+    assert RunFolder(tmp_path / "run").predictions("pairs").exists()
 
 
 def test_a_model_that_is_only_asked_says_nothing_of_concepts(fewshot, server, tmp_path):
@@ -81,7 +81,7 @@ def test_a_model_that_is_only_asked_says_nothing_of_concepts(fewshot, server, tm
     assert not model.has_concepts and not model.can_intervene and type(model).has_concepts
     said = RunFolder(tmp_path / "run").all_predictions(fewshot.knowledge)
     assert list(said) == ["test"] and not said["test"].concepts
-    assert not RunFolder(tmp_path / "run").pairs("test").exists()  # nobody asked for these
+    assert not RunFolder(tmp_path / "run").predictions("pairs").exists()  # nobody asked for these
     assert diagnose_run(RunFolder(tmp_path / "run"), fewshot) is not None
     with pytest.raises(ConfigError, match="no concepts to set"):
         model.predict(fewshot["test"], {"person": np.zeros(40, int)})

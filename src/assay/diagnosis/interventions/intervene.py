@@ -8,12 +8,11 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.data.dataset import Dataset, SplitData
-from assay.data.rebuild import task_of
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.answering import EVERY, Answerer
 from assay.diagnosis.interventions.choice import Ranking, policy_of
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
-from assay.diagnosis.interventions.manipulation import Answering, Manipulation, toggled
+from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggled
 from assay.diagnosis.interventions.scene import Policy
 from assay.diagnosis.interventions.sources import answers_from
 from assay.diagnosis.interventions.units import Units
@@ -82,8 +81,11 @@ class Study:
         return max(point.changed for point in self.control.points)
 
 
-def intervene(plan: Plan, dataset: Dataset, answering: Answering) -> Study:
-    """Carry out a plan on a dataset; `answering` puts the model before the pictures of a split."""
+def intervene(plan: Plan, dataset: Dataset, answering: Answering, redraw: Redraw | None = None) -> Study:
+    """Carry out a plan on a dataset; `answering` puts the model before the pictures of a split.
+
+    `redraw` draws changed worlds, for manipulation.
+    """
     data = dataset[plan.split]
     model = answering(data)
     units = Units.of(dataset.knowledge.space, plan.groups, plan.costs)
@@ -95,7 +97,9 @@ def intervene(plan: Plan, dataset: Dataset, answering: Answering) -> Study:
     asked: Trial | Manipulation
     plain: Trial | Manipulation
     if plan.kind == "manipulation":
-        made = Manipulation(trial, task_of(dataset), data, _targets(plan, data, model), answering)
+        if redraw is None:
+            raise ConfigError("manipulation draws worlds again, and nothing to draw them with was given")
+        made = Manipulation(trial, redraw, data, _targets(plan, data, model), answering)
         asked, plain = made, replace(made, targets=data.concepts)
     else:
         asked, plain = replace(trial, answers=_answers(plan.answered_by, data, model, plan)), trial

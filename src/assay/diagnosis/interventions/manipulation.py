@@ -6,19 +6,17 @@ follows the rule stays as accurate as before; one that reads something else does
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
-from assay.data.shard import table_of
 from assay.diagnosis.interventions.answering import EVERY, Answerer
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, by_concept
 from assay.diagnosis.interventions.scene import Asked, Policy
 from assay.diagnosis.interventions.units import Budget
-from assay.logic.evaluate import evaluate
 from assay.seeds import rng_for
-from assay.tasks.base import Task
 from assay.worlds.world import World
 
 Answering = Callable[[SplitData], Answerer]
@@ -31,12 +29,22 @@ def toggled(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
     return np.stack([(truth[:, i] + step) % sizes[i] for i, step in enumerate(steps)], axis=1)
 
 
+class Redraw(Protocol):
+    """What can change worlds and draw them: the task, for those who may ask it."""
+
+    def change(self, world: World, place: int, code: int) -> World | None:
+        """Return the world with one concept changed, and what must follow from that; None where that cannot be."""
+
+    def draw(self, data: SplitData, worlds: Sequence[World]) -> SplitData:
+        """Return the split with these worlds in the place of its own."""
+
+
 @dataclass(frozen=True)
 class Manipulation:
     """A trial whose questions are changes of the world to target codes (-1: leave it)."""
 
     trial: Trial
-    task: Task
+    redraw: Redraw
     data: SplitData
     targets: Codes
     answering: Answering
@@ -65,19 +73,8 @@ class Manipulation:
         for row in range(len(self.data)):
             world = self.data.world(row)
             for place in np.flatnonzero(concepts[row] & (self.targets[row] >= 0)).tolist():
-                made = self._changed(world, place, int(self.targets[row, place]))
+                made = self.redraw.change(world, place, int(self.targets[row, place]))
                 if made is not None:
                     world, done[row, place] = made, True
             worlds.append(world)
-        names = [f"{self.data.name}-{number}.png" for number in self.data.index.tolist()]
-        return replace(self.data, table=table_of(self.task, worlds, names, self.data.index)), done
-
-    def _changed(self, world: World, place: int, code: int) -> World | None:
-        concept, knowledge = self.task.space.concepts[place], self.task.knowledge
-        if world.codes[place] == code:
-            return world
-        made = self.task.changed(world, {concept.name: concept.values[code]})
-        if made is None or made.codes[place] != code:
-            return None
-        fits = evaluate(knowledge.possible, knowledge.space, np.array([made.codes], dtype=np.int64))[0]
-        return made if fits else None
+        return self.redraw.draw(self.data, worlds), done
