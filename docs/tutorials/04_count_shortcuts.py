@@ -10,5 +10,5 @@ print(f"{count.total} readings of the digits keep every sum of the training pair
 assert count.total == 36 and count.readings is not None
 
 for step in count.readings.plan():  # which values to supervise, those that rule out most first
-    print(f"supervise {step.shown}: {step.left} left")
+    print(f"supervise {step.supervised}: {step.left} left")
 assert [step.left for step in count.readings.plan()][-1] == 1

@@ -237,10 +237,10 @@ def test_readings_can_be_asked_for_and_shown():
     for number, (_, share) in enumerate(found.identifiability()):
         assert share == np.mean([reading[number] == found.problem.truth[number] for reading in readings])
     assert set(found.sample(rng_for(0), 50)) <= set(readings)
-    assert [(step.shown, step.left) for step in found.plan()] == [("digit 0", 6), ("digit 1", 1)]
+    assert [(step.supervised, step.left) for step in found.plan()] == [("digit 0", 6), ("digit 1", 1)]
     assert found.plan_examples()[-1].left == 1 and len(found.least_to_show()) == 2
-    assert found.added(np.array([[0, 1]])).total == 1
-    assert count_readings(SUM, support=both(EVENODD), shown={"a": [0, 1]}).total == 1
+    assert found.add_worlds(np.array([[0, 1]])).total == 1
+    assert count_readings(SUM, support=both(EVENODD), supervised={"a": [0, 1]}).total == 1
     assert found.text(found.problem.truth) == "reads everything right"
 
 

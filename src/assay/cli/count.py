@@ -40,9 +40,9 @@ def count(
     reading is left, and the concepts are identified.
     """
     from assay.counting.count import count_readings
-    from assay.counting.families import family_named
+    from assay.counting.reading_classes import check_reading_class
 
-    chosen = family_named(family)
+    chosen = check_reading_class(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
     result = count_readings(knowledge, chosen, worlds, _parse_supervision(supervise, knowledge), budget)
     extra = _other_forms(result, check, write)
@@ -56,7 +56,7 @@ def count(
 
 def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
     """Count with another engine and write the clauses, if asked to."""
-    from assay.counting.backends import count_with, encoded
+    from assay.counting.backends import count_with, encode_problem
     from assay.files import write_atomically
 
     facts: dict[str, str | int] = {}
@@ -65,7 +65,7 @@ def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) 
             f"--check and --write need an exact count of a table of entries, not family {result.family!r}"
         )
     if write is not None and result.readings is not None:
-        write_atomically(write, encoded(result.readings.problem).to_dimacs().encode())
+        write_atomically(write, encode_problem(result.readings.problem).to_dimacs().encode())
         facts["dimacs"] = str(write)
     if check is not None and result.readings is not None:
         facts[check] = count_with(check, result.readings.problem).count
@@ -126,5 +126,5 @@ def _print(result: "ReadingCount") -> None:
     print_table(["entry", "right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
     for reading in result.readings.closest():
         print_text(f"shortcut: {result.readings.text(reading)}")
-    steps = [f"{step.shown} ({step.left:,} left)" for step in result.readings.plan()]
+    steps = [f"{step.supervised} ({step.left:,} left)" for step in result.readings.plan()]
     print_text("supervise next: " + ", then ".join(steps))

@@ -16,7 +16,7 @@ from assay.concepts import ConceptSpace
 from assay.diagnosis.maps import MOSTLY, ConceptMap, MapFitter
 from assay.errors import AssayError
 from assay.logic.circuit import compile_diagram
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import names_in
 from assay.metrics.evidence import Evidence
@@ -121,7 +121,7 @@ def used_concepts(knowledge: Knowledge) -> frozenset[int]:
     try:
         diagram = compile_diagram(formulas, space, budget=DIAGRAM)
     except AssayError:  # too large, or a program: what the text names
-        return frozenset(space.place(name) for formula in formulas for name in names_in(grounded(formula, space)))
+        return frozenset(space.place(name) for formula in formulas for name in names_in(ground_formula(formula, space)))
     pairs = zip(diagram.order, diagram.layers, strict=True)
     return frozenset(place for place, layer in pairs if bool((layer != layer[:, :1]).any()))
 

@@ -92,4 +92,4 @@ def _ruling_out(count: ReadingCount, seconds: float) -> tuple[str, ...]:
     if count.readings is None or count.total is None or not 1 < count.total <= MOST_READINGS:
         return ()
     steps = count.readings.plan(seconds)
-    return tuple(step.shown for step in steps) if steps and steps[-1].left == 1 else ()
+    return tuple(step.supervised for step in steps) if steps and steps[-1].left == 1 else ()

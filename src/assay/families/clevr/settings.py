@@ -13,7 +13,7 @@ from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.families.clevr.view import Room, View
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
 from assay.logic.parse import parse
-from assay.logic.traverse import rebuilt, substituted
+from assay.logic.traverse import map_children, substitute
 from assay.seeds import rng_for
 from assay.tasks.scenes import SceneConfig
 
@@ -237,13 +237,13 @@ def _rule(settings: Settings, names: Sequence[str], values: Mapping[str, Any]) -
     }
     named = {STEP * place + code: value for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
              for code, value in enumerate(values.get(key) or KNOWN[key])}  # fmt: skip
-    return substituted(_named(parse(text, owners), named), owners)
+    return substitute(_named(parse(text, owners), named), owners)
 
 
 def _named(formula: Formula, values: Mapping[int, str]) -> Formula:
     """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
     if not isinstance(formula, Compare):
-        return rebuilt(formula, lambda part: _named(part, values))
+        return map_children(formula, lambda part: _named(part, values))
 
     def meant(side: Formula) -> Formula:
         number = side.value if isinstance(side, Const) else None

@@ -7,9 +7,9 @@ from assay.concepts import Concept, ConceptSpace, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError, suggestion
 from assay.logic.formula import Compare, Const, Formula, Var
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.parse import parse
-from assay.logic.traverse import free_names, rebuilt, substituted
+from assay.logic.traverse import free_names, map_children, substitute
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {
@@ -45,11 +45,11 @@ def patterns_of(own: Mapping[str, str], figure: ConceptSpace) -> dict[str, Formu
             why = "is there already" if name in found else "is no name"
             raise ConfigError(f"patterns: {name!r} {why}; choose another")
         try:
-            formula = substituted(parse(text, [*figure.names, *found]), found)
+            formula = substitute(parse(text, [*figure.names, *found]), found)
             shape_of(formula, figure)
         except FormulaError as error:
             raise ConfigError(f"pattern {name!r}: {error}") from None
-        found[name] = grounded(formula, figure)
+        found[name] = ground_formula(formula, figure)
     return found
 
 
@@ -66,17 +66,17 @@ def aggregated(text: str, patterns: Mapping[str, Formula], figures: int) -> Form
     slots = tuple(Slot(f"figure{i + 1}", "figures", tuple(patterns)) for i in range(figures))
     space = ConceptSpace(tuple(Concept(name, (False, True)) for slot in slots for name in slot.concepts), slots)
     try:
-        whole = grounded(parse(text), space)
+        whole = ground_formula(parse(text), space)
     except FormulaError as error:
         raise ConfigError(f"aggregator: {error}") from None
     if unknown := [name for name in free_names(whole) if name not in space.places]:
         raise ConfigError(f"aggregator: no pattern named {unknown[0]!r}{suggestion(unknown[0], space.names)}")
     meanings = {slot.concept(name): _in_figure(slot, body) for slot in slots for name, body in patterns.items()}
-    return substituted(whole, meanings)
+    return substitute(whole, meanings)
 
 
 def _in_figure(figure: Slot, pattern: Formula) -> Formula:
-    return substituted(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
+    return substitute(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
 
 
 # -- rsbench's settings ------------------------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ def _renamed(settings: Settings, key: str, owners: Mapping[str, str]) -> Formula
     text = settings.values[key]
     if not isinstance(text, str):
         raise ConfigError(f"{settings.place(key)}{key}: expected a formula, not {text!r}")
-    return substituted(_named_values(parse(text, owners)), {name: Var(owner) for name, owner in owners.items()})
+    return substitute(_named_values(parse(text, owners)), {name: Var(owner) for name, owner in owners.items()})
 
 
 def _named_values(formula: Formula) -> Formula:
     """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
     if isinstance(formula, Compare):
         return Compare(formula.operator, _named_value(formula.left), _named_value(formula.right))
-    return rebuilt(formula, _named_values)
+    return map_children(formula, _named_values)
 
 
 def _named_value(formula: Formula) -> Formula:
