@@ -221,8 +221,8 @@ def _training(folder: Path) -> dict[str, float]:
 
     from assay.config import Settings
     from assay.studies.records import records_of, write_records
+    from assay.studies.results import tables_of
     from assay.studies.study import study_from
-    from assay.studies.tables import tables_of
     from assay.studies.work import RECORDS, folder_of, perform
 
     torch.set_num_threads(1)

@@ -36,12 +36,12 @@ def rows() -> tuple[list[list[str]], Survey, int]:
 
 def markdown(made: list[list[str]], total: Survey, diagnoses: int) -> str:
     """Return the table as Markdown, with a sentence on the sums."""
-    head = ["predictor", "its fault", "diagnoses", "findings told", "of required", "forbidden told"]
+    head = ["predictor", "its fault", "diagnoses", "findings reported", "of required", "forbidden reported"]
     lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *made)]
     told, false = total.reported / total.required, total.falsely_reported / total.forbidden
     text = (
         f"{diagnoses:,} diagnoses ({len(SPECIMENS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, where a task "
-        f"has room for the fault): {total.reported:,} of {total.required:,} required findings are told ({told:.1%}), "
+        f"has room for the fault): {total.reported:,} of {total.required:,} required findings reported ({told:.1%}), "
         f"and {total.falsely_reported:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
     )
     missed = [f"- {miss}" for miss in total.misses]

@@ -1,4 +1,4 @@
-"""Assay tells whether a model has learned the concepts and the rule, or a shortcut.
+"""Assay finds out whether a model has learned the concepts and the rule, or a shortcut.
 
 The names below are the public interface; each is imported when first used, so that `import assay` is fast.
 """

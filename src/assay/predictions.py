@@ -205,12 +205,12 @@ def apply_constraints(predictions: Predictions, knowledge: Knowledge, labels_by_
     labels = dict(predictions.labels)
     if labels_by_rule:
         codes_by_rule = np.full((len(decoded.codes), len(knowledge.labels)), -1)
-        codes_by_rule[decoded.found] = knowledge.labels_of(decoded.codes[decoded.found])
+        codes_by_rule[decoded.solved] = knowledge.labels_of(decoded.codes[decoded.solved])
         labels = {name: Answer(codes_by_rule[:, place]) for place, name in enumerate(knowledge.label_names)}
     counts = {
         "changed": int((decoded.changed > 0).sum()),
         "not_proven": int((~decoded.proven).sum()),
-        "not_found": int((~decoded.found).sum()),
+        "not_found": int((~decoded.solved).sum()),
         "labels_by_rule": labels_by_rule,
     }
     return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": counts})

@@ -158,7 +158,7 @@ def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
     codes = driving.splits["test"].copy()
     codes[:, :11] = -1
     found = judged(driving, codes, driving.knowledge.labels_of(driving.splits["test"]))
-    assert found.kinds == ("opaque",) and "of 22 concepts that the rule uses it does not say" in found.text
+    assert found.kinds == ("opaque",) and "of 22 concepts that the rule uses it does not predict" in found.text
     assert "and 5 more" in found.text
 
 

@@ -75,7 +75,7 @@ def test_worlds_are_changed_and_models_asked_again(tmp_path):
     assert values(records, "after_moved_do") and values(records, "after_stays_do")
 
 
-def test_a_front_end_is_aligned_and_what_that_costs_is_told(tmp_path):
+def test_a_label_head_is_aligned_and_what_that_costs_is_recorded(tmp_path):
     seeing = {"model": "cbm", "mode": "independent", "learning_rate": 0.02, "device": "cpu", "epochs": 6}
     records = done(
         tmp_path, models=[seeing], analyses=[{"analysis": "align", "weights": {"zero": ["a"]}}], about="Why so."

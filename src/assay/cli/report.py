@@ -9,11 +9,14 @@ from assay.cli.console import OutOption, say
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that 'assay train' wrote.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders written by 'assay train'.")],
     output: OutOption,
-    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
-    """Write report.html, report.md and report.json about one or more runs."""
+    """Write a report about one or more runs.
+
+    The output folder gets report.html, report.md, report.json and tables.tex.
+    """
     from assay.report.write import write_report
 
     say(str(write_report(runs, output, title)))

@@ -31,7 +31,7 @@ from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, feature
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.files import require_empty, write_atomically
 from assay.logic.formula import TRUE
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.logic.traverse import free_names
@@ -199,7 +199,7 @@ class Copy:
 
     def where(self, text: str, space: ConceptSpace) -> str:
         """Return where a split's worlds lie, as far as the new concepts tell."""
-        formula = grounded(parse(text), space)
+        formula = ground_formula(parse(text), space)
         return str(formula) if set(free_names(formula)) <= set(self.knowledge.space.names) else str(TRUE)
 
 

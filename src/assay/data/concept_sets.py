@@ -16,7 +16,7 @@ from assay.data.annotation import Annotation
 from assay.data.annotator import ONE_HOT
 from assay.errors import ConfigError
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Constraint, Knowledge, Label, Odds
 from assay.logic.traverse import free_names
 from assay.render.picture import Layout
@@ -96,7 +96,7 @@ class ConceptSet:
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints that speak of kept concepts only, and that of subtypes at most one is true."""
-        grounds = [Constraint(c.name, grounded(c.formula, self.old.space), c.tags) for c in self.old.constraints]
+        grounds = [Constraint(c.name, ground_formula(c.formula, self.old.space), c.tags) for c in self.old.constraints]
         constraints = [c for c in grounds if set(free_names(c.formula)) <= self.unchanged]
         for source in dict.fromkeys(view.source for view in self.views if view.source not in self.unchanged):
             subtypes = [view for view in self.views if view.source == source]
@@ -113,8 +113,8 @@ class ConceptSet:
         for place, label in enumerate(self.old.labels):
             needed = _names(label, self.old.space)
             if needed <= self.unchanged:
-                odds = label.odds and Odds(grounded(label.odds.score, self.old.space), label.odds.scale)
-                rules.append(Label(label.name, grounded(label.formula, self.old.space), label.values, odds))
+                odds = label.odds and Odds(ground_formula(label.odds.score, self.old.space), label.odds.scale)
+                rules.append(Label(label.name, ground_formula(label.formula, self.old.space), label.values, odds))
                 continue
             places = [i for i, view in enumerate(self.views) if view.source in needed]
             if not places:
@@ -144,7 +144,7 @@ def _indicators(concept: Concept, values: Sequence[Value]) -> list[ConceptView]:
 
 def _names(label: Label, space: ConceptSpace) -> set[str]:
     score = label.odds.score if label.odds else Const(0)
-    return {*free_names(grounded(label.formula, space)), *free_names(grounded(score, space))}
+    return {*free_names(ground_formula(label.formula, space)), *free_names(ground_formula(score, space))}
 
 
 def machine_knowledge(names: Sequence[str], old: Knowledge, codes: Codes, labels: Codes) -> Knowledge:

@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
-from assay.diagnosis.rule_relation import learned_rules
+from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions, read_predictions
@@ -26,7 +26,7 @@ def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | Non
     effects, why_not = effects_of(run, dataset, predictions)
     known = taught if taught is not None else taught_by(dataset)
     found = diagnose(evidence, training_worlds(dataset), about, effects, known)
-    more = [*([why_not] if why_not else []), *learned_rules(run, dataset.knowledge)]
+    more = [*([why_not] if why_not else []), *describe_learned_rules(run, dataset.knowledge)]
     return replace(found, notes=(*found.notes, *more)) if more else found
 
 

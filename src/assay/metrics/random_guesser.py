@@ -17,7 +17,7 @@ from assay.concepts import ConceptSpace
 from assay.logic.circuit import Diagram
 from assay.logic.knowledge import Knowledge
 from assay.logic.limits import Limits
-from assay.logic.tally import chance_of, holding, uniform
+from assay.logic.tally import chance_of, true_outcomes, uniform
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Guesser:
         if joint is None:
             return Between(0.0, min(self.set_f1(truth), 1 - self.contradiction_rate().low))
         nowhere = np.maximum(self._nothing, 0)[None]
-        allowed = holding(joint)[joint.outcome_of(nowhere)[0]] and (self._nothing >= 0).all()
+        allowed = true_outcomes(joint)[joint.outcome_of(nowhere)[0]] and (self._nothing >= 0).all()
         chances = [chance[0, n] for chance, n in zip(self.distributions, nowhere[0], strict=True)]
         f1 = self._f1(truth, self._table(joint), float(np.prod(chances)) if allowed else 0.0)
         return Between(f1, f1)
@@ -133,7 +133,7 @@ def _shares(weights: Sequence[Array]) -> list[Array]:
 
 def _shares_within(diagram: Diagram, weights: Sequence[Array]) -> list[Array]:
     """Return the same of the worlds for which a diagram's formula holds."""
-    later = [np.broadcast_to(holding(diagram).astype(float), (len(weights[0]), len(diagram.outcomes)))]
+    later = [np.broadcast_to(true_outcomes(diagram).astype(float), (len(weights[0]), len(diagram.outcomes)))]
     for place, layer in zip(reversed(diagram.order), reversed(diagram.layers), strict=True):
         later.append((later[-1][:, layer] * weights[place][:, None, :]).sum(axis=2))
     later.reverse()

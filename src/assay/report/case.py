@@ -1,4 +1,4 @@
-"""A case: one run with its diagnosis and a few examples, ready to be written about."""
+"""A case: one run with its diagnosis and a few examples, as a section of a report."""
 
 import base64
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
-from assay.report.curves import Curve, coverage_of
+from assay.report.curves import CoverageCurve, coverage_of
 from assay.runs.folder import RunFolder
 from assay.worlds.split import HARD
 
@@ -25,20 +25,20 @@ EXAMPLES = 12
 
 @dataclass(frozen=True)
 class Example:
-    """A picture with what is true of it and what the model said."""
+    """An image with its ground truth and the model's predictions."""
 
     number: int
     picture: str
     """A data address, so that the page needs no other file."""
     truth: Mapping[str, Value]
-    said: Mapping[str, Value]
+    predicted: Mapping[str, Value]
     labels: Mapping[str, Value]
-    said_labels: Mapping[str, Value]
+    predicted_labels: Mapping[str, Value]
 
     @property
     def right(self) -> bool:
         """Whether the labels are right."""
-        return self.labels == self.said_labels
+        return self.labels == self.predicted_labels
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Case:
     diagnosis: Diagnosis
     split: str
     examples: tuple[Example, ...]
-    coverage: Curve | None = None
-    """How right the model is where it is surest."""
+    coverage: CoverageCurve | None = None
+    """The accuracy of the model where it is most confident."""
 
     @property
     def model(self) -> str:
@@ -103,24 +103,26 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
     half = EXAMPLES // 2
     chosen = dict.fromkeys([*order[:half].tolist(), *range(len(evidence))])
     places = {int(number): row for row, number in enumerate(data.index)}
-    made = []
+    examples = []
     for row in list(chosen)[:EXAMPLES]:
         place = places[int(predictions.index[row])]
         picture = base64.b64encode(data.pngs[place]).decode()
-        said = evidence.predicted_concepts[row]
-        made.append(
+        predicted = evidence.predicted_concepts[row]
+        examples.append(
             Example(
                 number=int(predictions.index[row]),
                 picture=f"data:image/png;base64,{picture}",
                 truth=knowledge.space.decode(evidence.concepts[row]),
-                said={
-                    c.name: c.values[code] for c, code in zip(knowledge.space.concepts, said, strict=True) if code >= 0
+                predicted={
+                    c.name: c.values[code]
+                    for c, code in zip(knowledge.space.concepts, predicted, strict=True)
+                    if code >= 0
                 },
                 labels=_labels(evidence.labels[row], dataset),
-                said_labels=_labels(evidence.predicted_labels[row], dataset),
+                predicted_labels=_labels(evidence.predicted_labels[row], dataset),
             )
         )
-    return tuple(made)
+    return tuple(examples)
 
 
 def _labels(codes: Any, dataset: Dataset) -> dict[str, Value]:

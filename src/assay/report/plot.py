@@ -8,7 +8,7 @@ from html import escape
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 170, 44, 52
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
-"""Told apart by people who see colours differently; lines also differ in their dashes."""
+"""Distinct for colour-blind readers; lines also differ in their dashes."""
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 2", "1 2", "6 2 2 2")
 INK, SOFT, GRID = "#1c2430", "#5b6676", "#d9dee6"
 
@@ -56,7 +56,7 @@ class Chart:
                 f'<polyline points="{ends}" fill="none" stroke="{SOFT}" stroke-width="1" stroke-dasharray="3 3"/>'
             )
         for number, line in enumerate(self.lines):
-            parts += _drawn(line, number, frame)
+            parts += _draw_line(line, number, frame)
         return "\n".join([*parts, "</svg>"]) + "\n"
 
     def _axes(self, frame: "_Frame") -> list[str]:
@@ -130,7 +130,7 @@ def _text(
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
 
 
-def _drawn(line: Line, number: int, frame: _Frame) -> list[str]:
+def _draw_line(line: Line, number: int, frame: _Frame) -> list[str]:
     """Return the band, the line, its points and its name at the right."""
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
     places = [(frame.across(x), frame.down(y)) for x, y in zip(line.x, line.y, strict=True) if not math.isnan(y)]

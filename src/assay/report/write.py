@@ -38,12 +38,12 @@ def write_report(
 ) -> Path:
     """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
     cases = cases_of(list(folders))
-    drawn = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
+    figures = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
     content = {
         "title": title,
         "about": about,
         "tables": tables,
-        "charts": [_inline(chart, number) for number, chart in enumerate(drawn)],
+        "charts": [_inline(chart, number) for number, chart in enumerate(figures)],
         "cases": cases,
         "summary": SUMMARY,
         "boundary": BOUNDARY,
@@ -67,14 +67,16 @@ def _summary(cases: Sequence[Case]) -> Table:
     rows = []
     for case in cases:
         scores = case.diagnosis.scores
-        ood = shown(scores.get("ood", {}).get("label_accuracy"))
-        rows.append((case.name, case.diagnosis.verdict, *(shown(scores[case.split][name]) for name in SUMMARY), ood))
+        ood = format_score(scores.get("ood", {}).get("label_accuracy"))
+        rows.append(
+            (case.name, case.diagnosis.verdict, *(format_score(scores[case.split][name]) for name in SUMMARY), ood)
+        )
     head = ("run", "verdict", *(name.replace("_", " ") for name in SUMMARY), "label accuracy, ood")
     return Table("Verdicts, and scores with 95 % intervals", head, tuple(rows), 2)
 
 
 def _inline(chart: Chart, number: int) -> Markup:
-    """Return a chart as part of a page, which needs no name space."""
+    """Return a chart as part of a page, which needs no XML namespace."""
     return Markup(chart.svg(f"chart-{number}").replace(' xmlns="http://www.w3.org/2000/svg"', ""))
 
 
@@ -87,7 +89,7 @@ def _plain(about: Any) -> dict[str, Any]:
 
 
 def _markdown(value: Any) -> Any:
-    """Return text in which no sign is taken for a table or for HTML; what is `Markup` already stays as it is."""
+    """Return text escaped for Markdown tables; what is `Markup` already stays as it is."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return escape_cell(value)
@@ -102,7 +104,7 @@ def _environment(html: bool) -> jinja2.Environment:
     def load(name: str) -> str:
         return files("assay.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
 
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(load),
         autoescape=html,
         trim_blocks=True,
@@ -110,20 +112,27 @@ def _environment(html: bool) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=None if html else _markdown,
     )
-    made.filters.update(
-        right=right, score=shown, percent=percent, number=number, shade=shade, plain=_plain, code=code, whole=Markup
+    environment.filters.update(
+        right=format_accuracy,
+        score=format_score,
+        percent=percent,
+        number=number,
+        shade=shade,
+        plain=_plain,
+        code=code,
+        whole=Markup,
     )
-    return made
+    return environment
 
 
-def shown(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
+def format_score(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
     """Return a score as text, with its interval."""
     if not isinstance(score, Score) or not score.applies:
         return "–"
     return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
 
 
-def right(concept: ConceptState) -> str:
+def format_accuracy(concept: ConceptState) -> str:
     """Return how often a concept is right, with its interval."""
     low, high = concept.interval
     return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"

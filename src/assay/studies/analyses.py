@@ -43,11 +43,11 @@ class Intervening(Config):
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
     from assay.data.rebuild import Redrawing, task_of
-    from assay.diagnosis.interventions.intervene import Plan, intervene
-    from assay.studies.intervening import answering_for
+    from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+    from assay.studies.run_models import answering_for
 
     asked = validate(Intervening, settings)
-    plan = Plan(
+    plan = InterventionPlan(
         *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
     )
     answering, _ = answering_for(folder, dataset, asked.split)
@@ -185,6 +185,6 @@ def analyses_from(given: list[str | dict[str, Any]], place: str = "") -> tuple[t
     return tuple(made)
 
 
-def analysed(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+def run_analysis(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Carry out an analysis of a run."""
     return ANALYSES[name][0](folder, dataset, settings)

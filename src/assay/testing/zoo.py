@@ -13,9 +13,10 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.config import Settings
 from assay.data.recipe import recipe_from
+from assay.diagnosis.comparisons import new_worlds
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.findings import RANK, Kind
-from assay.diagnosis.verdict import Diagnosis, diagnose, new_worlds
+from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence

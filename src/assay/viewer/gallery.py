@@ -16,7 +16,7 @@ from assay.viewer.pictures import address
 EXAMPLES = 8
 
 
-def listed_tasks() -> list[dict[str, str]]:
+def list_tasks() -> list[dict[str, str]]:
     """Return the registered tasks, a line each."""
     return [{"name": name, "summary": TASKS.entry(name).summary} for name in TASKS]
 
@@ -39,10 +39,10 @@ def task_page(name: str) -> dict[str, Any]:
         "layout": task.layout.to_dict(),
         "splits": [{"name": split.name, "size": split.size} for split in task.splits()],
         "settings": [
-            {"name": key, "default": str(held["default"]), "help": held["help"]}
-            for key, held in describe_settings(type(task.config)).items()
+            {"name": key, "default": str(setting["default"]), "help": setting["help"]}
+            for key, setting in describe_settings(type(task.config)).items()
         ],
-        "examples": [_example(*one) for one in zip(pictures, labels, strict=True)],
+        "examples": [_example(*example) for example in zip(pictures, labels, strict=True)],
     }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import FormulaError, KnowledgeError
-from assay.logic.circuit import Ranking
+from assay.logic.circuit import WorldRanking
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge, Label
@@ -52,7 +52,7 @@ DrawStyle = Callable[[np.random.Generator, Sequence[int], str], Style]
 class Range:
     """Worlds that have the same labels and belong to the same stages: a range of a shuffled numbering."""
 
-    ranking: Ranking
+    ranking: WorldRanking
     shuffle: Deck
     start: int
     stop: int
@@ -179,7 +179,7 @@ class WorldSource(SeededSource):
         groups = [LabelGroup(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
         return tuple(group for group in groups if group.total)
 
-    def _range(self, kind: tuple[Value, ...], ranking: Ranking) -> Range:
+    def _range(self, kind: tuple[Value, ...], ranking: WorldRanking) -> Range:
         low, high = self.split.share
         shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", kind)
         return Range(ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))

@@ -13,7 +13,7 @@ from assay.logic.decode import Decoder
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
-from assay.logic.tally import chance_of, holding, truth_diagram, uniform
+from assay.logic.tally import chance_of, true_outcomes, truth_diagram, uniform
 from assay.models.concept.semantic import TruthLayer
 from assay.seeds import rng_for
 from tests.logic.test_decode import best_of, spreads
@@ -50,7 +50,7 @@ def test_rules_over_64_squares_hold_where_numbers_say_so(name):
     codes = rng_for(0, "boards").integers(13, size=(3000, 64))
     codes[1000:] *= rng_for(1, "boards").random((2000, 64)) < 0.3
     flags = ~CHESS.violations(codes)[:, [c.name for c in CHESS.constraints].index(name)]
-    assert (holding(diagram)[diagram.outcome_of(codes)] == flags).all()
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == flags).all()
 
 
 def test_exactly_one_king_is_the_closed_form():
@@ -67,7 +67,7 @@ def test_kings_apart_on_a_small_board_by_listing():
     rule = board.knowledge().constraints[0].formula
     codes = board.space.all_codes()[::7]
     diagram = truth_diagram(rule, board.space)
-    assert (holding(diagram)[diagram.outcome_of(codes)] == evaluate(rule, board.space, codes)).all()
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == evaluate(rule, board.space, codes)).all()
 
 
 def test_codes_that_lead_alike_are_one_letter():
@@ -102,7 +102,7 @@ def test_a_whole_chess_board():
     likely = spread.argmax(axis=2)
     found = Decoder(knowledge)([spread[:, place] for place in range(64)])
     assert knowledge.violations(likely).any(axis=1).mean() > 0.2
-    assert found.found.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
+    assert found.solved.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
     kept = ~knowledge.violations(likely).any(axis=1)
     assert (found.codes[kept] == likely[kept]).all() and (found.changed[kept] == 0).all()
     assert (found.changed[~kept] > 0).all()

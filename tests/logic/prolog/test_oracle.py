@@ -76,9 +76,9 @@ def test_changes_of_one_concept_are_asked_again():
 
 def unfolded_cut():
     from assay.logic.prolog import read_program
-    from assay.logic.prolog.unfold import unfolded
+    from assay.logic.prolog.unfold import unfold
 
-    return unfolded(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
+    return unfold(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
 
 
 def test_a_slot_that_is_half_there_is_never_asked_about():

@@ -17,7 +17,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.core.runs import Order, load_model, load_network, train_run
-from assay.models.symbolic.answers import LabelRule
+from assay.models.symbolic.formulas import LabelRule
 from assay.predictions import Answer
 from assay.runs.folder import RunFolder
 from assay.testing.predictors import oracle

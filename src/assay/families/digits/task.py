@@ -22,7 +22,7 @@ from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
 from assay.logic.formula import And, Formula, Not, Var, total
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
 from assay.tasks.base import Task, TaskConfig, combinations
 from assay.worlds.world import Style, World
@@ -222,7 +222,7 @@ class MNMath(DigitTask):
         names, equations = [], []
         for number, text in enumerate(logic, start=1):
             own = {symbol: Var(f"{symbol}_{number}" if len(logic) > 1 else symbol) for symbol in symbols}
-            equations.append(str(substituted(parse(text, symbols), dict(own))))
+            equations.append(str(substitute(parse(text, symbols), dict(own))))
             names += [variable.name for variable in own.values()]
         plain = settings.without({"logic", "symbols", "num_digits"})
         return plain.merge(Settings({"names": names, "equations": equations}))

@@ -8,9 +8,9 @@ from assay.config import Settings
 from assay.errors import ConfigError, FormulaError, suggestion
 from assay.families.rsbench.formulas import read_formula, read_symbols
 from assay.logic.formula import Formula, Var
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.parse import parse
-from assay.logic.traverse import free_names, substituted
+from assay.logic.traverse import free_names, substitute
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {
@@ -46,11 +46,11 @@ def patterns_of(own: Mapping[str, str], figure: ConceptSpace) -> dict[str, Formu
             why = "is there already" if name in formulas else "is no name"
             raise ConfigError(f"patterns: {name!r} {why}; choose another")
         try:
-            formula = substituted(parse(text, [*figure.names, *formulas]), formulas)
+            formula = substitute(parse(text, [*figure.names, *formulas]), formulas)
             shape_of(formula, figure)
         except FormulaError as error:
             raise ConfigError(f"pattern {name!r}: {error}") from None
-        formulas[name] = grounded(formula, figure)
+        formulas[name] = ground_formula(formula, figure)
     return formulas
 
 
@@ -67,17 +67,17 @@ def aggregate(text: str, patterns: Mapping[str, Formula], figures: int) -> Formu
     slots = tuple(Slot(f"figure{i + 1}", "figures", tuple(patterns)) for i in range(figures))
     space = ConceptSpace(tuple(Concept(name, (False, True)) for slot in slots for name in slot.concepts), slots)
     try:
-        whole = grounded(parse(text), space)
+        whole = ground_formula(parse(text), space)
     except FormulaError as error:
         raise ConfigError(f"aggregator: {error}") from None
     if unknown := [name for name in free_names(whole) if name not in space.places]:
         raise ConfigError(f"aggregator: no pattern named {unknown[0]!r}{suggestion(unknown[0], space.names)}")
     meanings = {slot.concept(name): _in_figure(slot, body) for slot in slots for name, body in patterns.items()}
-    return substituted(whole, meanings)
+    return substitute(whole, meanings)
 
 
 def _in_figure(figure: Slot, pattern: Formula) -> Formula:
-    return substituted(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
+    return substitute(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
 
 
 # -- rsbench's settings ------------------------------------------------------------------------------------------------

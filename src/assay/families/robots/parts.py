@@ -16,7 +16,7 @@ from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, product, total
 from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.traverse import free_names, substituted
+from assay.logic.traverse import free_names, substitute
 
 HANDS = ("round_circle", "round_oval", "round_oval_tall", "edgy_triangle", "edgy_square", "edgy_trapezoid")
 FEET = (
@@ -177,8 +177,8 @@ class RobotRule:
 
     def over(self, space: ConceptSpace, meanings: dict[str, Formula]) -> Knowledge:
         """Return the rule over other concepts, some names replaced by what they mean."""
-        formula = substituted(self.formula, meanings)
-        odds = self.odds and {LABEL: Odds(substituted(self.odds.score, meanings), self.odds.scale)}
+        formula = substitute(self.formula, meanings)
+        odds = self.odds and {LABEL: Odds(substitute(self.odds.score, meanings), self.odds.scale)}
         return Knowledge.of(space, {LABEL: formula}, odds=odds or None)
 
     @cached_property

@@ -13,7 +13,7 @@ from assay.logic.formula import Const, If
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Odds
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.tasks.base import TaskConfig
 
 SCALE = 4.2
@@ -180,7 +180,7 @@ def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> RobotR
         raise ConfigError(f"no rule or part named {name!r}{suggestion(name, (*RULES, *NAMES))}")
     text, times = RULES.get(name, (name, 1))
     formula = parse(text, NAMES)
-    kind = shape_of(substituted(formula, {coarse: part_view(coarse).meaning for coarse in COARSE}), PARTS).kind
+    kind = shape_of(substitute(formula, {coarse: part_view(coarse).meaning for coarse in COARSE}), PARTS).kind
     if kind == "symbol":
         raise ConfigError(f"rule {name!r} gives a word; it must be true or false, or a number")
     truth, score = (formula, If(formula, Const(1), Const(-1))) if kind == "bool" else (formula > 0, formula)

@@ -6,7 +6,7 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.logic.formula import Compare, Const, Formula, Var
 from assay.logic.parse import parse
-from assay.logic.traverse import rebuilt, substituted
+from assay.logic.traverse import map_children, substitute
 
 
 def read_symbols(settings: Settings, key: str, logic: str) -> list[str]:
@@ -23,13 +23,13 @@ def read_formula(settings: Settings, key: str, concepts: Mapping[str, str], valu
     if not isinstance(text, str):
         raise ConfigError(f"{settings.place(key)}{key}: expected a formula, not {text!r}")
     named = _name_values(parse(text, concepts), values)
-    return substituted(named, {symbol: Var(concept) for symbol, concept in concepts.items()})
+    return substitute(named, {symbol: Var(concept) for symbol, concept in concepts.items()})
 
 
 def _name_values(formula: Formula, values: Mapping[int, str]) -> Formula:
     """Return the formula with the numbers in comparisons replaced: `Eq(color_1, 1)` is about red."""
     if not isinstance(formula, Compare):
-        return rebuilt(formula, lambda part: _name_values(part, values))
+        return map_children(formula, lambda part: _name_values(part, values))
 
     def name_side(side: Formula) -> Formula:
         number = side.value if isinstance(side, Const) else None

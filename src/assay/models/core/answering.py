@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Rows, Told, settled
-from assay.diagnosis.interventions.fronts import LinearFront
+from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput, Rows, override
+from assay.diagnosis.interventions.label_heads import LinearHead
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel, Outputs
@@ -19,13 +19,13 @@ WORK_RUN = 400_000
 CLOSE = 1e-4
 
 
-def network_answerer(model: "NeuralModel", images: Tensor) -> Answerer:
+def network_answerer(model: "NeuralModel", images: Tensor) -> IntervenableModel:
     """Return a network with the pictures of a split; they are encoded once where labels follow from concepts alone."""
     model.eval()
     outputs = _plain(model.probabilities(images, {}))
     again = labels_given(model, outputs.concepts)
     if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
-        return FrontEnd(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
+        return BottleneckModel(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
     return Rerun(model, images, outputs)
 
 
@@ -47,9 +47,9 @@ class Rerun:
 
     model: "NeuralModel"
     images: Tensor
-    own: Told
+    own: ModelOutput
     soft: bool = True
-    linear: LinearFront | None = None
+    linear: LinearHead | None = None
     work: int = WORK_RUN
 
     @property
@@ -62,21 +62,21 @@ class Rerun:
         """The network's own probabilities."""
         return self.own.concepts
 
-    def answer(self, rows: Rows, given: Mapping[int, Array]) -> Told:
+    def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
         """Run the network with concepts set."""
         device = self.images.device
-        settings = {place: settled(self.own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
+        settings = {place: override(self.own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
         do = {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}
         images = self.images[rows] if isinstance(rows, slice) else self.images[torch.from_numpy(rows).to(device)]
         return _plain(self.model.probabilities(images, do))
 
 
-def _plain(outputs: "Outputs") -> Told:
+def _plain(outputs: "Outputs") -> ModelOutput:
     """Return what a network says as arrays."""
-    return Told([p.cpu().numpy() for p in outputs.labels], [p.cpu().numpy() for p in outputs.concepts or []])
+    return ModelOutput([p.cpu().numpy() for p in outputs.labels], [p.cpu().numpy() for p in outputs.concepts or []])
 
 
-def _linear(model: "NeuralModel") -> LinearFront | None:
+def _linear(model: "NeuralModel") -> LinearHead | None:
     """Return the linear layer from soft concepts to labels as arrays, if that is what the model has."""
     layer = getattr(model, "linear", None)
     if not isinstance(layer, nn.Linear) or getattr(model.config, "hard", False):
@@ -84,4 +84,4 @@ def _linear(model: "NeuralModel") -> LinearFront | None:
     weights = layer.weight.detach().double().cpu().numpy().T
     sizes = tuple(len(label.values) for label in model.knowledge.labels)
     cuts = np.split(weights, np.cumsum(model.space.sizes)[:-1])
-    return LinearFront(cuts, layer.bias.detach().double().cpu().numpy(), sizes)
+    return LinearHead(cuts, layer.bias.detach().double().cpu().numpy(), sizes)

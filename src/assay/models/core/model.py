@@ -14,7 +14,7 @@ from assay.config import Config as AnyConfig
 from assay.config import Settings, validate
 from assay.data.dataset import SplitData
 from assay.data.manifest import versions
-from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
@@ -84,11 +84,11 @@ class Model(ABC):
         """Learn from one split, choosing by another."""
 
     @abstractmethod
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, with the concepts in `do` (by place) set to codes or probabilities."""
 
     @abstractmethod
-    def answerer(self, data: SplitData) -> Answerer:
+    def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the model with the pictures of a split, ready for interventions."""
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Model(ABC):
             f"or {rows} x {size} probabilities"
         )
 
-    def intervene(self, data: SplitData) -> Answerer:
+    def intervene(self, data: SplitData) -> IntervenableModel:
         """Return the model with the pictures of a split, for interventions on its concepts."""
         if not (self.can_intervene and self.has_concepts):
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from assay.arrays import Array
 from assay.config import Settings, validate
 from assay.data.dataset import SplitData
-from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import rebuilding
@@ -134,14 +134,14 @@ class NeuralModel(Model, nn.Module):
         concepts = [chunk.concepts or [] for chunk in chunks]
         return Outputs(labels, [torch.cat(parts) for parts in zip(*concepts, strict=True)])
 
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
         device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
         interventions = {place: _tensor(column).to(device) for place, column in do.items()}
         outputs = self.probabilities(to_batch(data, device).images, interventions)
-        return Told([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
+        return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
-    def answerer(self, data: SplitData) -> Answerer:
+    def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the network with pictures; these are read once where labels follow from concepts alone."""
         return network_answerer(self, to_batch(data, next(self.parameters()).device).images)
 

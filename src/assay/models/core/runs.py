@@ -15,7 +15,7 @@ from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.models import MODELS
 from assay.models.core.model import Model, Report
-from assay.models.symbolic.perception import Unperceived
+from assay.models.symbolic.perception import MissingPerception
 from assay.runs.folder import RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
@@ -95,7 +95,9 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
     """Write the predictions of a trained model, and then that the run is finished."""
     for name in dataset.split_names:
         if not name.startswith("train"):
-            with suppress(Unperceived):  # a detector of another make answers for the splits that it was asked about
+            with suppress(
+                MissingPerception
+            ):  # a detector of another make answers for the splits that it was asked about
                 _predict(model, dataset, name, run)
     _save(model, dataset, run, write_pairs(model.predict, dataset, run))
 

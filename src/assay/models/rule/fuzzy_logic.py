@@ -22,11 +22,11 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError
 from assay.logic import formula as f
 from assay.logic.evaluate import COMPARE, Evaluator
-from assay.logic.features import guarded
+from assay.logic.features import guard_atom
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.traverse import names_in
-from assay.logic.write import quoted
+from assay.logic.write import quote
 
 Tnorm = Literal["goedel", "product", "lukasiewicz"]
 Implication = Literal["goedel", "product", "lukasiewicz", "goguen", "kleene-dienes"]
@@ -115,7 +115,7 @@ class FuzzyRule:
 
     def __init__(self, formula: Formula, space: ConceptSpace) -> None:
         self.space = space
-        self.formula = grounded(formula, space)
+        self.formula = ground_formula(formula, space)
         self.cases: dict[Formula, tuple[tuple[int, ...], Tensor]] = {}
         self._prepare(self.formula)
 
@@ -125,7 +125,7 @@ class FuzzyRule:
             return
         inside = _parts(formula)
         if inside is None:
-            self.cases[formula] = fitting(guarded(formula, self.space), self.space, [True])
+            self.cases[formula] = fitting(guard_atom(formula, self.space), self.space, [True])
             return
         for part in inside:
             self._prepare(part)
@@ -189,7 +189,7 @@ def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> t
     places = tuple(space.place(name) for name in names_in(formula))
     sizes = [space.sizes[place] for place in places]
     if prod(sizes) > MOST_CASES:
-        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quoted(formula)}; use the model 'dpl'")
+        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quote(formula)}; use the model 'dpl'")
     combinations = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(prod(sizes), len(sizes))
     codes = np.zeros((len(combinations), len(space)), dtype=np.int64)
     codes[:, places] = combinations

@@ -13,7 +13,7 @@ from math import log2
 import numpy as np
 
 from assay.arrays import Array
-from assay.models.symbolic.ilp.coverage import WORD, ones, unpacked
+from assay.models.symbolic.bits import WORD, count_bits, unpack_bits
 from assay.models.symbolic.ilp.search import Candidate, Clock, choose_bits
 
 MOST_EXACT = 150
@@ -38,21 +38,21 @@ class Theory:
     proved: bool = False
 
 
-class Cover:
+class CoverSolver:
     """Chooses clauses for some examples."""
 
     def __init__(self, positive: Array, negative: Array, most: int) -> None:
         self.positive = positive
         self.negative = negative
         self.most = most
-        self.size = int(ones(positive) + ones(negative))
+        self.size = int(count_bits(positive) + count_bits(negative))
 
     @property
     def least(self) -> float:
         """The bits of a program of one clause that has no exceptions, but for those of the clause."""
         return 1.0 + self.exceptions(0)
 
-    def saved(self, best: Theory, most: int) -> Array:
+    def savings(self, best: Theory, most: int) -> Array:
         """Return how many bits it saves a program to have 0, 1, ... more examples right, at the very most."""
         rest = [best.errors - number for number in range(most + 1)]
         saved = np.array([self.exceptions(best.errors) - self.exceptions(max(number, 0)) for number in rest])
@@ -62,11 +62,16 @@ class Cover:
     def theory(self, clauses: Sequence[Candidate], proved: bool = False) -> Theory:
         """Return clauses with what they cost together."""
         covers = np.zeros_like(self.positive)
-        for one in clauses:
-            covers = covers | one.covers
-        errors = int(ones(self.positive & ~covers) + ones(self.negative & covers))
-        bits = sum(one.bits for one in clauses) + log2(1 + len(clauses)) + self.exceptions(errors)
+        for clause in clauses:
+            covers = covers | clause.covers
+        errors = int(count_bits(self.positive & ~covers) + count_bits(self.negative & covers))
+        bits = sum(clause.bits for clause in clauses) + log2(1 + len(clauses)) + self.exceptions(errors)
         return Theory(tuple(clauses), covers, errors, bits, proved)
+
+    def without_each(self, theory: Theory) -> list[Theory]:
+        """Return a program without its first clause, without its second, and so on."""
+        clauses = theory.clauses
+        return [self.theory(clauses[:at] + clauses[at + 1 :]) for at in range(len(clauses))]
 
     def exceptions(self, errors: int) -> float:
         """Return the bits that say which examples are exceptions."""
@@ -82,18 +87,18 @@ class Cover:
 
     def best(self, pool: Sequence[Candidate], clock: Clock, known: Theory) -> Theory:
         """Return the program with the fewest bits that is found greedily, or the one that is known."""
-        found = [known]
+        theories = [known]
         for price in reversed(self.prices()):
-            if clock.over and len(found) > 1:
+            if clock.over and len(theories) > 1:
                 break
-            found.append(self.theory(self._greedy(pool, price, clock)))
-        return min(found, key=lambda one: one.bits)
+            theories.append(self.theory(self._greedy(pool, price, clock)))
+        return min(theories, key=lambda theory: theory.bits)
 
     def _greedy(self, pool: Sequence[Candidate], price: float, clock: Clock) -> list[Candidate]:
         """Return clauses taken one by one, then exchanged as long as that pays."""
         if not pool:
             return []
-        covers, bits = np.stack([one.covers for one in pool]), np.array([one.bits for one in pool])
+        covers, bits = np.stack([clause.covers for clause in pool]), np.array([clause.bits for clause in pool])
         chosen: list[int] = []
         for _ in range(EXCHANGES):
             move = self._move(covers, bits, chosen, price)
@@ -113,66 +118,65 @@ class Cover:
                 best, gain = rest, now - base
             if len(rest) >= self.most:
                 continue
-            held = np.bitwise_or.reduce(covers[rest], axis=0) if rest else np.zeros_like(self.positive)
-            new = covers & ~held
-            saved = price * (ones(new & self.positive) - ones(new & self.negative)) - bits
+            covered = np.bitwise_or.reduce(covers[rest], axis=0) if rest else np.zeros_like(self.positive)
+            new = covers & ~covered
+            saved = price * (count_bits(new & self.positive) - count_bits(new & self.negative)) - bits
             at = int(saved.argmax())
             if now - base + saved[at] > gain:
                 best, gain = [*rest, at], now - base + float(saved[at])
         return best
 
     def _cost(self, covers: Array, bits: Array, chosen: list[int], price: float) -> float:
-        held = np.bitwise_or.reduce(covers[chosen], axis=0) if chosen else np.zeros_like(self.positive)
-        wrong = ones(self.positive & ~held) + ones(self.negative & held)
+        covered = np.bitwise_or.reduce(covers[chosen], axis=0) if chosen else np.zeros_like(self.positive)
+        wrong = count_bits(self.positive & ~covered) + count_bits(self.negative & covered)
         return float(bits[chosen].sum() + price * wrong)
 
-    def proved(self, pool: Sequence[Candidate], clock: Clock, best: Theory) -> Theory:
+    def prove(self, pool: Sequence[Candidate], clock: Clock, best: Theory) -> Theory:
         """Return the best program at the price that the number of exceptions suggests, by integer programming."""
         if clock.left < 0.5 or not pool:
             return best
         price = self.exceptions(best.errors + 1) - self.exceptions(best.errors)
         chosen = self._promising(pool, best, price)
-        kept = undominated([pool[place] for place in chosen], self.positive, self.negative)
-        problem = Problem(kept, self.positive, self.negative, price, self.most)
-        places, sure = problem.solved(min(clock.left / 2, LONGEST))
+        candidates = drop_dominated([pool[place] for place in chosen], self.positive, self.negative)
+        problem = SetCover(candidates, self.positive, self.negative, price, self.most)
+        places, sure = problem.solve(min(clock.left / 2, LONGEST))
         if places is None:
             return best
-        made = self.theory([kept[place] for place in places], sure and len(chosen) == len(pool))
-        return made if made.bits <= best.bits + 1e-9 else best
+        theory = self.theory([candidates[place] for place in places], sure and len(chosen) == len(pool))
+        return theory if theory.bits <= best.bits + 1e-9 else best
 
     def _promising(self, pool: Sequence[Candidate], best: Theory, price: float) -> list[int]:
         """Return the clauses that save most alone, with the best program, or with it but for one of its clauses."""
-        covers, bits = np.stack([one.covers for one in pool]), np.array([one.bits for one in pool])
-        held = best.clauses
-        bases = [self.theory(()), best, *(self.theory(held[:at] + held[at + 1 :]) for at in range(len(held)))]
-        found: list[int] = []
+        covers, bits = np.stack([clause.covers for clause in pool]), np.array([clause.bits for clause in pool])
+        bases = [self.theory(()), best, *self.without_each(best)]
+        promising: list[int] = []
         for base in bases:
             new = covers & ~base.covers
-            saved = price * (ones(new & self.positive) - ones(new & self.negative)) - bits
-            found += np.argsort(-saved, kind="stable")[: MOST_EXACT // len(bases)].tolist()
-        return list(dict.fromkeys(found))
+            saved = price * (count_bits(new & self.positive) - count_bits(new & self.negative)) - bits
+            promising += np.argsort(-saved, kind="stable")[: MOST_EXACT // len(bases)].tolist()
+        return list(dict.fromkeys(promising))
 
 
-def undominated(pool: Sequence[Candidate], positive_bits: Array, negative_bits: Array) -> list[Candidate]:
+def drop_dominated(pool: Sequence[Candidate], positive_bits: Array, negative_bits: Array) -> list[Candidate]:
     """Return the clauses of which no other covers as many of the positive, as few of the negative, for as few bits."""
-    ranked = sorted(pool, key=lambda one: one.bits)
+    ranked = sorted(pool, key=lambda clause: clause.bits)
     if not ranked:
         return []
-    positive = np.stack([one.covers & positive_bits for one in ranked])
-    negative = np.stack([one.covers & negative_bits for one in ranked])
-    kept: list[int] = []
+    positive = np.stack([clause.covers & positive_bits for clause in ranked])
+    negative = np.stack([clause.covers & negative_bits for clause in ranked])
+    undominated: list[int] = []
     for place in range(len(ranked)):
-        if kept:
-            more = (positive[place] & ~positive[kept]).any(axis=1)
-            fewer = (negative[kept] & ~negative[place]).any(axis=1)
+        if undominated:
+            more = (positive[place] & ~positive[undominated]).any(axis=1)
+            fewer = (negative[undominated] & ~negative[place]).any(axis=1)
             if not (more | fewer).all():
                 continue
-        kept.append(place)
-    return [ranked[place] for place in kept]
+        undominated.append(place)
+    return [ranked[place] for place in undominated]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SetCover:
     """A set cover: which clauses cost least together with their errors, at a price for each of these."""
 
     pool: Sequence[Candidate]
@@ -181,7 +185,7 @@ class Problem:
     price: float
     most: int
 
-    def solved(self, seconds: float) -> tuple[list[int] | None, bool]:
+    def solve(self, seconds: float) -> tuple[list[int] | None, bool]:
         """Return the clauses chosen, and whether no choice is better.
 
         A variable for each clause, and one for each set of examples that the same clauses cover: whether it is wrong.
@@ -201,17 +205,17 @@ class Problem:
         limits = [LinearConstraint(whole[None], ub=float(self.most)), LinearConstraint(right, lb=1.0)]
         if len(row):
             limits.append(LinearConstraint(hstack([-there, csr_array((len(row), pos)), wrong]), lb=0.0))
-        cost = np.concatenate([[one.bits for one in self.pool], self.price * few, self.price * many])
-        found = milp(
+        cost = np.concatenate([[candidate.bits for candidate in self.pool], self.price * few, self.price * many])
+        solution = milp(
             cost, integrality=whole, bounds=Bounds(0.0, 1.0), constraints=limits, options={"time_limit": seconds}
         )
-        if found.x is None:
+        if solution.x is None:
             return None, False
-        return [int(place) for place in np.flatnonzero(found.x[:number] > 0.5)], found.status == 0
+        return [int(place) for place in np.flatnonzero(solution.x[:number] > 0.5)], solution.status == 0
 
     def _columns(self, wanted: Array) -> tuple[Array, Array]:
         """Return the sets of clauses that cover some of the wanted examples, and how many each."""
         size = len(wanted) * WORD
-        covers = np.stack([unpacked(one.covers, size) for one in self.pool])
-        columns, counts = np.unique(covers[:, unpacked(wanted, size)], axis=1, return_counts=True)
+        covers = np.stack([unpack_bits(candidate.covers, size) for candidate in self.pool])
+        columns, counts = np.unique(covers[:, unpack_bits(wanted, size)], axis=1, return_counts=True)
         return columns, counts

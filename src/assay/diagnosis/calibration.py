@@ -10,22 +10,22 @@ from assay.arrays import Array, Codes
 LEAST = 1e-12
 STEPS = 50
 RIDGE = 1e-6
-"""So that classes that can be parted without error do not send the slope to infinity."""
+"""A small penalty, so that separable classes do not send the slope to infinity."""
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Log probabilities times a slope, plus for the second of two values a shift, made to add up to 1 again."""
+    """Log probabilities times a slope, plus a shift of the second of two values, normalised to add up to 1."""
 
     slope: float = 1.0
     shift: float = 0.0
 
-    def __call__(self, spread: Array) -> Array:
+    def __call__(self, probabilities: Array) -> Array:
         """Return the scaled probabilities."""
         if (self.slope, self.shift) == (1.0, 0.0):
-            return np.asarray(spread, dtype=np.float64)
-        logs = self.slope * np.log(np.maximum(np.asarray(spread, dtype=np.float64), LEAST))
-        if spread.shape[1] == 2:
+            return np.asarray(probabilities, dtype=np.float64)
+        logs = self.slope * np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), LEAST))
+        if probabilities.shape[1] == 2:
             logs[:, 1] += self.shift
         powers = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
@@ -37,28 +37,28 @@ class Scaling:
 
 def fit_scalings(labels: Sequence[Array], truth: Codes) -> tuple[Scaling, ...]:
     """Return the scaling of each label, fitted on held-out rows."""
-    return tuple(fit_scaling(spread, truth[:, place]) for place, spread in enumerate(labels))
+    return tuple(fit_scaling(probabilities, truth[:, place]) for place, probabilities in enumerate(labels))
 
 
-def fit_scaling(spread: Array, truth: Array) -> Scaling:
+def fit_scaling(probabilities: Array, truth: Array) -> Scaling:
     """Return the scaling with the least cross-entropy, found by Newton's method: the problem is convex."""
-    logs = np.log(np.maximum(np.asarray(spread, dtype=np.float64), LEAST))
-    features = [logs] if spread.shape[1] > 2 else [logs, np.broadcast_to([0.0, 1.0], logs.shape)]
+    logs = np.log(np.maximum(np.asarray(probabilities, dtype=np.float64), LEAST))
+    features = [logs] if probabilities.shape[1] > 2 else [logs, np.broadcast_to([0.0, 1.0], logs.shape)]
     stacked = np.stack(features)
     start = np.array([1.0, 0.0][: len(features)])
-    found, rows = start, np.arange(len(truth))
+    parameters, rows = start, np.arange(len(truth))
     for _ in range(STEPS):
-        score = np.tensordot(found, stacked, axes=1)
+        score = np.tensordot(parameters, stacked, axes=1)
         powers = np.exp(score - score.max(axis=1, keepdims=True))
         chance = powers / powers.sum(axis=1, keepdims=True)
         mean = (stacked * chance).sum(axis=2)
-        slope = (mean - stacked[:, rows, truth]).mean(axis=1) + RIDGE * (found - start)
+        slope = (mean - stacked[:, rows, truth]).mean(axis=1) + RIDGE * (parameters - start)
         centred = stacked - mean[:, :, None]
-        curve = np.einsum("inv,jnv,nv->ij", centred, centred, chance) / len(truth) + RIDGE * np.eye(len(found))
+        curve = np.einsum("inv,jnv,nv->ij", centred, centred, chance) / len(truth) + RIDGE * np.eye(len(parameters))
         step = np.linalg.solve(curve, slope)
-        found = found - np.clip(step, -1.0, 1.0)
+        parameters = parameters - np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-9:
             break
-    if not np.isfinite(found).all() or found[0] <= 0:  # confidence that tells the wrong way round is left as it is
+    if not np.isfinite(parameters).all() or parameters[0] <= 0:  # confidence that falls with accuracy is left as it is
         return Scaling()
-    return Scaling(float(found[0]), float(found[1]) if len(found) > 1 else 0.0)
+    return Scaling(float(parameters[0]), float(parameters[1]) if len(parameters) > 1 else 0.0)

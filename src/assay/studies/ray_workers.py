@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.data.cluster import Call, Cluster, Died
 from assay.errors import RunFailed
-from assay.studies.local import Look
+from assay.studies.local_workers import Poll
 from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, perform
 
@@ -35,18 +35,18 @@ class RayWorkers:
         """Make a dataset, its shards on all nodes at once."""
         return perform(step, output, pool=self.cluster)
 
-    def run(self, steps: Sequence[Step], output: Path, look: Look) -> Iterator[Outcome]:
+    def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes; a worker or node that dies loses no step."""
         if not steps:
             return
         folder = output.resolve()
         folder.mkdir(parents=True, exist_ok=True)
         calls = [Call(step.name, _perform, (step, folder)) for step in steps]
-        for call, found in self.cluster.run(calls, look):
-            if isinstance(found, Died):
-                fault = f"its worker died {found.times} times (killed, out of memory, or its node is gone)"
-                found = Outcome(call.name, False, 0.0, fault)
-            yield found
+        for call, outcome in self.cluster.run(calls, poll):
+            if isinstance(outcome, Died):
+                fault = f"its worker died {outcome.times} times (killed, out of memory, or its node is gone)"
+                outcome = Outcome(call.name, False, 0.0, fault)
+            yield outcome
 
 
 def _perform(step: Step, output: Path) -> Outcome:

@@ -27,7 +27,7 @@ class Uses:
 
 
 @dataclass(frozen=True)
-class Alike:
+class AlikeValues:
     """Values, as codes, any two of which can be exchanged in all of these entries without changing a part."""
 
     codes: tuple[int, ...]
@@ -41,7 +41,7 @@ class Interchange:
         self.terms = terms
         self.known: dict[Term, Uses] = {}
 
-    def alike(self, part: Iterable[Term], place: int) -> Alike:
+    def alike(self, part: Iterable[Term], place: int) -> AlikeValues:
         """Return the values of an entry that are alike; they are exchanged in all entries that are compared with it."""
         links: dict[int, list[int]] = {}
         named: dict[int, set[int]] = {}
@@ -49,33 +49,33 @@ class Interchange:
         for term in part:
             uses = self.uses(term)
             rigid |= uses.rigid
-            for one, other in uses.links:
-                links.setdefault(one, []).append(other)
-                links.setdefault(other, []).append(one)
+            for left, right in uses.links:
+                links.setdefault(left, []).append(right)
+                links.setdefault(right, []).append(left)
             for entry, code in uses.named:
                 named.setdefault(entry, set()).add(code)
-        told, met, stack = set[int](), {place}, [place]
+        distinguished, met, stack = set[int](), {place}, [place]
         while stack:
             entry = stack.pop()
             if rigid >> entry & 1:
-                return Alike((), frozenset([place]))
-            told |= named.get(entry, set())
+                return AlikeValues((), frozenset([place]))
+            distinguished |= named.get(entry, set())
             following = set(links.get(entry, ())) - met
             met |= following
             stack.extend(following)
-        codes = tuple(code for code in range(self.terms.space.sizes[place]) if code not in told)
-        return Alike(codes, frozenset(met))
+        codes = tuple(code for code in range(self.terms.space.sizes[place]) if code not in distinguished)
+        return AlikeValues(codes, frozenset(met))
 
     def uses(self, term: Term) -> Uses:
         """Return how a term uses entries."""
         if term not in self.known:
-            node, found = self.terms.nodes[term], Uses()
+            node, uses = self.terms.nodes[term], Uses()
             if node.op in ("not", "and", "or", "xor", "if"):
                 for part in node.operands:
-                    found |= self.uses(part)
+                    uses |= self.uses(part)
             else:
-                found = self._compared(node)
-            self.known[term] = found
+                uses = self._compared(node)
+            self.known[term] = uses
         return self.known[term]
 
     def _compared(self, node: Node) -> Uses:
@@ -86,8 +86,8 @@ class Interchange:
         if len(values) != 1 or any(side.op not in ("var", "const") for side in nodes):
             return Uses(rigid=node.mask)
         (offered,) = values
-        given = [side.operands[0] for side in nodes if side.op == "const"]
-        codes = [offered.index(value) for value in given if value in offered]
+        constants = [side.operands[0] for side in nodes if side.op == "const"]
+        codes = [offered.index(value) for value in constants if value in offered]
         return Uses(
             frozenset((places[0], other) for other in places[1:]), frozenset((places[0], code) for code in codes)
         )

@@ -1,15 +1,19 @@
-"""Linear ways from concepts to labels: the scores of the label's values are sums over concepts."""
+"""Label heads, from concept probabilities to label probabilities: linear ones, and the rule itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from assay.arrays import Array
+from assay.logic.knowledge import Knowledge
+
+LabelHead = Callable[[list[Array]], list[Array]]
+"""From the probabilities of each concept to those of each label, arrays of rows x values."""
 
 
 @dataclass(frozen=True)
-class LinearFront:
+class LinearHead:
     """`weights[i]` (values of concept `i` x outputs) and `bias` (outputs); `sizes` cut the outputs into labels."""
 
     weights: Sequence[Array]
@@ -23,8 +27,7 @@ class LinearFront:
 
     def __call__(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities: the softmax of each label's scores."""
-        cuts = np.split(self.scores(concepts), np.cumsum(self.sizes)[:-1], axis=1)
-        return [softmax(one) for one in cuts]
+        return [softmax(scores) for scores in np.split(self.scores(concepts), np.cumsum(self.sizes)[:-1], axis=1)]
 
     @property
     def binary(self) -> bool:
@@ -36,15 +39,30 @@ class LinearFront:
         return [w[:, 1::2] - w[:, ::2] for w in self.weights], self.bias[1::2] - self.bias[::2]
 
 
-def logistic_front(weights: Sequence[float], bias: float) -> LinearFront:
+def logistic_head(weights: Sequence[float], bias: float) -> LinearHead:
     """Return logistic regression on true-or-false concepts.
 
-    >>> front = logistic_front([2.0, -1.0], 0.5)
-    >>> front([np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])])[0].round(3).tolist()
+    >>> head = logistic_head([2.0, -1.0], 0.5)
+    >>> head([np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])])[0].round(3).tolist()
     [[0.076, 0.924]]
     """
-    made = [np.array([[0.0, 0.0], [0.0, float(weight)]]) for weight in weights]
-    return LinearFront(made, np.array([0.0, bias]), (2,))
+    tables = [np.array([[0.0, 0.0], [0.0, float(weight)]]) for weight in weights]
+    return LinearHead(tables, np.array([0.0, bias]), (2,))
+
+
+def rule_head(knowledge: Knowledge) -> LabelHead:
+    """Return the rule as a label head, exact for independent concepts."""
+    diagram = knowledge.diagram
+    tables = [
+        np.array([[float(outcome[place] == value) for value in label.values] for outcome in diagram.outcomes])
+        for place, label in enumerate(knowledge.labels)
+    ]
+
+    def head(concepts: list[Array]) -> list[Array]:
+        outcomes = diagram.probabilities([np.asarray(p, dtype=np.float64) for p in concepts])
+        return [outcomes @ table for table in tables]
+
+    return head
 
 
 def softmax(scores: Array) -> Array:

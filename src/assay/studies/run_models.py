@@ -1,4 +1,4 @@
-"""What `assay intervene` finds its models by: a run, a folder of runs, or a predictions file."""
+"""The models of runs, ready for interventions: by a run, a folder of runs, or a predictions file."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.interventions.answering import Answerer, answerer_of
+from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
 from assay.diagnosis.interventions.manipulation import Answering
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather_from
@@ -19,14 +19,14 @@ def runs_in(folder: Path) -> list[Path]:
     """Return the runs that a path stands for: itself, or those in its folders, such as seeds."""
     if folder.is_file() or (folder / RUN).exists():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
-    if not found:
+    runs = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
+    if not runs:
         raise DataError(f"{str(folder)!r} holds no finished run and is no predictions file")
-    return found
+    return runs
 
 
 def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
-    """Return what puts the model of a run before a split, and what is known of the run."""
+    """Return a function from a split to the model of a run on it, and the facts of the run."""
     if folder.is_file():
         return _by_file(folder, dataset, split)
     about = RunFolder(folder).about()
@@ -39,23 +39,25 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
 
 
 def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
-    """Return a model of any make by its predictions: its labels follow from its concepts by the rule."""
-    said = read_predictions(path, dataset.knowledge)
-    if said.fingerprint != dataset.fingerprint or said.split != split:
+    """Return any model by its predictions: its labels follow from its concepts by the rule."""
+    predictions = read_predictions(path, dataset.knowledge)
+    if predictions.fingerprint != dataset.fingerprint or predictions.split != split:
         raise DataError(f"{str(path)!r} is for other data, or another split than {split!r}")
 
-    def answering(data: SplitData) -> Answerer:
-        if data.name != said.split or not np.array_equal(data.index, said.index):
-            raise ConfigError(f"a predictions file answers for split {said.split!r} as it is, whole and in order")
-        return answerer_of(said, dataset.knowledge)
+    def answering(data: SplitData) -> IntervenableModel:
+        if data.name != predictions.split or not np.array_equal(data.index, predictions.index):
+            raise ConfigError(
+                f"a predictions file answers for split {predictions.split!r} as it is, whole and in order"
+            )
+        return model_from_predictions(predictions, dataset.knowledge)
 
-    return answering, dict(said.about)
+    return answering, dict(predictions.about)
 
 
 def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
-    """Return how right a run or a predictions file is about the labels of a split."""
-    found = RunFolder(path).all_predictions(dataset.knowledge)
-    if split not in found:
+    """Return the label accuracy of a run or a predictions file on a split."""
+    predictions = RunFolder(path).all_predictions(dataset.knowledge)
+    if split not in predictions:
         raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
-    evidence = gather_from(dataset, found[split])
+    evidence = gather_from(dataset, predictions[split])
     return float((evidence.predicted_labels == evidence.labels).mean())

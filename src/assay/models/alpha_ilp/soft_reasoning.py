@@ -35,33 +35,33 @@ class GroundBodies:
     @classmethod
     def of(cls, rows: Sequence[Array]) -> "GroundBodies":
         """Return the bodies of clauses, each given as an array of choices x atoms."""
-        longest = max((one.shape[1] for one in rows), default=0)
-        ends = np.cumsum([0, *(len(one) for one in rows)])
+        longest = max((body.shape[1] for body in rows), default=0)
+        ends = np.cumsum([0, *(len(body) for body in rows)])
         atoms = np.full((ends[-1], longest), TRUE, dtype=np.int64)
-        for one, first in zip(rows, ends, strict=False):
-            atoms[first : first + len(one), : one.shape[1]] = one
+        for body, first in zip(rows, ends, strict=False):
+            atoms[first : first + len(body), : body.shape[1]] = body
         clause = np.repeat(np.arange(len(rows)), np.diff(ends))
         return cls(torch.from_numpy(atoms), torch.from_numpy(clause), len(rows))
 
 
 def clause_values(values: Tensor, bodies: GroundBodies, way: SoftOr = "noisy") -> Tensor:
     """Return how much each clause holds (clauses x examples), given the values of atoms (atoms x examples)."""
-    held = values.new_ones(len(bodies.atoms), values.shape[1])
+    truths = values.new_ones(len(bodies.atoms), values.shape[1])
     for column in bodies.atoms.unbind(dim=1):
-        held = held * values.index_select(0, column)
-    return _some_of(held, bodies.clause, bodies.clauses, way)
+        truths = truths * values.index_select(0, column)
+    return _some_of(truths, bodies.clause, bodies.clauses, way)
 
 
-def _some_of(held: Tensor, owner: Tensor, size: int, way: SoftOr) -> Tensor:
+def _some_of(truths: Tensor, owner: Tensor, size: int, way: SoftOr) -> Tensor:
     """Return the soft "or" of the rows of each owner, of each example by itself; nothing is false."""
-    empty = held.new_zeros(size, held.shape[1])
+    empty = truths.new_zeros(size, truths.shape[1])
     if way == "noisy":
-        return 1 - torch.exp(empty.index_add(0, owner, torch.log1p(-held.clamp(max=NEARLY))))
-    rows = owner[:, None].expand_as(held)
-    top = empty.scatter_reduce(0, rows, held.detach(), "amax")  # of each example: others in the batch have no say
-    weights = torch.exp((held - top[owner]) / GAMMA)
+        return 1 - torch.exp(empty.index_add(0, owner, torch.log1p(-truths.clamp(max=NEARLY))))
+    rows = owner[:, None].expand_as(truths)
+    top = empty.scatter_reduce(0, rows, truths.detach(), "amax")  # of each example: others in the batch have no say
+    weights = torch.exp((truths - top[owner]) / GAMMA)
     below = empty.index_add(0, owner, weights)
-    return empty.index_add(0, owner, weights * held) / below.clamp_min(1e-9)
+    return empty.index_add(0, owner, weights * truths) / below.clamp_min(1e-9)
 
 
 class Rules(nn.Module):
@@ -77,12 +77,12 @@ class Rules(nn.Module):
         """The share of each clause in each rule (rules x clauses)."""
         return torch.softmax(self.logits, dim=1)
 
-    def forward(self, held: Tensor) -> Tensor:
+    def forward(self, truths: Tensor) -> Tensor:
         """Return how true the label is in each example, given how much each clause holds (clauses x examples)."""
-        return program_value(self.weights, held, self.way)
+        return program_value(self.weights, truths, self.way)
 
 
-def program_value(weights: Tensor, held: Tensor, way: SoftOr) -> Tensor:
+def program_value(weights: Tensor, truths: Tensor, way: SoftOr) -> Tensor:
     """Return the soft "or" of rules for each example, given the shares of clauses."""
-    said = weights @ held
-    return _some_of(said, torch.zeros(len(said), dtype=torch.int64), 1, way)[0]
+    rule_values = weights @ truths
+    return _some_of(rule_values, torch.zeros(len(rule_values), dtype=torch.int64), 1, way)[0]

@@ -79,7 +79,7 @@ def test_many_maps_are_counted_permutation_by_permutation(one_to_one, monkeypatc
     family = "block-permutation" if one_to_one else "block"
     support = np.array(list(product([0, 1], repeat=3)))[[0, 2, 3, 5, 7]]
     merged = count_readings(knowledge, family, support)
-    monkeypatch.setattr("assay.counting.block.MOST_MAPS", 0)
+    monkeypatch.setattr("assay.counting.concept_permutations.MOST_MAPS", 0)
     one_by_one = count_readings(knowledge, family, support)
     assert (merged.total, merged.method[:6]) == (one_by_one.total, "merged")
     assert "permutation by permutation" in one_by_one.method

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from assay.logic.prolog.terms import PrologError, Term, Var, variables_in
+from assay.logic.prolog.terms import PrologError, Term, Variable, free_vars
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine
@@ -31,7 +31,7 @@ STOP: Rest = (_stop, None, None)
 """Nothing remains to be proved."""
 
 
-class Places:
+class ClauseEnvironment:
     """A clause's environment: arguments first, then constants and variables."""
 
     def __init__(self, machine: "Machine", head: Term, where: str, live: bool) -> None:
@@ -41,7 +41,7 @@ class Places:
         self.template: list[Any] = []
         self.constants: dict[tuple[type, Any], int] = {}
         self.slots: dict[int, int] = {}
-        self.seen: set[int] = set()
+        self.bound_variables: set[int] = set()
         self.arguments = head[1:] if type(head) is tuple else ()
         self.arity = len(self.arguments)
         self.matchers = self._head()
@@ -59,14 +59,14 @@ class Places:
 
     def constant(self, value: Term) -> int:
         """Return the place of a constant."""
-        if type(value) is tuple or type(value) is Var:
+        if type(value) is tuple or type(value) is Variable:
             return self.place(value)
         key = type(value), value
         if key not in self.constants:
             self.constants[key] = self.place(value)
         return self.constants[key]
 
-    def slot(self, variable: Var) -> int:
+    def slot(self, variable: Variable) -> int:
         """Return the place of a variable."""
         if id(variable) not in self.slots:
             self.slots[id(variable)] = self.place()
@@ -74,27 +74,27 @@ class Places:
 
     def is_fixed(self, term: Term) -> bool:
         """Return whether a term is the same in every use of the clause."""
-        return self.live or not variables_in(term)
+        return self.live or not free_vars(term)
 
     # the head
 
     def _head(self) -> list[Step]:
         tests: list[Step] = []
         for place, argument in enumerate(self.arguments):
-            if type(argument) is Var and id(argument) not in self.slots:
+            if type(argument) is Variable and id(argument) not in self.slots:
                 self.slots[id(argument)] = place
-                self.seen.add(id(argument))
+                self.bound_variables.add(id(argument))
         for place, argument in enumerate(self.arguments):
-            if type(argument) is Var:
+            if type(argument) is Variable:
                 if self.slots[id(argument)] != place:
                     tests.append(self._same(place, self.slots[id(argument)]))
             else:
                 tests.append(_at(place, self._matcher(argument)))
         return tests
 
-    def _same(self, one: int, other: int) -> Step:
+    def _same(self, left: int, right: int) -> Step:
         unify = self.machine.store.unify
-        return lambda env: unify(env[one], env[other])
+        return lambda env: unify(env[left], env[right])
 
     def _matcher(self, pattern: Term) -> Callable[[Term, Env], bool]:
         """Return a test of a value against a pattern, which binds on both sides."""
@@ -103,19 +103,19 @@ class Places:
         if self.is_fixed(pattern):
             unify = self.machine.store.unify
             return lambda value, env: unify(value, pattern)
-        before = set(self.seen)
+        before = set(self.bound_variables)
         stores, checks = [], []
         for place, part in enumerate(pattern[1:], 1):
-            if type(part) is Var and id(part) not in self.seen:
+            if type(part) is Variable and id(part) not in self.bound_variables:
                 stores.append((place, self.slot(part)))
-                self.seen.add(id(part))
-            elif type(part) is Var:
+                self.bound_variables.add(id(part))
+            elif type(part) is Variable:
                 checks.append((place, self._known(self.slot(part))))
             else:
                 checks.append((place, self._matcher(part)))
-        after, self.seen = self.seen, before
+        after, self.bound_variables = self.bound_variables, before
         build = self.builder(pattern)
-        self.seen = after | self.seen
+        self.bound_variables = after | self.bound_variables
         return _match_compound(pattern, stores, checks, build, self.machine.store.trail)
 
     def _known(self, slot: int) -> Callable[[Term, Env], bool]:
@@ -126,13 +126,13 @@ class Places:
 
     def builder(self, term: Term) -> Step:
         """Return a function that builds a term from the environment."""
-        if self.live or not variables_in(term):
+        if self.live or not free_vars(term):
             return lambda env: term
-        if type(term) is Var:
+        if type(term) is Variable:
             slot = self.slot(term)
-            if id(term) in self.seen:
+            if id(term) in self.bound_variables:
                 return lambda env: env[slot]
-            self.seen.add(id(term))
+            self.bound_variables.add(id(term))
             return _fresh(slot)
         steps: list[Step] = []
         places = [self.operand(part, steps) for part in term[1:]]
@@ -149,10 +149,10 @@ class Places:
 
     def operand(self, term: Term, steps: list[Step]) -> int:
         """Return the place of a term, adding the steps that put it there."""
-        if type(term) is Var and not self.live:
+        if type(term) is Variable and not self.live:
             slot = self.slot(term)
-            if id(term) not in self.seen:
-                self.seen.add(id(term))
+            if id(term) not in self.bound_variables:
+                self.bound_variables.add(id(term))
                 steps.append(_fresh(slot))
             return slot
         if self.is_fixed(term):
@@ -181,33 +181,33 @@ class Places:
             if not steps:
                 return get
         if len(steps) == 1:
-            one = steps[0]
+            only_step = steps[0]
 
-            def built_one(env: Env) -> tuple[Term, ...]:
-                one(env)
+            def run_step(env: Env) -> tuple[Term, ...]:
+                only_step(env)
                 return get(env)
 
-            return built_one
+            return run_step
 
-        def built(env: Env) -> tuple[Term, ...]:
+        def run_steps(env: Env) -> tuple[Term, ...]:
             for step in steps:
                 step(env)
             return get(env)
 
-        return built
+        return run_steps
 
-    def introduced(self, term: Term) -> Step | None:
+    def introduce(self, term: Term) -> Step | None:
         """Return a step that sets the variables of a term that were not seen yet, or None if there are none."""
         if self.live:
             return None
-        fresh = [self.slot(variable) for variable in variables_in(term) if id(variable) not in self.seen]
-        self.seen.update(id(variable) for variable in variables_in(term))
+        fresh = [self.slot(variable) for variable in free_vars(term) if id(variable) not in self.bound_variables]
+        self.bound_variables.update(id(variable) for variable in free_vars(term))
         if not fresh:
             return None
 
         def set_all(env: Env) -> None:
             for slot in fresh:
-                env[slot] = Var()
+                env[slot] = Variable()
 
         return set_all
 
@@ -217,20 +217,20 @@ def _at(place: int, matcher: Callable[[Term, Env], bool]) -> Step:
 
 
 def _fresh(slot: int) -> Step:
-    def make(env: Env) -> Var:
-        found = env[slot] = Var()
-        return found
+    def make(env: Env) -> Variable:
+        variable = env[slot] = Variable()
+        return variable
 
     return make
 
 
-def _match_constant(constant: Term, trail: list[Var]) -> Callable[[Term, Env], bool]:
+def _match_constant(constant: Term, trail: list[Variable]) -> Callable[[Term, Env], bool]:
     kind = type(constant)
 
     def match(value: Term, env: Env) -> bool:
         if value is constant:
             return True
-        while type(value) is Var:
+        while type(value) is Variable:
             if value.ref is None:
                 value.ref = constant
                 trail.append(value)
@@ -246,12 +246,12 @@ def _match_compound(
     stores: list[tuple[int, int]],
     checks: list[tuple[int, Callable[[Term, Env], bool]]],
     build: Step,
-    trail: list[Var],
+    trail: list[Variable],
 ) -> Callable[[Term, Env], bool]:
     name, size = pattern[0], len(pattern)
 
     def match(value: Term, env: Env) -> bool:
-        while type(value) is Var:
+        while type(value) is Variable:
             if value.ref is None:
                 value.ref = build(env)
                 trail.append(value)

@@ -1,4 +1,4 @@
-"""Asking: the cache first, then the endpoint; everything is entered into the ledger."""
+"""Conversations: replies from the cache, else from the endpoint; each is recorded in the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from assay.errors import AssayError
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Client, Reply
 from assay.models.incontext.ledger import Ledger
-from assay.models.incontext.messages import Message, answered, tokens_in
+from assay.models.incontext.messages import Message, continue_conversation, tokens_in
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -25,7 +25,7 @@ def one_line(text: str, most: int = 500) -> str:
 
 
 @dataclass(frozen=True)
-class Failed:
+class ReadFailure:
     """An answer that could not be read, however often it was asked for."""
 
     why: str
@@ -33,7 +33,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Talk:
+class Conversation:
     """Conversations with one model."""
 
     client: Client
@@ -48,10 +48,10 @@ class Talk:
         """Return the model's answer, from the cache where it is there."""
         body = {**self.body, "messages": messages}
         request = request_hash(body)
-        held = self.cache.get(request)
-        if held is not None:
-            self.ledger.enter(purpose, request, held, cached=True)
-            return held
+        cached = self.cache.get(request)
+        if cached is not None:
+            self.ledger.enter(purpose, request, cached, cached=True)
+            return cached
         tokens = tokens_in(messages)
         self.ledger.reserve(tokens)
         reply = self.client.ask(body, request, tokens)
@@ -60,17 +60,17 @@ class Talk:
         return reply
 
     def read(
-        self, messages: list[Message], purpose: str, reader: Callable[[Reply], T], told: Callable[[str], str]
-    ) -> T | Failed:
+        self, messages: list[Message], purpose: str, reader: Callable[[Reply], T], complain: Callable[[str], str]
+    ) -> T | ReadFailure:
         """Ask until an answer can be read, each time telling the model what was wrong; at last say that it failed."""
-        failed = Failed("", "")
+        failed = ReadFailure("", "")
         for _ in range(self.tries):
             reply = self.ask(messages, purpose)
             try:
                 return reader(reply)
             except AssayError as error:
-                failed = Failed(one_line(str(error)), reply.text)
-            messages = answered(messages, reply.text or "(no answer)", told(failed.why))
+                failed = ReadFailure(one_line(str(error)), reply.text)
+            messages = continue_conversation(messages, reply.text or "(no answer)", complain(failed.why))
         return failed
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -80,7 +80,7 @@ class Talk:
         with ThreadPoolExecutor(self.parallel) as pool:
             waiting = [pool.submit(work, item) for item in items]
             try:
-                return [one.result() for one in waiting]
+                return [future.result() for future in waiting]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

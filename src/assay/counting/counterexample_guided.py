@@ -14,16 +14,16 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.counting.families import Cell, Family, cells
-from assay.counting.problem import Problem, Shown
+from assay.counting.problem import Problem, Supervised
+from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
-from assay.counting.solver import OutOfTime
+from assay.counting.solver import OutOfTime, check_time
 from assay.errors import TooLarge
 from assay.logic.circuit import Diagram, compile_part
 from assay.logic.formula import TRUE, Compare, Const, Formula, If, Var, conjunction
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.seeds import Deck
 
 FEW = 20_000
@@ -43,20 +43,22 @@ def _inside(diagram: Diagram) -> Array:
     return np.array([bool(outcome[-1]) for outcome in diagram.outcomes])
 
 
-def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: float) -> tuple[Readings, bool]:
+def prove_on_all(
+    knowledge: Knowledge, family: ReadingClass, supervised: Supervised, seconds: float
+) -> tuple[Readings, bool]:
     """Return the readings that are optimal on a sample of worlds, and whether all of them are proved on all worlds."""
     deadline = time.monotonic() + seconds
-    support = sampled_worlds(knowledge, family, SAMPLE)
+    support = sample_worlds(knowledge, family, SAMPLE)
     while True:
-        problem = Problem(knowledge, family, support).showing(shown)
+        problem = Problem(knowledge, family, support).supervise(supervised)
         readings = Readings(problem, deadline - time.monotonic())
         idle = _idle(problem)
         some = readings.total // math.prod(readings.solver.space.sizes[number] for number in idle)
         if some == 1 or some > MOST_READINGS:
             return readings, some == 1  # the right reading needs no proof
         try:
-            tried = readings.listed(right=idle)
-            refuting = [world for reading in tried if (world := refuted(problem, reading, deadline)) is not None]
+            tried = readings.enumerate_readings(right=idle)
+            refuting = [world for reading in tried if (world := counterexample(problem, reading, deadline)) is not None]
         except (OutOfTime, TooLarge):
             return readings, False
         if not refuting:
@@ -64,61 +66,60 @@ def prove_on_all(knowledge: Knowledge, family: Family, shown: Shown, seconds: fl
         support = np.unique(np.concatenate([support, *refuting]), axis=0)
 
 
-def sampled_worlds(knowledge: Knowledge, family: Family, size: int) -> Codes:
+def sample_worlds(knowledge: Knowledge, family: ReadingClass, size: int) -> Codes:
     """Return possible worlds, as many of each label as there are or as fit, that use every entry there is."""
     diagram = knowledge.diagram_within(TRUE)
-    kept = np.flatnonzero(_inside(diagram)).tolist()
-    each = max(1, size // len(kept))
-    found = []
-    for place in kept:
+    possible = np.flatnonzero(_inside(diagram)).tolist()
+    each = max(1, size // len(possible))
+    worlds = []
+    for place in possible:
         ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
         count = min(each, ranking.total)
-        found.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
+        worlds.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
     for cell in {(cell.owner, cell.columns): cell for cell in cells(knowledge.space, family)}.values():
-        found += _unmet(diagram, cell, np.concatenate(found))
-    return np.unique(np.concatenate(found), axis=0)
+        worlds += _unmet(diagram, cell, np.concatenate(worlds))
+    return np.unique(np.concatenate(worlds), axis=0)
 
 
 def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
     """Return a possible world for each of a cell's entries that the given worlds do not use."""
     met = set(map(tuple, worlds[:, cell.columns].tolist()))
-    found = []
+    additions = []
     for codes in product(*(range(diagram.space.sizes[column]) for column in cell.columns)):
         if codes in met:
             continue
-        given = dict(zip(cell.columns, codes, strict=True))
+        fixed = dict(zip(cell.columns, codes, strict=True))
         layers = [
-            np.repeat(layer[:, [given[place]]], layer.shape[1], axis=1) if place in given else layer
+            np.repeat(layer[:, [fixed[place]]], layer.shape[1], axis=1) if place in fixed else layer
             for place, layer in zip(diagram.order, diagram.layers, strict=True)
         ]  # whatever these concepts are, the diagram goes on as if they were as given
         ranking = replace(diagram, layers=tuple(layers)).among(_inside(diagram))
         if ranking.total:
             world = ranking.worlds(np.zeros(1, dtype=np.int64))
-            world[0, list(given)] = list(given.values())
-            found.append(world)
-    return found
+            world[0, list(fixed)] = list(fixed.values())
+            additions.append(world)
+    return additions
 
 
 def _idle(problem: Problem) -> list[int]:
-    """Return the entries that no label depends on in any world, shown ones aside: any reading of them will do."""
+    """Return the unsupervised entries that no label depends on in any world: any value for them keeps the labels."""
     diagram = problem.knowledge.diagram
     layers = zip(diagram.order, diagram.layers, strict=True)
     deciding = {place for place, layer in layers if (layer != layer[:, :1]).any()}
     owners = {cell.owner for cell in problem.cells if cell.concept in deciding}
     keys = [(entry.owner, entry.truth) for entry in problem.entries]
-    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.shown]
+    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.supervised]
 
 
-def refuted(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
+def counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
-    if time.monotonic() > deadline:
-        raise OutOfTime("the time for counting is used up")
+    check_time(deadline)
     knowledge = problem.knowledge
     space = knowledge.space
     meanings = {name: _read(problem, place, reading) for place, name in enumerate(space.names)}
-    plain = [grounded(label.formula, space) for label in knowledge.labels]
-    said = [substituted(formula, meanings) for formula in plain]
-    diagram = compile_part([*plain, *said, grounded(knowledge.possible, space)], space)
+    plain = [ground_formula(label.formula, space) for label in knowledge.labels]
+    read = [substitute(formula, meanings) for formula in plain]
+    diagram = compile_part([*plain, *read, ground_formula(knowledge.possible, space)], space)
     count = len(plain)
     wrong = np.array([bool(o[-1]) and o[:count] != o[count : 2 * count] for o in diagram.outcomes])
     ranking = diagram.among(wrong)
@@ -128,10 +129,10 @@ def refuted(problem: Problem, reading: Sequence[int], deadline: float = float("i
 def _read(problem: Problem, place: int, reading: Sequence[int]) -> Formula:
     """Return the value that a reading gives for a concept, as a formula over the true concepts."""
     space, cell = problem.knowledge.space, problem.cells[place]
-    made: Formula = Var(space.names[place])
+    answer: Formula = Var(space.names[place])
     for entry, code in zip(problem.entries, reading, strict=True):
         if entry.owner == cell.owner and code != entry.right:
             columns = zip(cell.columns, entry.truth, strict=True)
             tests = [Compare("==", Var(space.names[column]), Const(value)) for column, value in columns]
-            made = If(conjunction(*tests), Const(entry.values[code]), made)
-    return made
+            answer = If(conjunction(*tests), Const(entry.values[code]), answer)
+    return answer

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.models.alpha_ilp.modes import Mode, Modes
-from assay.models.alpha_ilp.reason import CELLS, GroundBodies, SoftOr, clause_values
+from assay.models.alpha_ilp.soft_reasoning import CELLS, GroundBodies, SoftOr, clause_values
 from assay.models.alpha_ilp.valuation import FALSE, TRUE, GroundAtoms
-from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
 
 LENGTH_COST = 0.01
 """What a literal costs: with it, a clause must be right in one per cent more of the examples."""
@@ -45,11 +45,11 @@ class ClauseNode:
 ROOT = ClauseNode((), (), np.zeros((1, 0), dtype=np.int64), np.full((1, 0), TRUE, dtype=np.int64))
 
 
-def widened(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
-    """Return a clause that speaks of more objects, which are there."""
+def add_objects(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> ClauseNode:
+    """Return a clause with more objects, which are present."""
     slots, atoms = node.slots, node.atoms
     for group in groups:
-        there = ground.there(group)
+        there = ground.presence(group)
         size, before = len(there), len(slots)
         slots = np.concatenate([np.repeat(slots, size, axis=0), np.tile(np.arange(size), before)[:, None]], axis=1)
         atoms = np.repeat(atoms, size, axis=0)
@@ -58,24 +58,24 @@ def widened(node: ClauseNode, groups: tuple[str, ...], ground: GroundAtoms) -> C
     return ClauseNode((*node.groups, *groups), node.body, slots, atoms)
 
 
-def extended(node: ClauseNode, number: int, places: Places, ground: GroundAtoms) -> ClauseNode:
+def add_literal(node: ClauseNode, number: int, places: Places, ground: GroundAtoms) -> ClauseNode:
     """Return a clause with one more literal, without the choices of objects for which it can never hold."""
     column = ground.atoms(number, node.slots[:, list(places)])
     column = np.where((node.atoms == column[:, None]).any(axis=1), TRUE, column)  # said twice is said once
-    held = column != FALSE
+    possible = column != FALSE
     for other, there in node.body:
         if len(places) == 1 and ground.clashing[number, other]:
-            held &= node.slots[:, places[0]] != node.slots[:, there[0]]
-    atoms = node.atoms if (column[held] == TRUE).all() else np.concatenate([node.atoms, column[:, None]], axis=1)
-    return ClauseNode(node.groups, (*node.body, (number, places)), node.slots[held], atoms[held])
+            possible &= node.slots[:, places[0]] != node.slots[:, there[0]]
+    atoms = node.atoms if (column[possible] == TRUE).all() else np.concatenate([node.atoms, column[:, None]], axis=1)
+    return ClauseNode(node.groups, (*node.body, (number, places)), node.slots[possible], atoms[possible])
 
 
-def grounded(clause: Clause, ground: GroundAtoms) -> Array:
+def ground_clause(clause: IlpClause, ground: GroundAtoms) -> Array:
     """Return the ground body of a clause: choices of objects x atoms."""
     numbers = {literal: number for number, literal in enumerate(ground.literals)}
-    node = widened(ROOT, clause.groups, ground)
-    for one in clause.body:
-        node = extended(node, numbers[one.literal], one.places, ground)
+    node = add_objects(ROOT, clause.groups, ground)
+    for placed in clause.body:
+        node = add_literal(node, numbers[placed.literal], placed.places, ground)
     return node.atoms
 
 
@@ -96,7 +96,7 @@ class SearchLimits:
 class ClausePool:
     """The clauses found, how much each holds in each example (clauses x examples), and its score in each round."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[IlpClause, ...]
     values: Tensor
     scores: Tensor
     tried: int
@@ -105,7 +105,7 @@ class ClausePool:
 
 
 class Beam:
-    """A search for clauses that tell positive examples from negative ones."""
+    """A search for clauses that separate positive from negative examples."""
 
     def __init__(self, modes: Modes, ground: GroundAtoms, values: Tensor, target: Tensor, limits: SearchLimits) -> None:
         self.modes, self.ground, self.values, self.limits = modes, ground, values, limits
@@ -115,24 +115,24 @@ class Beam:
         self._ways: dict[tuple[str, ...], list[tuple[Mode, Places, tuple[str, ...]]]] = {}
 
     def run(self) -> ClausePool:
-        """Search once for each rule, and return what was found."""
-        found: dict[tuple[tuple[str, ...], Form], tuple[ClauseNode, Tensor]] = {}
+        """Search once for each rule, and return the clauses."""
+        clauses: dict[tuple[tuple[str, ...], Form], tuple[ClauseNode, Tensor]] = {}
         left, worth = self.target.clone(), []
         for _ in range(self.limits.rounds):
             weights = self._weights(left)
             worth.append(weights)
             best = self._round(weights)
-            for _, node, held in best:
-                found.setdefault((node.groups, node.body), (node, held))
+            for _, node, values in best:
+                clauses.setdefault((node.groups, node.body), (node, values))
             if best:
                 left = left * (1 - best[0][2])
             if left.sum() < 0.5:
                 break
-        nodes = [node for node, _ in found.values()]
-        held = torch.stack([held for _, held in found.values()]) if found else self.values.new_zeros(0, len(left))
-        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
-        scores = held @ torch.stack(worth, dim=1) - cost[:, None]
-        return ClausePool(tuple(self._clause(node) for node in nodes), held, scores, self.tried, self.complete)
+        nodes = [node for node, _ in clauses.values()]
+        values = torch.stack([v for _, v in clauses.values()]) if clauses else self.values.new_zeros(0, len(left))
+        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(values)
+        scores = values @ torch.stack(worth, dim=1) - cost[:, None]
+        return ClausePool(tuple(self._clause(node) for node in nodes), values, scores, self.tried, self.complete)
 
     def _weights(self, left: Tensor) -> Tensor:
         """Return what it is worth to hold in each example: positive ones together 1, negative ones together -1."""
@@ -141,25 +141,25 @@ class Beam:
 
     def _round(self, weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         """Return the best clauses of one search, the best first."""
-        kept: list[tuple[float, ClauseNode, Tensor]] = []
+        best: list[tuple[float, ClauseNode, Tensor]] = []
         beam = [ROOT]
         seen: set[tuple[tuple[str, ...], Form]] = set()
-        said: set[bytes] = set()
+        value_keys: set[bytes] = set()
         for _ in range(self.limits.depth):
             fresh = []
-            for score, node, held in self._scored(self._refined(beam, seen), weights):
-                key = (held * 10**DIGITS).round().to(torch.int16).numpy().tobytes()
-                if key not in said:
-                    said.add(key)
-                    fresh.append((score, node, held))
+            for score, node, values in self._scored(self._refined(beam, seen), weights):
+                key = (values * 10**DIGITS).round().to(torch.int16).numpy().tobytes()
+                if key not in value_keys:
+                    value_keys.add(key)
+                    fresh.append((score, node, values))
                 if len(fresh) == self.limits.beam:
                     break
-            kept += fresh
+            best += fresh
             beam = [node for _, node, _ in fresh]
             if not beam or self._late():
                 break
-        kept.sort(key=lambda one: -one[0])
-        return kept[: max(1, self.limits.clauses // self.limits.rounds)]
+        best.sort(key=lambda scored: -scored[0])
+        return best[: max(1, self.limits.clauses // self.limits.rounds)]
 
     def _late(self) -> bool:
         if time.monotonic() < self.limits.ends:
@@ -181,37 +181,37 @@ class Beam:
                     continue
                 seen.add((groups, form))
                 if new not in wider:
-                    wider[new] = widened(node, new, self.ground)
-                made = extended(wider[new], mode.number, places, self.ground)
-                if len(made.slots):
-                    yield made
+                    wider[new] = add_objects(node, new, self.ground)
+                refined = add_literal(wider[new], mode.number, places, self.ground)
+                if len(refined.slots):
+                    yield refined
 
     def _enter(self, groups: tuple[str, ...]) -> list[tuple[Mode, Places, tuple[str, ...]]]:
         """Return the ways in which literals enter a clause of such objects: places, and the groups of new ones."""
         if groups not in self._ways:
-            made = []
-            for mode in self.modes.declared:
+            ways = []
+            for mode in self.modes.declarations:
                 new = tuple(g for sign, g in zip(mode.signs, mode.literal.groups, strict=True) if sign == "-")
                 if len(groups) + len(new) <= self.modes.bias.language.objects:
-                    made += [(mode, places, new) for places in _places(mode, groups)]
-            self._ways[groups] = made
+                    ways += [(mode, places, new) for places in _places(mode, groups)]
+            self._ways[groups] = ways
         return self._ways[groups]
 
     def _idle(self, node: ClauseNode, mode: Mode, places: Places) -> bool:
-        """Return whether a literal has been used often enough, or says nothing new of its object."""
+        """Return whether a literal has been used as often as allowed, or adds nothing about its object."""
         same = [there for number, there in node.body if number == mode.number]
         if len(same) >= mode.recall or places in same:
             return True
         return any(there == places and self.modes.idle[mode.number, number] for number, there in node.body)
 
     def _repeats(self, groups: tuple[str, ...], body: Form) -> bool:
-        """Return whether a clause says of an object only what it says of another: it means the same without it."""
-        said = set(body)
-        for one, other in permutations(range(len(groups)), 2):
-            if groups[one] != groups[other]:
+        """Return whether an object of a clause is redundant: all that is required of it is required of another."""
+        parts = set(body)
+        for place_from, place_to in permutations(range(len(groups)), 2):
+            if groups[place_from] != groups[place_to]:
                 continue
-            moved = [(n, tuple(other if place == one else place for place in places)) for n, places in body]
-            if all(part in said or self._sure(*part) for part in moved):
+            moved = [(n, tuple(place_to if place == place_from else place for place in places)) for n, places in body]
+            if all(part in parts or self._sure(*part) for part in moved):
                 return True
         return False
 
@@ -223,7 +223,7 @@ class Beam:
 
     def _scored(self, nodes: Iterator[ClauseNode], weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         """Return clauses with scores and values, the best first; those that are not reached in time are left out."""
-        made: list[tuple[float, ClauseNode, Tensor]] = []
+        scored: list[tuple[float, ClauseNode, Tensor]] = []
         most = max(1, CELLS // max(1, self.values.shape[1]))
         waiting: list[ClauseNode] = []
         rows = 0
@@ -231,32 +231,32 @@ class Beam:
             waiting.append(node)
             rows += len(node.atoms)
             if rows >= most or len(waiting) >= MOST_AT_ONCE:
-                made += self._valued(waiting, weights)
+                scored += self._valued(waiting, weights)
                 waiting, rows = [], 0
                 if self._late():
                     break
         else:
-            made += self._valued(waiting, weights)
-        made.sort(key=lambda one: -one[0])
-        return made
+            scored += self._valued(waiting, weights)
+        scored.sort(key=lambda entry: -entry[0])
+        return scored
 
     def _valued(self, nodes: list[ClauseNode], weights: Tensor) -> list[tuple[float, ClauseNode, Tensor]]:
         if not nodes:
             return []
         self.tried += len(nodes)
-        held = clause_values(self.values, GroundBodies.of([node.atoms for node in nodes]), self.limits.way)
-        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(held)
-        scores = held @ weights - cost
+        values = clause_values(self.values, GroundBodies.of([node.atoms for node in nodes]), self.limits.way)
+        cost = LENGTH_COST * torch.tensor([len(node.body) for node in nodes]).to(values)
+        scores = values @ weights - cost
         few = torch.argsort(scores, descending=True, stable=True)[: 4 * self.limits.beam].tolist()
-        return [(float(scores[place]), nodes[place], held[place].clone()) for place in few]
+        return [(float(scores[place]), nodes[place], values[place].clone()) for place in few]
 
-    def _clause(self, node: ClauseNode) -> Clause:
-        return Clause(node.groups, tuple(Placed(self.modes.literals[n], places) for n, places in node.body))
+    def _clause(self, node: ClauseNode) -> IlpClause:
+        return IlpClause(node.groups, tuple(PlacedLiteral(self.modes.literals[n], places) for n, places in node.body))
 
 
 def _places(mode: Mode, groups: tuple[str, ...]) -> Iterator[Places]:
-    """Give the objects that a literal may speak of as it enters: known ones of its groups, and new ones after them."""
-    known = [[at for at, held in enumerate(groups) if held == group] for group in mode.literal.groups]
+    """Give the arguments that a literal may have as it enters: known objects of its groups, and new ones after them."""
+    known = [[at for at, own in enumerate(groups) if own == group] for group in mode.literal.groups]
     fresh = len(groups)
     choices = []
     for sign, there in zip(mode.signs, known, strict=True):

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.models.alpha_ilp.reason import Rules, SoftOr
-from assay.models.alpha_ilp.refine import ClausePool
-from assay.models.symbolic.ilp.clauses import Clause, Placed
+from assay.models.alpha_ilp.beam_search import ClausePool
+from assay.models.alpha_ilp.soft_reasoning import Rules, SoftOr
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
 
 SHARP = 8.0
-"""How strongly the weights begin with what the search found good."""
+"""How strongly the initial weights follow the scores of the search."""
 LEAST_WEIGHT = 1e-4
 """Clauses with less in every rule are forgotten."""
 LITERAL = 0.005
@@ -27,33 +27,33 @@ UNDECIDED = 0.02
 DECIDED, LOOK = 0.999, 10
 """When every rule's strongest clause has so much weight, nothing more is learned; so often that is looked at."""
 MARGIN = 1e-4
-"""How far probabilities are kept from 0 and 1 in the loss."""
+"""The least distance of probabilities from 0 and 1 in the loss."""
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class WeightedClauses:
     """The clauses of one value of a label, and the weight of each in each rule."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[IlpClause, ...]
     weights: Array
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; literals by name."""
-        bodies = [[[one.literal.name, list(one.places)] for one in clause.body] for clause in self.clauses]
+        bodies = [[[placed.literal.name, list(placed.places)] for placed in clause.body] for clause in self.clauses]
         groups = [list(clause.groups) for clause in self.clauses]
         return {"groups": groups, "bodies": bodies, "weights": self.weights.tolist()}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], bias: Bias) -> "Weighed":
+    def from_dict(cls, data: Mapping[str, Any], bias: Bias) -> "WeightedClauses":
         """Return what `to_dict` wrote."""
         clauses = []
         for groups, body in zip(data["groups"], data["bodies"], strict=True):
-            placed = tuple(Placed(bias.by_name[name], tuple(places)) for name, places in body)
-            clauses.append(Clause(tuple(groups), placed))
+            placed = tuple(PlacedLiteral(bias.by_name[name], tuple(places)) for name, places in body)
+            clauses.append(IlpClause(tuple(groups), placed))
         weights = np.array(data["weights"], dtype=np.float64).reshape(len(data["weights"]), len(clauses))
         return cls(tuple(clauses), weights)
 
-    def strongest(self, threshold: float) -> tuple[Clause, ...]:
+    def strongest(self, threshold: float) -> tuple[IlpClause, ...]:
         """Return the strongest clause of each rule that is strong enough, each once.
 
         Where no rule has one, the strongest of all is taken, unless it has less weight than that the rule is none.
@@ -83,25 +83,27 @@ def warm_up() -> None:
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 
 
-def weigh(pool: ClausePool, target: Tensor, how: Descent) -> tuple[Weighed, float, int]:
+def learn_weights(pool: ClausePool, target: Tensor, how: Descent) -> tuple[WeightedClauses, float, int]:
     """Return the clauses with their weights, the loss, and how many steps were made."""
-    held = torch.cat([torch.zeros(1, len(target)), pool.values])  # the first clause is never true: a rule that is none
-    lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(held)
+    values = torch.cat(
+        [torch.zeros(1, len(target)), pool.values]
+    )  # the first clause is never true: a rule that is none
+    lengths = torch.tensor([0, *(len(clause) for clause in pool.clauses)]).to(values)
     rules = Rules(_start(pool, how.rules), how.way)
     optimizer = torch.optim.Adam(rules.parameters(), lr=how.rate)
     loss, steps = torch.zeros(()), 0
     while steps < how.steps and time.monotonic() < how.ends:
         optimizer.zero_grad()
-        loss = F.binary_cross_entropy(rules(held) * (1 - 2 * MARGIN) + MARGIN, target)
+        loss = F.binary_cross_entropy(rules(values) * (1 - 2 * MARGIN) + MARGIN, target)
         (loss + _price(rules.weights, lengths, steps / how.steps)).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         steps += 1
         if steps % LOOK == 0 and float(rules.weights.detach().amax(dim=1).min()) > DECIDED:
             break
     weights = rules.weights.detach().double().numpy()[:, 1:]
-    kept = np.flatnonzero((weights > LEAST_WEIGHT).any(axis=0))
-    found = Weighed(tuple(pool.clauses[place] for place in kept), weights[:, kept])
-    return found, float(loss.detach()), steps
+    relevant = np.flatnonzero((weights > LEAST_WEIGHT).any(axis=0))
+    weighted = WeightedClauses(tuple(pool.clauses[place] for place in relevant), weights[:, relevant])
+    return weighted, float(loss.detach()), steps
 
 
 def _start(pool: ClausePool, rules: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a model answered, read: a rule in words and as a formula, or a class. What cannot be read is not guessed."""
+"""Parsing of a model's replies: a rule in words and as a formula, or a class. What cannot be parsed is not guessed."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from assay.logic.parse import parse
 from assay.logic.prolog import rule_of
 from assay.logic.traverse import walk
 from assay.models.incontext.client import Reply
-from assay.models.incontext.talk import one_line
+from assay.models.incontext.conversation import one_line
 from assay.models.incontext.wording import Form, value_word
 
 HEAD = "target"
@@ -36,7 +36,7 @@ class NotAnAnswer(AssayError):
 
 
 @dataclass(frozen=True)
-class GivenRule:
+class ParsedRule:
     """A rule as a model gave it: in words, and unless only words were asked for, as text and as a formula."""
 
     words: str
@@ -44,24 +44,24 @@ class GivenRule:
     formula: Formula | None = None
 
 
-def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, shown: Codes) -> GivenRule:
+def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, codes: Codes) -> ParsedRule:
     """Return the rule of an answer, refusing what is of another kind than the label or fails on the examples."""
-    said = _said(reply, NotARule)
-    words = RULE.findall(said)
+    answer = _answer_text(reply, NotARule)
+    words = RULE.findall(answer)
     if not words:
         raise NotARule(f"there is no line 'RULE: ...' that states the rule in words{_cut(reply)}")
     stated = one_line(words[-1].replace("**", ""), LONGEST)
     if form == "words":
-        return GivenRule(stated)
-    text = _block(said, form, reply)
+        return ParsedRule(stated)
+    text = _block(answer, form, reply)
     try:
         formula = _formula(text, label, space) if form == "formula" else rule_of(text, space, HEAD, name="answer")
-        evaluate(formula, space, shown)
+        evaluate(formula, space, codes)
     except AssayError as error:
         raise NotARule(str(error)) from None
     except (ArithmeticError, ValueError, RecursionError, MemoryError) as error:
         raise NotARule(f"the {form} cannot be computed: {error or type(error).__name__}") from None
-    return GivenRule(stated, text, formula)
+    return ParsedRule(stated, text, formula)
 
 
 def _formula(text: str, label: Label, space: ConceptSpace) -> Formula:
@@ -75,21 +75,21 @@ def _formula(text: str, label: Label, space: ConceptSpace) -> Formula:
     return formula
 
 
-def _said(reply: Reply, kind: type[AssayError]) -> str:
-    """Return what a model said, without what it only thought."""
-    said = THOUGHTS.sub("", reply.text)
-    if not said.strip():
+def _answer_text(reply: Reply, kind: type[AssayError]) -> str:
+    """Return a model's answer, without its reasoning."""
+    answer = THOUGHTS.sub("", reply.text)
+    if not answer.strip():
         raise kind(f"the answer is empty{_cut(reply)}")
-    return said[-LONGEST:]
+    return answer[-LONGEST:]
 
 
 def _cut(reply: Reply) -> str:
     return ", and it was cut off at max_tokens" if reply.finish == "length" else ""
 
 
-def _block(said: str, form: Form, reply: Reply) -> str:
+def _block(answer: str, form: Form, reply: Reply) -> str:
     """Return the last block of code: of this form if one says so, else any."""
-    blocks = BLOCK.findall(said)
+    blocks = BLOCK.findall(answer)
     named = [text for name, text in blocks if name.lower() == form]
     if not blocks:
         raise NotARule(f"there is no block ```{form} ... ``` that states the rule as a {form}{_cut(reply)}")
@@ -98,12 +98,12 @@ def _block(said: str, form: Form, reply: Reply) -> str:
 
 def read_class(reply: Reply, label: Label) -> int:
     """Return the code of the value that an answer names in its last line `ANSWER: ...`, or as nothing but a value."""
-    said = _said(reply, NotAnAnswer)
-    lines = ANSWER.findall(said)
-    given = (lines[-1] if lines else said).strip().strip("*`'\". ").lower()
+    answer = _answer_text(reply, NotAnAnswer)
+    lines = ANSWER.findall(answer)
+    named = (lines[-1] if lines else answer).strip().strip("*`'\". ").lower()
     for code, value in enumerate(label.values):
-        if given == value_word(value).lower() or (isinstance(value, bool) and YES.get(given) is value):
+        if named == value_word(value).lower() or (isinstance(value, bool) and YES.get(named) is value):
             return code
     if not lines:
         raise NotAnAnswer(f"there is no line 'ANSWER: ...'{_cut(reply)}")
-    raise NotAnAnswer(f"{given[:60]!r} is none of the answers that the rule can give")
+    raise NotAnAnswer(f"{named[:60]!r} is none of the answers that the rule can give")

@@ -1,7 +1,8 @@
-"""Families of readings: what a reading may look at when it decides the value of a concept.
+"""Classes of readings (concept mappings, `--family`): what a reading may depend on when it decides a concept's value.
 
-A reading is a table of *entries*. An entry belongs to what is read (a concept, an encoder group, an object's attribute)
-and to what is truly there; its value is what the reading says. A family tells which entry decides which concept.
+A reading maps true concepts to predicted ones. It is a table of *entries*: an entry belongs to what is read (a concept,
+an encoder group, an object's attribute) and to its ground truth, and its value is what the reading predicts. A class of
+readings says which entry decides which concept.
 """
 
 import math
@@ -12,8 +13,8 @@ from typing import Literal
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import ConfigError, suggestion
 
-Family = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
-FAMILIES: dict[str, str] = {
+ReadingClass = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
+READING_CLASSES: dict[str, str] = {
     "free": "any map on whole concept vectors",
     "per-concept": "one map for each concept",
     "shared": "one map for each encoder group",
@@ -24,8 +25,8 @@ FAMILIES: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A cell of a reading's table: what is read, what is truly there, and what may be said."""
+class ReadingEntry:
+    """An entry of a reading's table: what is read, the ground truth, and the values that may be predicted."""
 
     owner: str
     truth: tuple[Value, ...]
@@ -39,10 +40,10 @@ class Entry:
         return f"{self.owner} {', '.join(map(str, self.truth))}"
 
 
-def family_named(name: str) -> Family:
-    """Return the family of this name."""
-    if name not in FAMILIES:
-        raise ConfigError(f"no family of readings named {name!r}{suggestion(name, FAMILIES)}")
+def check_reading_class(name: str) -> ReadingClass:
+    """Return the class of readings of this name."""
+    if name not in READING_CLASSES:
+        raise ConfigError(f"no family of readings named {name!r}{suggestion(name, READING_CLASSES)}")
     return name  # type: ignore[return-value]
 
 
@@ -55,8 +56,8 @@ class Cell:
     concept: int
 
 
-def cells(space: ConceptSpace, family: Family) -> list[Cell]:
-    """Return, for each concept, what decides how it is read; for families that read each concept in one place."""
+def cells(space: ConceptSpace, family: ReadingClass) -> list[Cell]:
+    """Return, for each concept, what decides how it is read; for classes that read each concept in one place."""
     places = range(len(space))
     if family == "per-concept":
         return [Cell(space.names[i], (i,), i) for i in places]
@@ -78,17 +79,17 @@ def _object_cell(space: ConceptSpace, place: int) -> Cell:
     return Cell(name, (place,), place)
 
 
-def _must_be_alike(space: ConceptSpace, one: Slot, other: Slot) -> None:
-    values = [[space.concept(name).values for name in slot.concepts] for slot in (one, other)]
-    if one.attributes != other.attributes or values[0] != values[1]:
+def _must_be_alike(space: ConceptSpace, first: Slot, second: Slot) -> None:
+    values = [[space.concept(name).values for name in slot.concepts] for slot in (first, second)]
+    if first.attributes != second.attributes or values[0] != values[1]:
         raise ConfigError(
-            f"slots {one.name!r} and {other.name!r} of group {one.group!r} differ in attributes or values; "
+            f"slots {first.name!r} and {second.name!r} of group {first.group!r} differ in attributes or values; "
             "family 'per-object' reads all slots of a group alike"
         )
 
 
-def most_readings(space: ConceptSpace, family: Family) -> int:
-    """Return the number of readings of a family, optimal or not, in worlds where slots are whole or empty."""
+def most_readings(space: ConceptSpace, family: ReadingClass) -> int:
+    """Return the number of readings of a class, optimal or not, in worlds where slots are whole or empty."""
     ways = 1
     for cell in {cell.owner: cell for cell in cells(space, family)}.values():
         entries = math.prod(len(space.concepts[column].present) for column in cell.columns)
@@ -96,10 +97,10 @@ def most_readings(space: ConceptSpace, family: Family) -> int:
     return ways
 
 
-def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> Entry:
+def entry_of(space: ConceptSpace, cell: Cell, codes: Sequence[int]) -> ReadingEntry:
     """Return the entry that decides a concept in the world with these codes; what is absent is read as absent."""
     concept = space.concepts[cell.concept]
     truth = tuple(space.concepts[i].values[codes[i]] for i in cell.columns)
     value = concept.values[codes[cell.concept]]
-    said = (value,) if value == ABSENT and concept.optional else concept.present
-    return Entry(cell.owner, truth, said, said.index(value))
+    answers = (value,) if value == ABSENT and concept.optional else concept.present
+    return ReadingEntry(cell.owner, truth, answers, answers.index(value))

@@ -16,18 +16,18 @@ from assay.arrays import Codes
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.errors import suggestion
 from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import CURLY, PrologError, Term, Var, items_of, listed, shown
+from assay.logic.prolog.terms import CURLY, PrologError, Term, Variable, as_list, items_of, show
 from assay.logic.prolog.vocabulary import atom_of
 
 Build = Callable[[Sequence[int]], Term]
 
 
 @dataclass(frozen=True)
-class TermForm:
-    """A template made ready for a space.
+class WorldTemplate:
+    """A template compiled for a space.
 
     >>> from assay.concepts import digits
-    >>> list(TermForm(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))
+    >>> list(WorldTemplate(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))
     [('pair', 3, 4)]
     """
 
@@ -46,7 +46,7 @@ class TermForm:
             yield build(row)
 
     def _part(self, term: Term, slot: Slot | None) -> Build:
-        if type(term) is Var:
+        if type(term) is Variable:
             raise PrologError(f"template {self.template!r}: a variable has no value; write {{name}}")
         if type(term) is not tuple:
             return lambda row: term
@@ -60,14 +60,14 @@ class TermForm:
         if type(inner) is tuple and inner[0] == ":" and len(inner) == 3:
             inner, renamed = inner[1], self._renamed(inner[2])
         if type(inner) is not str:
-            raise PrologError(f"template {self.template!r}: {shown(term)} names no concept, attribute or group")
+            raise PrologError(f"template {self.template!r}: {show(term)} names no concept, attribute or group")
         return self._value(inner, slot, renamed)
 
     def _renamed(self, pairs: Term) -> dict[Term, Term]:
-        found = list(items_of(pairs))
-        if not all(type(pair) is tuple and pair[0] == "-" and len(pair) == 3 for pair in found):
+        items = list(items_of(pairs))
+        if not all(type(pair) is tuple and pair[0] == "-" and len(pair) == 3 for pair in items):
             raise PrologError(f"template {self.template!r}: other names are written [value-name, ...]")
-        return {pair[1]: pair[2] for pair in found}
+        return {pair[1]: pair[2] for pair in items}
 
     def _value(self, name: str, slot: Slot | None, renamed: dict[Term, Term]) -> Build:
         concept = name if slot is None else slot.concept(name)
@@ -82,13 +82,13 @@ class TermForm:
     def _each(self, group: Term, template: Term) -> Build:
         if group not in self.space.groups:
             raise PrologError(
-                f"template {self.template!r}: no group of slots {shown(group)}"
+                f"template {self.template!r}: no group of slots {show(group)}"
                 f"{suggestion(str(group), self.space.groups)}"
             )
         members = [self._member(slot, place + 1, template) for place, slot in enumerate(self.space.groups[group])]
 
         def build(row: Sequence[int]) -> Term:
-            return listed([term for term in [member(row) for member in members] if term is not None])
+            return as_list([term for term in [member(row) for member in members] if term is not None])
 
         return build
 
@@ -97,7 +97,7 @@ class TermForm:
         columns = [self.space.place(name) for name in slot.concepts]
         first = self.space.concepts[columns[0]]
         gone = first.values.index(ABSENT) if first.optional else -1
-        build = self._part(numbered(template, number), slot)
+        build = self._part(fill_place(template, number), slot)
         start, stop = columns[0], columns[-1] + 1
         whole = columns == list(range(start, stop))
         known: dict[tuple[int, ...], Term] = {}
@@ -113,10 +113,10 @@ class TermForm:
         return member
 
 
-def numbered(term: Term, number: int) -> Term:
+def fill_place(term: Term, number: int) -> Term:
     """Return a template with `{place}` filled in."""
     if type(term) is not tuple:
         return term
     if term == (CURLY, "place"):
         return number
-    return (term[0], *[numbered(part, number) for part in term[1:]])
+    return (term[0], *[fill_place(part, number) for part in term[1:]])

@@ -15,15 +15,15 @@ from assay.data.make import default_workers
 from assay.errors import ConfigError
 from assay.processes import block_interrupts
 from assay.studies.study import DataStep, RunStep
-from assay.studies.work import Outcome, Step, finished, perform
+from assay.studies.work import Outcome, Step, is_finished, perform
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TRIES = 3
 """How often a step is started whose worker dies: one that runs out of memory would kill every worker."""
 PAUSE = 0.3
 
-Look = Callable[[], None]
-"""Called every so often, for whoever draws progress."""
+Poll = Callable[[], None]
+"""Called several times a second while steps run, to show progress."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class LocalWorkers:
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
-            if step.settings.values.get("precision", "float32") != "float32" and not finished(step, output):
+            if step.settings.values.get("precision", "float32") != "float32" and not is_finished(step, output):
                 from assay.models.core.training import Training, device_for
 
                 try:
@@ -43,13 +43,13 @@ class LocalWorkers:
                 except ConfigError as error:
                     raise ConfigError(f"{step.settings.place('precision')}{error}") from None
 
-    def run(self, steps: Sequence[Step], output: Path, look: Look) -> Iterator[Outcome]:
+    def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes; a worker that dies loses no finished work."""
         left, tries = list(steps), dict.fromkeys((step.name for step in steps), 0)
         while left:
             done: set[str] = set()
             try:
-                for outcome in self._once(left, output, look, tries):
+                for outcome in self._once(left, output, poll, tries):
                     done.add(outcome.name)
                     yield outcome
             except BrokenProcessPool:
@@ -63,7 +63,7 @@ class LocalWorkers:
         """Make a dataset, with as many processes as pay."""
         return perform(step, output, min(self.count, default_workers(step.recipe)))
 
-    def _once(self, steps: Sequence[Step], output: Path, look: Look, tries: dict[str, int]) -> Iterator[Outcome]:
+    def _once(self, steps: Sequence[Step], output: Path, poll: Poll, tries: dict[str, int]) -> Iterator[Outcome]:
         """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""
         waiting = list(steps)
         context = multiprocessing.get_context("spawn")
@@ -76,7 +76,7 @@ class LocalWorkers:
                         tries[step.name] += 1
                         under_way.add(_submit(pool, step, output))
                     ended, under_way = wait(under_way, timeout=PAUSE, return_when=FIRST_COMPLETED)
-                    look()
+                    poll()
                     for future in ended:
                         yield future.result()
             except BaseException:
@@ -87,14 +87,14 @@ class LocalWorkers:
 
 
 def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outcome]:
-    """Hand a step to a worker; a worker that starts does so deaf to Ctrl-C and with one thread."""
-    held = {name: os.environ.get(name) for name in THREADS}
+    """Hand a step to a worker; a worker that starts ignores Ctrl-C and computes in one thread."""
+    environment = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         with block_interrupts():
             return pool.submit(perform, step, output)
     finally:
-        for name, value in held.items():
+        for name, value in environment.items():
             if value is None:
                 os.environ.pop(name)
             else:
@@ -102,7 +102,7 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
 
 
 def _prepare() -> None:
-    """Let a worker end with its parent, and reckon in one thread."""
+    """Let a worker end with its parent process, and compute in one thread."""
     from assay.models.core.training import one_thread
 
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
@@ -110,7 +110,7 @@ def _prepare() -> None:
 
 
 def _watch_parent(parent: int) -> None:
-    """End this process when the one that started it is gone: nobody would hear what it finds."""
+    """End this process when its parent is gone: nobody would read its outcome."""
     while os.getppid() == parent:
         time.sleep(PAUSE)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""How fast to ask: limits by the minute, and how long to wait before another try."""
+"""The rate limit by the minute, and how long to wait before a retry."""
 
 import threading
 import time
@@ -16,13 +16,13 @@ LONGEST_PAUSE = 60.0
 
 @dataclass(frozen=True)
 class Timer:
-    """Time as it is, or as a test has it."""
+    """The clock, real or a test's."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
 
-class Pace:
+class RateLimit:
     """Holds requests back so that no minute has more of them, or of their tokens, than allowed."""
 
     def __init__(self, requests: int | None, tokens: int | None, clock: Timer | None = None) -> None:
@@ -42,7 +42,7 @@ class Pace:
                     return
             self.clock.sleep(pause)
 
-    def used(self, tokens: int) -> None:
+    def count_extra(self, tokens: int) -> None:
         """Count tokens that a request used beyond what was expected."""
         if tokens > 0:
             with self._lock:
@@ -62,7 +62,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How often to try again, and how long to wait in between."""
 
     retries: int = 5
@@ -74,11 +74,11 @@ class Patience:
     def pause(self, attempt: int, request: str) -> float:
         """Return the wait before another try: doubling, and spread out at random, from the seed and the request.
 
-        >>> [1 <= Patience().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
+        >>> [1 <= RetryPolicy().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
         [True, True, True]
         """
-        spread = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())
-        return min(LONGEST_PAUSE, self.first * 2.0**attempt) * spread
+        jitter = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())
+        return min(LONGEST_PAUSE, self.first * 2.0**attempt) * jitter
 
 
 def retry_after(text: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What a policy sees and returns, and how a budget is filled."""
+"""What an intervention policy is: the state that it sees, the selection that it returns, how a budget is filled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,33 +8,33 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.answering import Answerer
+from assay.diagnosis.interventions.intervenable import IntervenableModel
 from assay.diagnosis.interventions.units import SLACK, Budget, Units
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A model, what can be asked about it, the answers that would be given, and which examples are still open."""
+class PolicyState:
+    """A model, the units that can be asked about, the answers to each, and which examples are still open."""
 
-    model: Answerer
+    model: IntervenableModel
     units: Units
     answers: Sequence[Array]
     open: Array
     seed: int = 0
-    known: dict[tuple[int, ...], Array] = field(default_factory=dict)
-    """How responsive sets of concepts are, as far as a policy has found out."""
+    responsiveness: dict[tuple[int, ...], Array] = field(default_factory=dict)
+    """The responsiveness of sets of concepts that a policy has computed so far."""
 
     def __len__(self) -> int:
         return len(self.open)
 
-    def given(self, asked: Array) -> dict[int, Array]:
-        """Return the answers to what is asked (examples x units), by place; NaN where nothing is."""
-        found = {}
+    def answers_to(self, asked: Array) -> dict[int, Array]:
+        """Return the answers to what is asked (examples x units), by concept column; NaN where nothing is."""
+        answers = {}
         for unit, places in enumerate(self.units.members):
             if asked[:, unit].any():
                 for place in places:
-                    found[place] = np.where(asked[:, unit, None], self.answers[place], np.nan)
-        return found
+                    answers[place] = np.where(asked[:, unit, None], self.answers[place], np.nan)
+        return answers
 
     @cached_property
     def entropy(self) -> Array:
@@ -45,15 +45,15 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked about (examples x units), and whether the policy could do exactly what it says."""
+class Selection:
+    """Which units are asked about (examples x units), and whether the policy compared all sets that it should."""
 
     units: Array
     exact: bool = True
 
 
 class Policy(Protocol):
-    """A way of choosing what to ask."""
+    """An intervention policy: it selects the concepts to ask about."""
 
     name: ClassVar[str]
     soft: ClassVar[bool]
@@ -67,8 +67,8 @@ class Policy(Protocol):
     def threshold(self) -> float | None:
         """What the score of a set or unit must exceed, for policies that have one."""
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
-        """Return what to ask within a budget."""
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
+        """Return the units to ask about within a budget."""
 
 
 def fill(scores: Array, units: Units, budget: Budget, possible: Array) -> Array:
@@ -91,11 +91,11 @@ def _within_total(asked: Array, scores: Array, cost: Array, total: float) -> Arr
     """Return those questions that the budget for all examples buys, those of the highest score first."""
     rows, units = np.nonzero(asked)
     order = np.argsort(-scores[rows, units], kind="stable")
-    kept = np.zeros_like(asked)
+    affordable = np.zeros_like(asked)
     left = total + SLACK
     for place in order.tolist():
         price = cost[units[place]]
         if price <= left:
-            kept[rows[place], units[place]] = True
+            affordable[rows[place], units[place]] = True
             left -= price
-    return kept
+    return affordable

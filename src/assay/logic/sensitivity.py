@@ -1,7 +1,7 @@
-"""What a formula gives after one concept is changed: only what depends on that concept is computed again.
+"""Sensitivity of a formula to single concepts: after a change, only what depends on that concept is recomputed.
 
-Sums, counts, conjunctions and the like are kept as tallies, so that a change adds its difference: one change of a rule
-over 64 squares costs about as much as one of a rule over two.
+Sums, counts, conjunctions and the like are stored as tallies, to which a change adds its difference: one change of a
+rule over 64 squares costs about as much as one of a rule over two.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,7 +23,7 @@ TALLIED = (f.Sum, f.Count, f.And, f.Or, f.Xor)
 
 
 class Dependencies:
-    """A formula made ready for changes: its parts, innermost first, and which of them a concept moves.
+    """A formula prepared for changes: its parts, innermost first, and which of them depend on each concept.
 
     Parts are named by their number; `inside[n]` are the numbers of the parts directly inside part `n`.
     """
@@ -37,13 +37,13 @@ class Dependencies:
         names: list[frozenset[str]] = []
         for part, inside in zip(self.parts, self.inside, strict=True):
             own = frozenset([part.name]) if isinstance(part, f.Var) else frozenset()
-            names.append(own.union(*(names[one] for one in inside)))
+            names.append(own.union(*(names[child] for child in inside)))
         self.names = names[-1]
         self.moved = {name: [n for n in range(len(names)) if name in names[n]] for name in self.names}
 
     def _collect(self, part: Formula, numbers: dict[Formula, int]) -> int:
         if part not in numbers:
-            inside = tuple(self._collect(one, numbers) for one in children(part))
+            inside = tuple(self._collect(child, numbers) for child in children(part))
             numbers[part] = len(self.parts)
             self.parts.append(part)
             self.inside.append(inside)
@@ -55,7 +55,7 @@ class Dependencies:
 
 
 class Changes:
-    """Worlds, what every part of a formula gives in them, and what the formula gives after a change."""
+    """Worlds, the value of every part of a formula in them, and the formula's value after a change."""
 
     def __init__(self, rule: Dependencies, codes: Codes) -> None:
         self.rule = rule
@@ -69,11 +69,11 @@ class Changes:
 
     @cached_property
     def now(self) -> Array:
-        """What the formula gives as things are."""
+        """The formula's value before any change."""
         return np.broadcast_to(np.asarray(self.values[-1]), len(self.codes))
 
     def after(self, name: str, value: int) -> Array:
-        """Return what the formula gives once a concept has this number; as it is if the concept does not matter."""
+        """Return the formula's value once a concept has this number; unchanged if it does not use the concept."""
         if name not in self.rule.names:
             return self.now
         if name != self.changing:
@@ -85,11 +85,9 @@ class Changes:
 
     def _first(self, number: int) -> Any:
         part = self.rule.parts[number]
-        if isinstance(part, f.Var):
+        if isinstance(part, (f.Var, f.Const)):
             return self.rule.evaluator.run(part, self.codes)
-        if isinstance(part, f.Const):
-            return self.rule.evaluator.number(part.value)
-        inside = [self.values[one] for one in self.rule.inside[number]]
+        inside = [self.values[child] for child in self.rule.inside[number]]
         if isinstance(part, TALLIED):
             self.tallies[number] = _added(part, inside)
             return _from_tally(part, self.tallies[number])
@@ -102,21 +100,21 @@ class Changes:
         return self.known[key] if isinstance(key, tuple) else key
 
     def _again(self, number: int, keys: dict[int, Hashable], value: int) -> Hashable:
-        """Compute a part anew and return the key of what it gives: equal keys, equal arrays, computed once."""
+        """Recompute a part and return the key of its value: equal keys, equal arrays, computed once."""
         if isinstance(self.rule.parts[number], f.Var):
             return value
         inside = self.rule.inside[number]
-        key = (number, *(keys[one] for one in inside if one in keys))
+        key = (number, *(keys[child] for child in inside if child in keys))
         if key not in self.known:
-            found = self._computed(number, [self._new(keys[one]) if one in keys else None for one in inside])
-            if np.ndim(found) == 0:
-                return int(found)
-            self.known[key] = found
+            result = self._computed(number, [self._new(keys[child]) if child in keys else None for child in inside])
+            if np.ndim(result) == 0:
+                return int(result)
+            self.known[key] = result
         return key
 
     def _computed(self, number: int, new: list[Any]) -> Any:
-        """Return what a part gives, with None for the parts inside it that stay."""
-        part, old = self.rule.parts[number], [self.values[one] for one in self.rule.inside[number]]
+        """Return the value of a part, with None for the parts inside it that do not change."""
+        part, old = self.rule.parts[number], [self.values[child] for child in self.rule.inside[number]]
         moved = [after for after in new if after is not None]
         if isinstance(part, TALLIED):
             return _from_tally(part, self._rest(number, old, new) + _added(part, moved))
@@ -127,7 +125,7 @@ class Changes:
         return self.rule.evaluator.apply(part, [before if after is None else after for before, after in both])
 
     def _rest(self, number: int, old: list[Any], new: list[Any]) -> Any:
-        """Return the tally of a part without what the moving parts inside it gave."""
+        """Return the tally of a part without the old values of the changing parts inside it."""
         key = ("rest", number)
         if key not in self.known:
             part, both = self.rule.parts[number], list(zip(old, new, strict=True))
@@ -141,8 +139,8 @@ class Changes:
 def _added(part: Formula, inside: list[Any]) -> Any:
     """Return the sum of numbers, or how many truths there are, in as narrow a width as holds it."""
     if isinstance(part, f.Sum):
-        return sum((np.asarray(one).astype(np.int64, copy=False) for one in inside), start=np.int64(0))
-    return sum((np.asarray(one).astype(np.int16) for one in inside), start=np.int16(0))
+        return sum((np.asarray(value).astype(np.int64, copy=False) for value in inside), start=np.int64(0))
+    return sum((np.asarray(value).astype(np.int16) for value in inside), start=np.int16(0))
 
 
 def _from_tally(part: Formula, tally: Any) -> Any:
@@ -158,11 +156,11 @@ def _from_tally(part: Formula, tally: Any) -> Any:
 
 def _pairs(moved: list[Any], fixed: list[Any]) -> Iterable[tuple[Any, Any]]:
     yield from combinations(moved, 2)
-    yield from ((one, other) for one in moved for other in fixed)
+    yield from ((first, second) for first in moved for second in fixed)
 
 
 def _equal_pairs(pairs: Iterable[tuple[Any, Any]]) -> Any:
-    return sum((np.equal(one, other).astype(np.int16) for one, other in pairs), start=np.int16(0))
+    return sum((np.equal(first, second).astype(np.int16) for first, second in pairs), start=np.int16(0))
 
 
 def flips(
@@ -178,16 +176,16 @@ def flips(
     truth value for each pair of codes, from and to.
     """
     rule, limits = Dependencies(label, space), Dependencies(within, space)
-    found = np.zeros(codes.shape, dtype=bool)
+    flipped = np.zeros(codes.shape, dtype=bool)
     for start in range(0, len(codes), CHUNK):
         some = codes[start : start + CHUNK]
-        found[start : start + CHUNK] = _flips(rule.at(some), limits.at(some), steps)
-    return found
+        flipped[start : start + CHUNK] = _flips(rule.at(some), limits.at(some), steps)
+    return flipped
 
 
 def _flips(label: Changes, limits: Changes, steps: Sequence[Array | None] | None) -> Array:
     codes, space = label.codes, label.rule.space
-    found = np.zeros(codes.shape, dtype=bool)
+    flipped = np.zeros(codes.shape, dtype=bool)
     for place, concept in enumerate(space.concepts):
         if concept.name not in label.rule.names:
             continue
@@ -198,7 +196,7 @@ def _flips(label: Changes, limits: Changes, steps: Sequence[Array | None] | None
                 changed &= step[column, code]
             if limits.rule.names:
                 changed &= np.asarray(limits.after(concept.name, limits.rule.evaluator.number(value)), dtype=bool)
-            found[:, place] |= changed
-            if found[:, place].all():
+            flipped[:, place] |= changed
+            if flipped[:, place].all():
                 break
-    return found
+    return flipped
