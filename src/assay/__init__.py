@@ -38,7 +38,7 @@ _HOMES = {
     "gather": "assay.metrics.evidence",
     "score": "assay.metrics.score",
     "diagnose": "assay.diagnosis.verdict",
-    "write_report": "assay.report.write",
+    "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
 }
 

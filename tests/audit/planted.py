@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.audit.audit import Audit, audit
-from assay.audit.audited import AuditedDataset, audited_dataset
-from assay.audit.imported import open_imported
+from assay.auditing.audit import Audit, audit
+from assay.auditing.audited import AuditedDataset, audited_dataset
+from assay.auditing.imported import open_imported
 from assay.concepts import bits
 from assay.data.dataset import Dataset
 from assay.data.manifest import fingerprint, to_json

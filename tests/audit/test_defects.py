@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.audited import audited_dataset
-from assay.audit.imported import open_imported
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
+from assay.auditing.imported import open_imported
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
 from assay.seeds import rng_for

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.audit.audit import CHECKS, audit
-from assay.audit.imported import is_imported, open_imported
+from assay.auditing.audit import CHECKS, audit
+from assay.auditing.imported import is_imported, open_imported
 from assay.errors import AssayError, UnknownName
 from tests.audit.planted import RULE, audited, finding, folder_of, rows
 

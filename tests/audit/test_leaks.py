@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.audited import audited_dataset
-from assay.audit.imported import open_imported
-from assay.audit.nuisance import measured_nuisances
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
+from assay.auditing.imported import open_imported
+from assay.auditing.nuisance import measured_nuisances
 from assay.render.picture import Picture
 from assay.seeds import rng_for
 from tests.audit.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.audited import audited_dataset
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
 from assay.tasks import TASKS
 from tests.conftest import write
 from tests.quick import COUSINS, tasks

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from assay.audit.audited import audited_dataset
-from assay.audit.symbols import labels as labels_check
+from assay.auditing.audited import audited_dataset
+from assay.auditing.symbols import labels as labels_check
 from assay.concepts import bits
 from assay.config import Settings, validate
 from assay.data.annotate import annotate

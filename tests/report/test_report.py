@@ -13,7 +13,7 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import DataError
 from assay.metrics import METRICS
-from assay.report.write import write_report
+from assay.reporting.write import write_report
 from tests.pixels import pixels, trained
 
 STRANGE = '''

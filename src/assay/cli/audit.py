@@ -21,10 +21,10 @@ def audit(
 
     Checks labels, balance, splits, sources, duplicates, visibility, nuisances and ceilings; exits with 1 if one fails.
     """
-    from assay.audit.audit import CHECKS, write_audit
-    from assay.audit.audit import audit as examine
-    from assay.audit.audited import audited_dataset
-    from assay.audit.imported import is_imported, open_imported
+    from assay.auditing.audit import CHECKS, write_audit
+    from assay.auditing.audit import audit as examine
+    from assay.auditing.audited import audited_dataset
+    from assay.auditing.imported import is_imported, open_imported
     from assay.data.dataset import Dataset
     from assay.data.manifest import NAME
     from assay.data.remote import is_remote

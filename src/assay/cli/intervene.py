@@ -66,7 +66,7 @@ def intervene(
     from assay.data.rebuild import Redrawing, task_of
     from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
-    from assay.report.interventions import build_record, write_interventions
+    from assay.reporting.interventions import build_record, write_interventions
     from assay.studies.run_models import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)

@@ -17,6 +17,6 @@ def report(
 
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
-    from assay.report.write import write_report
+    from assay.reporting.write import write_report
 
     say(str(write_report(runs, output, title)))

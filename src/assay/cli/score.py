@@ -32,7 +32,7 @@ def score(
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
         print_json({**provenance(dataset), "scores": plain})
         return
-    from assay.report.write import format_score
+    from assay.reporting.write import format_score
 
     table = [[name, *(format_score(s[name]) for s in scores.values()), METRICS.entry(name).summary] for name in names]
     print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in scores), ""], table)

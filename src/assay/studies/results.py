@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.errors import ConfigError
-from assay.report.plot import COLOURS, Chart, Line
-from assay.report.table import Table
+from assay.reporting.plot import COLOURS, Chart, Line
+from assay.reporting.table import Table
 from assay.studies.records import Record
 from assay.studies.study import PLAIN, Study
 from assay.studies.summary import ALL, Comparison, RecordKey, SeedSummary, comparisons, over_tasks, summaries

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
-from assay.report.write import write_report
+from assay.reporting.write import write_report
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
 from assay.studies.results import intervention_charts, tables_of

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.audit.audit import audit
-from assay.audit.audited import audited_dataset
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
 from assay.cli.main import main
 from assay.config import Settings
 from assay.data.dataset import Dataset

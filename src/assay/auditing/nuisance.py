@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.audit.audited import AuditedDataset, AuditedSplit
-from assay.audit.check_result import CheckResult, first_few
-from assay.audit.pictures import invisible_concepts
+from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing.check_result import CheckResult, first_few
+from assay.auditing.pictures import invisible_concepts
 from assay.errors import MissingExtra
 from assay.metrics.boundary import balanced_accuracy
 from assay.metrics.metric import mean

@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 
 from assay.arrays import Codes
-from assay.audit.audited import AuditedDataset, AuditedSplit
-from assay.audit.check_result import CheckResult, fail_if, first_few
+from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing.check_result import CheckResult, fail_if, first_few
 from assay.errors import TooLarge
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate

@@ -17,10 +17,10 @@ from assay.files import write_atomically
 from assay.markdown import escape_cell
 from assay.metrics import METRICS
 from assay.metrics.score import Score
-from assay.report.case import Case, cases_of
-from assay.report.curves import coverage_charts
-from assay.report.plot import Chart
-from assay.report.table import Table, tex_file
+from assay.reporting.case import Case, cases_of
+from assay.reporting.curves import coverage_charts
+from assay.reporting.plot import Chart
+from assay.reporting.table import Table, tex_file
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
 BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
@@ -102,7 +102,7 @@ def code(text: object) -> Markup:
 
 def _environment(html: bool) -> jinja2.Environment:
     def load(name: str) -> str:
-        return files("assay.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+        return files("assay.reporting").joinpath(f"templates/{name}").read_text(encoding="utf-8")
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(load),

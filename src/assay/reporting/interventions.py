@@ -20,8 +20,8 @@ from assay.diagnosis.interventions.intervene import InterventionResult
 from assay.diagnosis.runs import provenance
 from assay.files import write_atomically
 from assay.metrics.calibration import BINS, expected_calibration_error
-from assay.report.curves import thin_curve
-from assay.report.plot import COLOURS, Chart, Line
+from assay.reporting.curves import thin_curve
+from assay.reporting.plot import COLOURS, Chart, Line
 
 FORMAT = 1
 MOST_LINES = len(COLOURS)
@@ -199,7 +199,7 @@ def write_interventions(
     figures = {name: chart.svg(name) for name, chart in charts(results, dataset).items()}
     for name, svg in figures.items():
         write_atomically(out / f"{name}.svg", svg.encode())
-    template = files("assay.report").joinpath("templates/interventions.html").read_text(encoding="utf-8")
+    template = files("assay.reporting").joinpath("templates/interventions.html").read_text(encoding="utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     html = page.from_string(template).render(record=record, charts=figures)
     write_atomically(out / "interventions.html", html.encode())

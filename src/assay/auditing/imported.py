@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Codes
-from assay.audit.audited import AuditedDataset, AuditedSplit, as_number, place_in_split
+from assay.auditing.audited import AuditedDataset, AuditedSplit, as_number, place_in_split
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.config import Config, Settings, load_yaml, validate
 from assay.data.columns import CONCEPT, LABEL

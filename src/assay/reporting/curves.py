@@ -8,7 +8,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.diagnosis.automation import coverage_curve
 from assay.metrics.evidence import Evidence
-from assay.report.plot import COLOURS, Chart, Line
+from assay.reporting.plot import COLOURS, Chart, Line
 
 CoverageCurve = tuple[Array, Array]
 """Coverage and accuracy on what is covered, from the most confident examples to all."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.audit.audited import AuditedDataset, AuditedSplit, PictureStats
-from assay.audit.check_result import CheckResult, fail_if, first_few
+from assay.auditing.audited import AuditedDataset, AuditedSplit, PictureStats
+from assay.auditing.check_result import CheckResult, fail_if, first_few
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture

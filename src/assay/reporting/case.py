@@ -16,7 +16,7 @@ from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
-from assay.report.curves import CoverageCurve, coverage_of
+from assay.reporting.curves import CoverageCurve, coverage_of
 from assay.runs.folder import RunFolder
 from assay.worlds.split import HARD
 

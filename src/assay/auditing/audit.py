@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.audit import nuisance, pictures, symbols
-from assay.audit.audited import AuditedDataset
-from assay.audit.check_result import CheckResult
+from assay.auditing import nuisance, pictures, symbols
+from assay.auditing.audited import AuditedDataset
+from assay.auditing.check_result import CheckResult
 from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
