@@ -49,9 +49,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name == "__version__":
-        from importlib.metadata import version
-
-        return version("assay")
+        return importlib.import_module("assay.distribution").VERSION
     raise AttributeError(f"module 'assay' has no attribute {name!r}")
 
 

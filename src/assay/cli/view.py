@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.console import say
-from assay.errors import MissingExtra
+from assay.distribution import import_extra
 
 if TYPE_CHECKING:
     from assay.arrays import Codes
@@ -33,11 +33,8 @@ def view(
 
     Filter and compare examples; edit a concept and see what changes.
     """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    for package in ("fastapi", "uvicorn"):
+        import_extra(package, "the viewer")
     from assay.viewer.app import serve
     from assay.viewer.bundle import write_bundle
     from assay.viewer.state import State
@@ -61,10 +58,7 @@ def _here(folder: Path) -> Path:
 
 def ask(run: Path, data: "SplitData", do: "Mapping[str, Codes] | None") -> "Predictions":
     """Return the predictions of a run's model for rows, with some concepts set."""
-    try:
-        return _model(run).predict(data, do)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
+    return _model(run).predict(data, do)
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, Any
 
+from assay.distribution import missing_extra
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+(.*)", re.DOTALL)
@@ -131,7 +132,7 @@ def _system(place: RemotePath) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ModuleNotFoundError:
-        raise MissingExtra(f"data at {place.scheme}:// needs: pip install 'assay[remote]'") from None
+        raise missing_extra(f"data at {place.scheme}://", "fsspec") from None
     try:
         system, path = url_to_fs(place.address, use_listings_cache=False)
     except ImportError as error:

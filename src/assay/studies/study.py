@@ -208,8 +208,8 @@ def _check_model(model: StudyEntry, config: StudyConfig, tasks: set[str], settin
 
 def _is_ready(model: StudyEntry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
     """Return whether what a model needs is installed; if not, it is among what is absent."""
-    kind = MODELS[model.name]
     try:
+        kind = MODELS[model.name]
         kind.ready(kind.configure(_training_settings(model, config, settings), {}))
     except MissingExtra as error:
         absent.append(f"{model.label}: {error}")
