@@ -27,6 +27,9 @@ EXTRAS = {
     "ray": "cluster",
     "bpy": "blender",
     "torch_concepts": "pyc",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
+    "mlflow": "mlflow",
 }
 """The extra that brings each optional package, by the name under which it is imported."""
 
