@@ -24,6 +24,7 @@ EXTRAS = {
     "uvicorn": "view",
     "pyganak": "count",
     "fsspec": "remote",
+    "huggingface_hub": "remote",
     "ray": "cluster",
     "bpy": "blender",
     "torch_concepts": "pyc",

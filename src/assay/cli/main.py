@@ -23,6 +23,7 @@ from assay.cli.make import make
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
 from assay.cli.probe import probe
+from assay.cli.push import push
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.score import score
@@ -61,7 +62,7 @@ def options(
 app.command("list")(list_things)
 for verb in (
     *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
-    *(annotate, export, leakage, intervene, align, attribute),
+    *(annotate, export, push, leakage, intervene, align, attribute),
 ):
     app.command()(verb)
 app.add_typer(study, name="study")

@@ -1,9 +1,9 @@
 """Metrics as plain functions of arrays, for who has no dataset of ours; and as objects that a training loop feeds.
 
 `truth` and `predicted` hold codes: whole numbers from 0, a row an example, one column or several; -1 is "nothing said"
-in what is predicted, "unknown" in the truth, where it is left out. Two or more columns of floating-point numbers are the
-probabilities (or logits) of the values of one label or concept; a list of such arrays is one for each. Arrays may be
-numpy arrays, lists, tensors of any device or data frames. The numbers are those of the metrics of the same name.
+in what is predicted, "unknown" in the truth, where it is left out. Two or more columns of floating-point numbers are
+the probabilities (or logits) of the values of one label or concept; a list of such arrays is one for each. They may
+be numpy arrays, lists, tensors of any device or data frames. The numbers are those of the metrics of the same name.
 """
 
 from collections.abc import Callable, Sequence
