@@ -44,6 +44,7 @@ _HOMES = {
     "collapse": "assay.metrics.functions",
     "rule_consistency": "assay.metrics.functions",
     "RunningMetric": "assay.metrics.functions",
+    "codes_of": "assay.metrics.functions",
     "diagnose": "assay.diagnosis.verdict",
     "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
