@@ -62,6 +62,8 @@ def test_the_core_makes_shows_and_counts(place):
     ("words", "line"),
     [
         (["make", "clevr", "-o", "x"], f"'clevr' needs manifold3d: {install_line('scenes')}"),
+        (["make", "trains", "-o", "x"], f"a scene in three dimensions needs manifold3d: {install_line('scenes')}"),
+        (["train", "tree", "data", "-o", "x"], f"the model 'tree' needs sklearn: {install_line('probes')}"),
         (["train", "dpl", "data", "-o", "x"], f"'dpl' needs torch: {install_line('train')}"),
         (["view", "data"], f"the viewer needs fastapi: {install_line('view')}"),
     ],

@@ -16,6 +16,7 @@ Quality = Literal["draft", "standard", "high"]
 ENGINES: tuple[str, ...] = get_args(Engine)
 QUALITIES: tuple[str, ...] = get_args(Quality)
 FULL = 65_535
+SOLIDS = "a scene in three dimensions"
 TRACER = "the embedded ray tracer"
 MISSING = f"drawing with Blender needs: {install_line('blender')}"
 
@@ -37,7 +38,10 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
 
 
 def check_engine(engine: str) -> None:
-    """Raise if an engine is not installed."""
+    """Raise if an engine, or what builds solids for it, is not installed."""
+    import_extra("manifold3d", SOLIDS)
+    if engine == "embedded":
+        import_extra("numba", TRACER)
     if engine == "blender":
         from assay.render.engines.blender import interpreter
 
