@@ -98,15 +98,22 @@ def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
     for needed in ("index", "split", "fingerprint"):
         if needed not in table.column_names:
             raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
-    _refuse_unknown(table, knowledge, path)
+    labels, concepts = answers_in(table, knowledge, path.name)
     return Predictions(
         fingerprint=_constant(table, "fingerprint", path),
         split=_constant(table, "split", path),
         index=_index(table, path),
-        labels=_answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, path),
-        concepts=_answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, path),
+        labels=labels,
+        concepts=concepts,
         about=_about(table),
     )
+
+
+def answers_in(table: pa.Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
+    """Return what a table says of labels and of concepts; errors begin with where the table is from."""
+    _refuse_unknown(table, knowledge, place)
+    labels = _answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, place)
+    return labels, _answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, place)
 
 
 _HELP = {
@@ -116,13 +123,13 @@ _HELP = {
 }
 
 
-def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
+def _refuse_unknown(table: pa.Table, knowledge: Knowledge, place: str) -> None:
     """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
     known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
     known += [name + PROBABILITIES for name in known]
     for column in table.column_names:
         if column.startswith((LABEL, CONCEPT)) and column not in known:
-            raise DataError(f"{path.name}: unknown column {column!r}{suggestion(column, known)}")
+            raise DataError(f"{place}: unknown column {column!r}{suggestion(column, known)}")
 
 
 def _constant(table: pa.Table, column: str, path: Path) -> str:
@@ -144,16 +151,16 @@ def _index(table: pa.Table, path: Path) -> Array:
 
 
 def _answers(
-    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, path: Path
+    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str
 ) -> dict[str, Answer]:
     answers = {}
     for name, values in named:
         key = prefix + name
         spread = None
         if key + PROBABILITIES in table.column_names:
-            spread = _probabilities(table[key + PROBABILITIES], len(values), f"{path.name}: {key + PROBABILITIES}")
+            spread = _probabilities(table[key + PROBABILITIES], len(values), f"{place}: {key + PROBABILITIES}")
         if key in table.column_names:
-            answers[name] = Answer(from_column(table[key], values, f"{path.name}: {key}"), spread)
+            answers[name] = Answer(from_column(table[key], values, f"{place}: {key}"), spread)
         elif spread is not None:
             answers[name] = Answer.of(spread)
     return answers
