@@ -67,11 +67,12 @@ def make(
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
     hashes = {shard["file"]: shard["sha256"] for shard in all_shards(held)} if held is not None else {}
-    drawing = Drawing(writer, folder, workers, progress, pool, hashes)
+    whole = held is not None and _pairs_are_whole(held, recipe, folder)
+    there = held[PAIRS]["size"] if held is not None and whole else 0
+    drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
     records = drawing.draw(jobs(recipe))
     unchanged = held is not None and all(hashes.get(one.file) == one.sha256 for one in records.values())
-    if held is not None and unchanged and _pairs_are_whole(held, recipe, folder):
-        progress(held[PAIRS]["size"])
+    if held is not None and unchanged and whole:
         return held
     manifest = held if held is not None and unchanged else _manifest(recipe, folder, records)
     return _finish(folder, {**manifest, PAIRS: _pairs(manifest, drawing)})
@@ -88,6 +89,8 @@ class Drawing:
     pool: Pool | None
     hashes: dict[str, str]
     """Of the shards that are known from a manifest."""
+    there: int
+    """How many counterfactual worlds were there before anything was drawn."""
     begun: bool = False
 
     def draw(self, todo: Sequence[ShardJob]) -> dict[ShardJob, ShardRecord]:
@@ -126,7 +129,7 @@ class Drawing:
 
     def _report(self, rows: int) -> None:
         if rows or not self.begun:
-            self.progress(rows)
+            self.progress(rows if self.begun else rows + self.there)
         self.begun = True
 
 
