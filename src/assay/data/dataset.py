@@ -1,14 +1,15 @@
 """A dataset, read: the rule, and each split's concepts, labels, styles and pictures."""
 
 import hashlib
+import html
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -20,17 +21,33 @@ from assay.data.cache import fetch, opened
 from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, from_column, plain_numbers
 from assay.data.manifest import PAIRS, all_shards, read_manifest
 from assay.data.remote import Folder, RemotePath, folder_at
-from assay.errors import DataError, UnknownName, suggestion
+from assay.errors import DataError, MissingExtra, UnknownName, suggestion
+from assay.html import html_picture, html_table, html_text
 from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Box, Layout, Thing
+from assay.plots import Figure, picture_sheet
 from assay.worlds.world import LUCK, World
 
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
+    from PIL import Image
 
-@dataclass(frozen=True)
+    from assay.models.core.tensors import TorchSplit
+    from assay.predictions import Predictions
+
+PICTURES = ("image", "instances", "parts", "depth")
+
+
+@dataclass(frozen=True, repr=False)
 class SplitData:
-    """One split in memory; pictures are decoded when first asked for."""
+    """One split in memory; pictures are decoded when first asked for.
+
+    `split[0]` is an example, `split[:10]` a part of the split; `labels` and `concepts` are arrays of codes, the places
+    of values in the lists of `knowledge`.
+    """
 
     name: str
     fingerprint: str
@@ -143,6 +160,101 @@ class SplitData:
         table = self.table.take(pa.array(rows))
         return SplitData(self.name, self.fingerprint, self.knowledge, self.layout, table, self.where)
 
+    # -- for notebooks and other libraries -----------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, row: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, row: slice) -> "SplitData": ...
+    def __getitem__(self, row: int | slice) -> "dict[str, Any] | SplitData":
+        if isinstance(row, slice):
+            return self.take(np.arange(len(self))[row])
+        if isinstance(row, str):
+            raise UnknownName(f"split {self.name!r} has no column {row!r} here; to_pandas() has all columns by name")
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"split {self.name!r} has {len(self)} examples, so no example {row}")
+        place = row % len(self)
+        return {
+            **({"image": self._picture(place)} if "image" in self.table.column_names else {}),
+            "concepts": self.knowledge.space.decode(self.concepts[place]),
+            "labels": {
+                label.name: label.values[code]
+                for label, code in zip(self.knowledge.labels, self.labels[place].tolist(), strict=True)
+            },
+        }
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[row] for row in range(len(self)))
+
+    def _picture(self, row: int) -> "Image.Image":
+        from PIL import Image
+
+        return Image.open(io.BytesIO(self.table["image"][row].as_py()["bytes"]))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a data frame: concepts and labels by name, and the rest of the columns but for pictures."""
+        try:
+            import pandas  # noqa: F401
+        except ModuleNotFoundError:
+            raise MissingExtra("to_pandas needs pandas: pip install pandas") from None
+        seen = [name for name in self.table.column_names if name not in PICTURES]
+        return self.table.select(seen).to_pandas()
+
+    def to_hf(self) -> "datasets.Dataset":
+        """Return a Hugging Face `datasets.Dataset` with the pictures."""
+        try:
+            import datasets
+        except ModuleNotFoundError:
+            raise MissingExtra("to_hf needs datasets: pip install datasets") from None
+        return datasets.Dataset(self.table)
+
+    def torch(self) -> "TorchSplit":
+        """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""
+        import assay  # the door to torch, which only models import
+
+        return cast("TorchSplit", assay.TorchSplit(self))
+
+    def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> "Predictions":
+        """Return what a model says of every example, in order, as predictions: arrays, tensors or a data frame.
+
+        An array has a code for each example, or a row of probabilities. Where there are several labels or concepts,
+        give a mapping from names to arrays. A data frame has columns `label_NAME` and `concept_NAME` with values.
+        """
+        import assay
+
+        return cast("Predictions", assay.predictions_for(self, labels, concepts, about))
+
+    def plot(self, count: int = 12) -> "Figure":
+        """Draw the first pictures with their labels."""
+        rows = range(min(count, len(self)))
+        captions = [", ".join(f"{k} = {v}" for k, v in self[row]["labels"].items()) for row in rows]
+        return picture_sheet([self.images[row] for row in rows], [shorten(text, 40) for text in captions])
+
+    def __repr__(self) -> str:
+        names = shorten(", ".join(self.knowledge.space.names), 120)
+        labels = shorten(", ".join(self.knowledge.label_names), 80)
+        return f"Split({self.name}: {len(self):,} examples; concepts {names}; labels {labels})"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self)) + example_table(self, range(min(6, len(self))))
+
+
+def example_table(data: SplitData, rows: Iterable[int]) -> str:
+    """Return examples as an HTML table: the picture, its concepts, its labels."""
+    cells = []
+    for row in rows:
+        example = data[row]
+        shown = [html_picture(data.pngs[row])] if "image" in example else []
+        facts = [", ".join(f"{k} = {v}" for k, v in example[part].items()) for part in ("concepts", "labels")]
+        cells.append([*shown, *(shorten(fact, 200) for fact in facts)])
+    head = ["concepts", "labels"]
+    return html_table(head if not cells or len(cells[0]) == 2 else ["picture", *head], cells)
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text that is no longer than this, with dots where something was left out."""
+    return text if len(text) <= most else text[: most - 4] + " ..."
+
 
 def decode(data: bytes) -> Array:
     """Return a PNG as bytes in height x width x channels."""
@@ -153,7 +265,7 @@ def decode(data: bytes) -> Array:
     return pixels if pixels.ndim == 3 else pixels[:, :, None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split, checking hashes."""
 
@@ -232,6 +344,29 @@ class Dataset:
         """Return the dataset with all of its files on this machine."""
         self._fetch([*self.manifest["splits"], *([self.pairs] if self.pairs else [])])
         return self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.split_names)
+
+    def __repr__(self) -> str:
+        sizes = [f"{split['name']} {split['size']:,}" for split in self.manifest["splits"]]
+        sizes += [f"pairs {self.pairs['size']:,}"] if self.pairs is not None else []
+        rules = "; ".join(f"{label.name} = {label.formula}" for label in self.knowledge.labels)
+        layout = self.layout
+        lines = {
+            f"Dataset {self.name}": f"seed {self.manifest['seed']}, fingerprint {self.fingerprint[:12]}",
+            "  concepts": shorten(", ".join(self.knowledge.space.names), 70),
+            "  rule": shorten(rules, 90),
+            "  splits": shorten(", ".join(sizes), 90),
+            "  pictures": f"{layout.width} x {layout.height}, {'grey' if layout.channels == 1 else 'colour'}",
+            "  folder": ("..." if len(str(self.folder)) > 60 else "") + str(self.folder)[-60:],
+        }
+        return "\n".join(f"{name:<11} {value}" for name, value in lines.items())
+
+    def _repr_html_(self) -> str:
+        name = next(iter(self.split_names), None)
+        text = "<pre>" + html.escape(repr(self)) + "</pre>"
+        return text if name is None else text + example_table(self[name], range(min(4, len(self[name]))))
 
     def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:
         if self.origin is not None:

@@ -16,18 +16,28 @@ from assay.viewer.state import State
 HOST = "127.0.0.1"
 
 
-def serve(state: State, port: int, tell: Callable[[str], None], browse: bool) -> None:
-    """Serve until Ctrl-C; port 0 takes any that is free."""
+def listen(port: int) -> tuple[socket.socket, str]:
+    """Take a port of the loopback address, any free one for 0; return the socket and the address for a browser."""
     try:
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise ConfigError(
             f"port {port} cannot be used: {error.strerror}; leave --port out to take a free one"
         ) from None
-    address = f"http://{HOST}:{listening.getsockname()[1]}/"
-    server = uvicorn.Server(
+    return listening, f"http://{HOST}:{listening.getsockname()[1]}/"
+
+
+def server_of(state: State) -> uvicorn.Server:
+    """Return a server that is not yet running."""
+    return uvicorn.Server(
         uvicorn.Config(create_app(state), log_level="warning", lifespan="off", ws="none", server_header=False)
     )
+
+
+def serve(state: State, port: int, tell: Callable[[str], None], browse: bool) -> None:
+    """Serve until Ctrl-C; port 0 takes any that is free."""
+    listening, address = listen(port)
+    server = server_of(state)
     tell(f"{address}  (Ctrl-C to stop)")
     if browse and _has_screen():
         webbrowser.open(address)
