@@ -20,7 +20,7 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.logic.evaluate import evaluate
 from assay.models import MODELS
-from assay.models.symbolic.examples import likeliest
+from assay.models.symbolic.examples import most_probable_codes
 from assay.models.symbolic.perception import perception_of
 from assay.predictions import Answer, Predictions
 
@@ -75,7 +75,7 @@ def rows_of(seed: int, folder: Path) -> Iterator[tuple[str, str, float, float]]:
             spent = time.process_time() - began
             right = model.predict(test).labels[label.name].codes == test.labels[:, 0]
             yield kind, " ".join([name, *map(str, settings.values())]), float(right.mean()), spent
-        held = evaluate(label.formula, space, likeliest(perception_of(eye).spreads(test)))
+        held = evaluate(label.formula, space, most_probable_codes(perception_of(eye).probabilities(test)))
         yield kind, "the true rule", float((held.astype(int) == test.labels[:, 0]).mean()), 0.0
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.families.chess.games import played
+from assay.families.chess.games import play_game
 from assay.families.chess.rules import Board
 from assay.families.chess.task import Chess
 from assay.seeds import rng_for
@@ -23,7 +23,7 @@ def run() -> list[Result]:
 def _rules() -> Result:
     """All 15 rules on positions of games, some squares replaced."""
     knowledge, rng = Board().knowledge(), rng_for(0, "bench chess")
-    real = np.concatenate([played(0, "bench", number) for number in range(20)])
+    real = np.concatenate([play_game(0, "bench", number) for number in range(20)])
     codes = real[rng.integers(len(real), size=BOARDS)]
     noisy = rng.random(codes.shape) < 0.02
     codes = np.where(noisy, rng.integers(13, size=codes.shape, dtype=np.int8), codes)
@@ -42,7 +42,7 @@ def _games() -> Result:
     numbers = iter(range(10**9))
 
     def ours() -> int:
-        return len(played(1, "bench", next(numbers)))
+        return len(play_game(1, "bench", next(numbers)))
 
     def random_moves() -> int:
         board, rng, made = chess.Board(), rng_for(next(numbers), "bench moves"), []

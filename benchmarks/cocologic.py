@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import HEIGHT, NAMES, WIDTH
+from assay.families.coco.drawing.scene import draw_scene
+from assay.families.coco.scene_templates import HEIGHT, NAMES, WIDTH
 from assay.families.coco.task import CocoLogic
-from assay.families.photos.fit import photograph
+from assay.families.photos.letterbox import read_photograph
 from assay.tasks import TASKS
 from assay.worlds.world import CONTENT
 from benchmarks.timing import Result, rate
@@ -29,9 +29,9 @@ def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.jpg" for number in range(SOME)]
         for path, world in zip(paths, worlds, strict=True):
-            Image.fromarray(drawn_scene(world.style[CONTENT], (WIDTH, HEIGHT)).image).save(path, quality=92)
+            Image.fromarray(draw_scene(world.style[CONTENT], (WIDTH, HEIGHT)).image).save(path, quality=92)
         drawn = rate(lambda: len([task.render(world) for world in worlds]))
-        read = rate(lambda: len([photograph(path, SIZE) for path in paths]))
+        read = rate(lambda: len([read_photograph(path, SIZE) for path in paths]))
         plain = rate(lambda: len([_plain(path) for path in paths]))
     return [
         Result("drawn scene, 224 x 224", "scenes", drawn, plain, "decode and resize a photograph"),
@@ -54,7 +54,7 @@ def _labels(task: CocoLogic) -> Result:
     album = task.album
 
     def ours() -> int:
-        return len(task.knowledge.labels_of(album.counts(NAMES, task.config.rating)))
+        return len(task.knowledge.labels_of(album.counts(NAMES, task.config.annotation_filter)))
 
     def theirs() -> int:
         images = [Counter() for _ in album.files]

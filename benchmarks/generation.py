@@ -17,7 +17,7 @@ from assay.config import Settings
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.families.handwriting.digits import digit_source
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.worlds.source import WorldSource
@@ -96,7 +96,7 @@ def _pictures() -> Result:
     image = source.images[:3].transpose(1, 0, 2).reshape(28, -1)
 
     def ours() -> int:
-        png(image)
+        encode_png(image)
         return 1
 
     def pillow() -> int:

@@ -17,7 +17,7 @@ from assay.diagnosis.rule_relation import relations_in
 from assay.errors import AssayError
 from assay.models import MODELS
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.perception import one_hot
 from assay.tasks import TASKS
 from benchmarks.timing import Result
 
@@ -55,9 +55,9 @@ def _learned(name: str, rule: str, size: int, noise: float = 0.0, seed: int = 0,
     labels[wrong] = 1 - labels[wrong]
     model = MODELS[name](known, None, Settings({"seconds": 120.0, **settings}), seed=seed)
     cpu, wall = time.process_time(), time.monotonic()
-    model.learn(Examples(known, codes, certain(codes, known.space), labels))
+    model.learn(Examples(known, codes, one_hot(codes, known.space), labels))
     cpu, wall = time.process_time() - cpu, time.monotonic() - wall
-    said = model.labels_from_concepts(certain(test, known.space))[0].argmax(axis=1)
+    said = model.labels_from_concepts(one_hot(test, known.space))[0].argmax(axis=1)
     (found,) = relations_in(model.state(), known)
     accuracy = float((said == known.labels_of(test)[:, 0]).mean())
     return {"cpu": cpu, "wall": wall, "accuracy": accuracy, "relation": found.relation, **model.learned["east"].notes}

@@ -9,8 +9,8 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.concepts import bits
-from assay.diagnosis.interventions.answering import FrontEnd
-from assay.diagnosis.interventions.fronts import logistic_front
+from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.propagation import through_linear, through_rule
 from assay.logic.knowledge import Knowledge
@@ -59,15 +59,15 @@ def run() -> list[Result]:
     return results
 
 
-def _logistic(rows: int, concepts: int) -> tuple[FrontEnd, np.ndarray]:
+def _logistic(rows: int, concepts: int) -> tuple[BottleneckModel, np.ndarray]:
     rng = rng_for(0, "benchmark", rows)
     chance, weights = rng.random((rows, concepts)), rng.normal(size=concepts) * 2
-    front = logistic_front(weights, -weights.sum() / 2)
+    head = logistic_head(weights, -weights.sum() / 2)
     spreads = [np.stack([1 - chance[:, i], chance[:, i]], axis=1) for i in range(concepts)]
-    return FrontEnd("logistic", spreads, front, linear=front), weights
+    return BottleneckModel("logistic", spreads, head, linear=head), weights
 
 
-def _plain(model: FrontEnd, weights: np.ndarray, sets: list[tuple[int, ...]]) -> int:
+def _plain(model: BottleneckModel, weights: np.ndarray, sets: list[tuple[int, ...]]) -> int:
     chance = np.stack([spread[:, 1] for spread in model.concepts], axis=1)
     bias = -weights.sum() / 2
     before = chance @ weights + bias > 0
@@ -84,7 +84,7 @@ def _plain(model: FrontEnd, weights: np.ndarray, sets: list[tuple[int, ...]]) ->
     return len(chance)
 
 
-def _drawn(model: FrontEnd, weights: np.ndarray) -> int:
+def _drawn(model: BottleneckModel, weights: np.ndarray) -> int:
     rng = rng_for(0, "draws")
     chance = np.stack([spread[:, 1] for spread in model.concepts], axis=1)
     for row in chance:

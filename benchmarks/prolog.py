@@ -15,13 +15,13 @@ from tests.logic.prolog import asp, swi
 
 from assay.arrays import Codes
 from assay.families.trains.rules import TEMPLATE
-from assay.families.trains.source import Trains, train_space
+from assay.families.trains.source import TrainDistribution, train_space
 from assay.logic.prolog import Worlds, label, read_program
-from assay.logic.prolog.forms import TermForm
 from assay.logic.prolog.labelling import question_of
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Var, key_of
+from assay.logic.prolog.templates import WorldTemplate
+from assay.logic.prolog.terms import Term, Variable, key_of
 from assay.seeds import rng_for
 from benchmarks.timing import Result
 
@@ -91,8 +91,8 @@ def run() -> list[Result]:
 def _trains() -> Codes:
     words = rng_for(0, "benchmark").integers(2**63, size=(TRAINS, 5), dtype=np.uint64) * np.uint64(2)
     half = TRAINS // 2
-    kinds = ((Trains("michalski", 2, 4), words[:half]), (Trains("uniform", 2, 4), words[half:]))
-    return np.concatenate([trains.drawn(some, 4) for trains, some in kinds])
+    kinds = ((TrainDistribution("michalski", 2, 4), words[:half]), (TrainDistribution("uniform", 2, 4), words[half:]))
+    return np.concatenate([trains.draw(some, 4) for trains, some in kinds])
 
 
 def _rate(text: str, codes: Codes, template: str, other: Any = None) -> tuple[float, Any]:
@@ -101,7 +101,7 @@ def _rate(text: str, codes: Codes, template: str, other: Any = None) -> tuple[fl
     def labelled() -> Any:
         if other is None:
             return label(text, worlds, head=head)
-        return other.labelled(question_of(text, worlds, head), codes, Limits())
+        return other.labelled(question_of(text, worlds, head), codes, ProofLimits())
 
     seconds, found = _timed(labelled)
     return len(codes) / seconds, found
@@ -117,12 +117,12 @@ def _timed(work: Any) -> tuple[float, Any]:
 def _plain(text: str, codes: Codes) -> Any:
     program = read_program(text).clauses
     found = []
-    for term in TermForm(SPACE, TEMPLATE).terms(codes):
+    for term in WorldTemplate(SPACE, TEMPLATE).terms(codes):
         found.append(any(True for _ in _solve([("eastbound", term)], {}, program)))
     return np.array(found)
 
 
-def _solve(goals: list[Term], bound: dict[Var, Term], program: Any) -> Iterator[dict[Var, Term]]:
+def _solve(goals: list[Term], bound: dict[Variable, Term], program: Any) -> Iterator[dict[Variable, Term]]:
     if not goals:
         yield bound
         return
@@ -146,27 +146,27 @@ def _solve(goals: list[Term], bound: dict[Var, Term], program: Any) -> Iterator[
 
 
 def _renamed(clause: Clause) -> tuple[Term, Term]:
-    fresh: dict[Var, Var] = {}
+    fresh: dict[Variable, Variable] = {}
 
     def copy(term: Term) -> Term:
-        if isinstance(term, Var):
-            return fresh.setdefault(term, Var())
+        if isinstance(term, Variable):
+            return fresh.setdefault(term, Variable())
         return tuple(copy(part) for part in term) if isinstance(term, tuple) else term
 
     return copy(clause.head), copy(clause.body)
 
 
-def _walk(term: Term, bound: dict[Var, Term]) -> Term:
-    while isinstance(term, Var) and term in bound:
+def _walk(term: Term, bound: dict[Variable, Term]) -> Term:
+    while isinstance(term, Variable) and term in bound:
         term = bound[term]
     return term
 
 
-def _unified(left: Term, right: Term, bound: dict[Var, Term]) -> dict[Var, Term] | None:
+def _unified(left: Term, right: Term, bound: dict[Variable, Term]) -> dict[Variable, Term] | None:
     left, right = _walk(left, bound), _walk(right, bound)
-    if isinstance(left, Var):
+    if isinstance(left, Variable):
         return {**bound, left: right}
-    if isinstance(right, Var):
+    if isinstance(right, Variable):
         return {**bound, right: left}
     if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
         return bound if left == right else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.render.engines import blender
 from assay.render.picture import Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.worlds.world import World
@@ -50,7 +50,7 @@ def _rate(task: Task, worlds: list[World]) -> float:
 
 def _rate_of_cycles(task: Task, worlds: list[World]) -> float:
     """Return pictures per CPU second of both processes, without Blender's start."""
-    process = blender.running()
+    process = blender.running_blender()
     before, start = process.seconds, time.process_time()
     for world in worlds:
         _encoded(task.render(world))
@@ -58,10 +58,10 @@ def _rate_of_cycles(task: Task, worlds: list[World]) -> float:
 
 
 def _encoded(picture: Picture) -> None:
-    png(picture.image)
+    encode_png(picture.image)
     for numbers in (picture.instances, picture.parts, picture.depth):
         if numbers is not None:
-            png(numbers.astype(np.uint16))
+            encode_png(numbers.astype(np.uint16))
 
 
 def _likeness(task: Task, other: Task, worlds: list[World]) -> float:

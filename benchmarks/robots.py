@@ -25,7 +25,7 @@ SMALL, LARGE, COUNT = 32, 600, 10_000
 
 def run() -> list[Result]:
     small, worlds = _worlds(COUNT, size=SMALL)
-    pictures = rate(lambda: len(small.pictures(worlds)), least=1.0)
+    pictures = rate(lambda: len(small.render_all(worlds)), least=1.0)
     large, few = _worlds(50, size=LARGE)
     text, described = _worlds(COUNT, preset="text")
     return [
@@ -34,11 +34,11 @@ def run() -> list[Result]:
         Result("robots, 32 px, in memory", "pictures", pictures, rate(_anew(worlds)), "each drawn anew, PNG files"),
         Result("robots, 32 px, made", "examples", rate(_made, least=1.0), 175, "stated: released generator, PNG files"),
         Result(
-            "robots, 600 px, in memory", "pictures", rate(lambda: len(large.pictures(few))), 1000 / 7.4,
+            "robots, 600 px, in memory", "pictures", rate(lambda: len(large.render_all(few))), 1000 / 7.4,
             "stated: released generator, in memory",
         ),
         Result(
-            "robots, sentences", "texts", rate(lambda: len(text.pictures(described))), 7000,
+            "robots, sentences", "texts", rate(lambda: len(text.render_all(described))), 7000,
             "stated: released generator",
         ),
     ]  # fmt: skip
@@ -64,7 +64,7 @@ def _anew(worlds: list[World]):
         with tempfile.TemporaryDirectory() as folder:
             for number, world in enumerate(worlds[:100]):
                 canvas = Canvas(SMALL, SMALL, BLANK)
-                pen, robot = Pen(canvas, SMALL / HEIGHT, (0, 0), 1, task.look), task.robot(world)
+                pen, robot = Pen(canvas, SMALL / HEIGHT, (0, 0), 1, task.appearance), task.robot(world)
                 legs(pen, robot[2], robot[8])
                 arms(pen, robot[1], robot[3], robot[7])
                 head(pen, robot[0], robot[4], robot[5], robot[6])

@@ -177,12 +177,12 @@ def measure(part: str) -> None:
 def _chess(folder: Path) -> dict[str, Any]:
     from assay.config import Settings
     from assay.data.recipe import recipe_from
-    from assay.data.shard import Writer, jobs
+    from assay.data.shard import ShardWriter, jobs
 
     recipe = recipe_from("valued", Settings(CHESS))
-    writer = Writer(recipe)
+    writer = ShardWriter(recipe)
     todo = jobs(recipe)
-    recipe.task.pictures(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
+    recipe.task.render_all(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
     start = time.process_time()
     records = [writer.write(job, folder) for job in todo]
     made = time.process_time() - start
@@ -200,10 +200,10 @@ def _driver(folder: Path) -> dict[str, Any]:
     from assay.config import Settings
     from assay.data import make
     from assay.data.recipe import recipe_from
-    from assay.data.shard import Writer, jobs
+    from assay.data.shard import ShardWriter, jobs
 
     recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
-    writer = Writer(recipe)
+    writer = ShardWriter(recipe)
     records = {job: writer.write(job, folder) for job in jobs(recipe)}
     make._finish(recipe, folder, records)
     many = list(records.values()) * COPIES
@@ -221,8 +221,8 @@ def _training(folder: Path) -> dict[str, float]:
 
     from assay.config import Settings
     from assay.studies.records import records_of, write_records
+    from assay.studies.results import tables_of
     from assay.studies.study import study_from
-    from assay.studies.tables import tables_of
     from assay.studies.work import RECORDS, folder_of, perform
 
     torch.set_num_threads(1)

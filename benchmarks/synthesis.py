@@ -18,10 +18,11 @@ from assay.families.coco.settings import RULES
 from assay.logic.circuit import compile_diagram
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.perception import one_hot
 from assay.models.symbolic.synthesis.language import ProgramLanguage
-from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of, packed
+from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from benchmarks.timing import Result, rate
@@ -53,14 +54,14 @@ def split_codes(task: Task, name: str, seed: int) -> Codes:
 
 def learned(name: str, knowledge: Knowledge, codes: Codes, seed: int = 0, **settings: Any) -> Any:
     model = MODELS[name](knowledge, None, Settings(settings), seed=seed)
-    model.learn(Examples(knowledge, codes, certain(codes, knowledge.space), knowledge.labels_of(codes)))
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), knowledge.labels_of(codes)))
     return model
 
 
 def _heap_search(task: Task, codes: Codes) -> int:
     """Join leaves in pairs, the cheapest first, until one holds where the label does."""
     space = task.knowledge.space
-    target = int(packed(task.knowledge.labels_of(codes).T == 1)[0, 0])
+    target = int(pack_bits(task.knowledge.labels_of(codes).T == 1)[0, 0])
     blocks: list[LeafBlock] = leaves_of(ProgramLanguage.of(space), space, codes, 4)
     leaves = sorted((int(c), int(w)) for b in blocks for c, w in zip(b.costs, b.words[:, 0], strict=True))
     heap = [(2 * leaves[0][0], 0, 0)]
@@ -86,7 +87,7 @@ def exact(model: Any, task: Task) -> bool:
 def scores(model: Any, task: Task, codes: Codes) -> Array:
     """Return balanced accuracy, and the accuracy on near-boundary types and on positive variants, each averaged."""
     truth = task.knowledge.labels_of(codes)[:, 0]
-    right = model.labels_from_concepts(certain(codes, task.space))[0].argmax(axis=1) == truth
+    right = model.labels_from_concepts(one_hot(codes, task.space))[0].argmax(axis=1) == truth
     boundary = task.knowledge.boundaries[0]
 
     def mean(regions: Array) -> float:
@@ -128,7 +129,7 @@ def few_shot(seeds: range) -> str:
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
     from assay.diagnosis.attribution import HEAD, attribute
-    from assay.diagnosis.interventions.answering import FrontEnd
+    from assay.diagnosis.interventions.intervenable import BottleneckModel
 
     task = TASKS["cocologic"]()
     train, test = split_codes(task, "train", 0)[:600], split_codes(task, "test", 0)
@@ -141,9 +142,9 @@ def attribution() -> str:
     for name in ("synthesis", "rules", "linear"):
         for source, codes in (("true concepts", train), ("perceived ones", seen[len(train)])):
             model = MODELS[name](task.knowledge, None, Settings({"programs": 20_000} if name == "synthesis" else {}))
-            model.learn(Examples(task.knowledge, codes, certain(codes, task.space), labels))
-            front: Callable[..., list[Array]] = model.labels_from_concepts
-            held = FrontEnd(name, certain(seen[len(test)], task.space), front)
+            model.learn(Examples(task.knowledge, codes, one_hot(codes, task.space), labels))
+            head: Callable[..., list[Array]] = model.labels_from_concepts
+            held = BottleneckModel(name, one_hot(seen[len(test)], task.space), head)
             found = attribute(held, task.knowledge, test, task.knowledge.labels_of(test))
             lines.append(f"| {name}, {source} | {' | '.join(found.rows()[-1][1:])} |")
     return "\n".join(lines)

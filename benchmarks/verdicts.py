@@ -22,9 +22,13 @@ def rows() -> tuple[list[list[str]], Survey, int]:
     for name, counts in survey(homes):
         summary = SPECIMENS[name][0].strip().splitlines()[0]
         made.append(
-            [name, summary, *(f"{x:,}" for x in (counts.tried, counts.told, counts.required, counts.falsely_told))]
+            [
+                name,
+                summary,
+                *(f"{x:,}" for x in (counts.tried, counts.reported, counts.required, counts.falsely_reported)),
+            ]
         )
-        for key in ("required", "told", "forbidden", "falsely_told", "misses"):
+        for key in ("required", "reported", "forbidden", "falsely_reported", "misses"):
             setattr(total, key, getattr(total, key) + getattr(counts, key))
         diagnoses += counts.tried
     return made, total, diagnoses
@@ -32,13 +36,13 @@ def rows() -> tuple[list[list[str]], Survey, int]:
 
 def markdown(made: list[list[str]], total: Survey, diagnoses: int) -> str:
     """Return the table as Markdown, with a sentence on the sums."""
-    head = ["predictor", "its fault", "diagnoses", "findings told", "of required", "forbidden told"]
+    head = ["predictor", "its fault", "diagnoses", "findings reported", "of required", "forbidden reported"]
     lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *made)]
-    told, false = total.told / total.required, total.falsely_told / total.forbidden
+    told, false = total.reported / total.required, total.falsely_reported / total.forbidden
     text = (
         f"{diagnoses:,} diagnoses ({len(SPECIMENS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, where a task "
-        f"has room for the fault): {total.told:,} of {total.required:,} required findings are told ({told:.1%}), and "
-        f"{total.falsely_told:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
+        f"has room for the fault): {total.reported:,} of {total.required:,} required findings reported ({told:.1%}), "
+        f"and {total.falsely_reported:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
     )
     missed = [f"- {miss}" for miss in total.misses]
     return "\n".join([text, "", *lines, *(["", "What went wrong:", "", *missed] if missed else [])])

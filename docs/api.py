@@ -20,15 +20,15 @@ def page() -> str:
         "",
     ]
     for name in assay.__all__:
-        parts += told(name, getattr(assay, name))
+        parts += entry(name, getattr(assay, name))
     return "\n".join(parts)
 
 
-def told(name: str, thing: Any) -> list[str]:
-    """Return what is told of a name: its home, signature, docstring and public methods."""
+def entry(name: str, thing: Any) -> list[str]:
+    """Return the section of a name: its home, signature, docstring and public methods."""
     home = assay._HOMES[name]
     if isinstance(thing, Registry):
-        listed = ", ".join(f"`{one}`" for one in thing)
+        listed = ", ".join(f"`{key}`" for key in thing)
         return [f"## {name}", "", f'In `{home}`. A registry: `{name}["name"]` gives one of {listed}.', ""]
     lines = [f"## {name}", "", f"In `{home}`.", "", "```python", f"{name}{signature(thing)}", "```", "", doc(thing), ""]
     if inspect.isclass(thing) and not issubclass(thing, Exception):

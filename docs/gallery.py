@@ -16,7 +16,7 @@ LONG = 300
 def samples(task: Task, count: int) -> list[np.ndarray]:
     """Return pictures of the first worlds of the task's first split."""
     worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
-    return [picture.image for picture in task.pictures(worlds)]
+    return [picture.image for picture in task.render_all(worlds)]
 
 
 def scaled(image: np.ndarray) -> Image.Image:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits, listed
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits, listing
 from assay.errors import AssayError, ConfigError, UnknownName, suggestion
 from assay.logic.formula import Var
 from assay.logic.parse import parse
@@ -121,5 +121,5 @@ def test_digits_share_one_encoder_and_bits_only_when_asked():
 
 
 def test_messages_list_a_few_of_many():
-    assert listed(range(3)) == "0, 1, 2" and listed(range(20)).endswith("11, ... (20 in all)")
+    assert listing(range(3)) == "0, 1, 2" and listing(range(20)).endswith("11, ... (20 in all)")
     assert suggestion("x", []) == "; there is none" and suggestion("zzz", ["a", "b"]) == "; there is: a, b"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from assay.config import Config, Settings, checked, from_pairs, load_yaml
+from assay.config import Config, Settings, from_pairs, load_yaml, validate
 from assay.errors import ConfigError
 
 
@@ -26,7 +26,7 @@ def test_a_file_gives_values_and_their_lines(tmp_path: Path) -> None:
     assert settings.values == {"masts": 2, "crew": ["Ann", "Bo"], "name": "Wayfarer"}
     assert settings.place("name") == "ship.yaml line 6: " and settings.place("crew") == "ship.yaml line 3: "
     assert settings.place("sails") == ""
-    assert checked(Ship, settings) == Ship(masts=2, crew=["Ann", "Bo"], name="Wayfarer")
+    assert validate(Ship, settings) == Ship(masts=2, crew=["Ann", "Bo"], name="Wayfarer")
 
 
 def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
@@ -49,18 +49,18 @@ def test_flags_need_a_key_and_a_value(pair: str) -> None:
 
 
 def test_flags_go_on_top_of_files(tmp_path: Path) -> None:
-    merged = load_yaml(written(tmp_path, "masts: 2\nname: Wayfarer")).merged(from_pairs(["masts=0"]))
+    merged = load_yaml(written(tmp_path, "masts: 2\nname: Wayfarer")).merge(from_pairs(["masts=0"]))
     assert merged.values == {"masts": 0, "name": "Wayfarer"}
     with pytest.raises(ConfigError, match=r"^--set: masts: Input should be .* 1 \(given: 0\)$"):
-        checked(Ship, merged)
+        validate(Ship, merged)
 
 
 def test_settings_can_be_renamed_and_chosen() -> None:
     settings = Settings({"n": 1, "k": 2}, {"n": "file line 1"})
-    assert settings.renamed({"n": "size"}) == Settings({"size": 1, "k": 2}, {"size": "file line 1"})
+    assert settings.rename_keys({"n": "size"}) == Settings({"size": 1, "k": 2}, {"size": "file line 1"})
     assert settings.without(["n"]).values == {"k": 2} and settings.only(["n", "x"]).values == {"n": 1}
     with pytest.raises(ConfigError, match="^file line 1: 'n' and 'k' mean the same; give one of them$"):
-        settings.renamed({"n": "k"})
+        settings.rename_keys({"n": "k"})
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_settings_can_be_renamed_and_chosen() -> None:
 )
 def test_files_that_do_not_fit_are_refused(text: str | bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
-        checked(Ship, load_yaml(written(tmp_path, text)))
+        validate(Ship, load_yaml(written(tmp_path, text)))
     assert "\n" not in str(caught.value)
 
 

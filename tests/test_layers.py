@@ -13,8 +13,8 @@ from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
-    "arrays", "errors", "files", "markdown", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
-    "families", "predictions", "metrics", "runs", "audit", "diagnosis", "report", "viewer", "models", "testing", "studies", "cli", "__main__",
+    "arrays", "errors", "files", "frames", "html", "markdown", "plots", "progress", "processes", "registry", "seeds", "config", "concepts", "logic", "counting", "worlds", "render", "tasks", "data",
+    "families", "predictions", "metrics", "runs", "auditing", "diagnosis", "reporting", "viewer", "models", "testing", "studies", "api", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -68,7 +68,7 @@ def test_nothing_but_its_registry_line_knows_a_family():
 def test_models_and_diagnosis_need_no_task():
     """Who trains or judges reads a dataset; only those who draw worlds ask the task that made it."""
     for path in FILES:
-        if room(path) in ("predictions", "metrics", "runs", "diagnosis", "report", "models"):
+        if room(path) in ("predictions", "metrics", "runs", "diagnosis", "reporting", "models"):
             asked = [
                 name
                 for name in imports(path)
@@ -111,5 +111,5 @@ def test_the_core_starts_without_the_heavy_parts():
 
 
 def test_diagnosing_needs_no_torch():
-    modules = loaded_by("import assay.diagnosis.runs, assay.report.write, assay.cli.main")
+    modules = loaded_by("import assay.diagnosis.runs, assay.reporting.write, assay.cli.main")
     assert "torch" not in modules

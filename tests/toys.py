@@ -14,7 +14,7 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
-from assay.render.picture import Box, Layout, Picture, Thing, boxes_of
+from assay.render.picture import Box, Layout, ObjectBox, Picture, boxes_of
 from assay.tasks.base import Column, Task
 from assay.worlds.world import Style, World
 
@@ -99,5 +99,5 @@ def written(task: Task, folder: Path, **sizes: int) -> Dataset:
     return Dataset.open(folder)
 
 
-EMPTY = Thing("two", Box(0, 0, 0, 0))
+EMPTY = ObjectBox("two", Box(0, 0, 0, 0))
 """The second box where the first one hides it."""

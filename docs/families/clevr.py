@@ -44,9 +44,9 @@ def two_of_each_label(**settings: Any) -> list[np.ndarray]:
 def alone(**values: str) -> np.ndarray:
     """Return a picture of one object in the middle."""
     task = Clevr(objects=1, rule="object1.material == 'metal'", width=160, height=120)
-    look = {"colour": "cyan", "shape": "cube", "material": "rubber", "size": "large", **values}
+    appearance = {"colour": "cyan", "shape": "cube", "material": "rubber", "size": "large", **values}
     still = {key: [0.0, 0.0, 0.0] for key in ("camera", "key", "fill", "back")}
-    codes = tuple(task.space.concept(f"object1.{name}").code(value) for name, value in look.items())
+    codes = tuple(task.space.concept(f"object1.{name}").code(value) for name, value in appearance.items())
     image = task.render(World(task.space, codes, {**still, "spots": [[0.0, 0.0, 25.0]]})).image
     return image[8:104, 30:130]
 
@@ -54,10 +54,10 @@ def alone(**values: str) -> np.ndarray:
 def counterfactuals() -> list[np.ndarray]:
     """Return a scene, and the same scene with one concept changed, then another."""
     task = Clevr(width=WIDTH, height=HEIGHT)
-    looks = ("red", "cube", "rubber", "large", "blue", "ring", "rubber", "small")
-    codes = tuple(concept.code(value) for concept, value in zip(task.space.concepts, looks, strict=True))
+    solids = ("red", "cube", "rubber", "large", "blue", "ring", "rubber", "small")
+    codes = tuple(concept.code(value) for concept, value in zip(task.space.concepts, solids, strict=True))
     world = World(task.space, codes, task.worlds_in(task.splits()[0], 4).worlds(np.arange(1))[0].style)
-    changed = [task.changed(world, {name: value}) for name, value in CHANGES.items()]
+    changed = [task.change_world(world, {name: value}) for name, value in CHANGES.items()]
     return [task.render(one).image for one in (world, *changed) if one is not None]
 
 

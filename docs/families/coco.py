@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from assay.families.coco.drawing.brush import Brush, Look
-from assay.families.coco.drawing.objects import DRAWINGS
-from assay.families.coco.scenery import KINDS, LOOKS
+from assay.families.coco.drawing.brush import Appearance, Brush
+from assay.families.coco.drawing.scene import DRAWINGS
+from assay.families.coco.scene_templates import OBJECT_KINDS, SCENE_KINDS
 from assay.render.canvas import Canvas
 from assay.seeds import rng_for
 from assay.tasks import TASKS
@@ -39,8 +39,11 @@ def classes() -> Image.Image:
         canvas = Canvas(232, 66, (226, 232, 226))
         rng = rng_for(0, "classes", place)
         for number in range(4):
-            tall = min(56.0, 52 / KINDS[name].aspect)
-            draw(Brush(canvas, 30 + 57 * number, 60, tall, bool(number % 2)), Look(*rng.random(2), (number + 0.5) / 4))
+            tall = min(56.0, 52 / OBJECT_KINDS[name].aspect)
+            draw(
+                Brush(canvas, 30 + 57 * number, 60, tall, bool(number % 2)),
+                Appearance(*rng.random(2), (number + 0.5) / 4),
+            )
         cells.append(canvas.image)
     return grid(cells, 3)
 
@@ -50,7 +53,7 @@ def scenes() -> Image.Image:
     task = TASKS["cocologic"](width=192, height=144)
     source = task.worlds_in(task.splits()[0], 0)
     worlds = source.worlds(np.arange(200))
-    firsts = [next(w for w in worlds if w.style[CONTENT]["scene"] == look and sum(w.codes) > 3) for look in LOOKS]
+    firsts = [next(w for w in worlds if w.style[CONTENT]["scene"] == kind and sum(w.codes) > 3) for kind in SCENE_KINDS]
     return grid([task.render(world).image for world in [*firsts, worlds[1]]], 4)
 
 
@@ -64,7 +67,7 @@ def steps() -> Image.Image:
 
 
 def _changed(task: object, world: World, change: dict[str, int]) -> World:
-    made = task.changed(world, change)  # type: ignore[attr-defined]
+    made = task.change_world(world, change)  # type: ignore[attr-defined]
     assert made is not None
     return made
 

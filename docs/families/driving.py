@@ -49,7 +49,7 @@ def main() -> None:
     worlds = task.worlds_in(splits["train"], 0).worlds(np.arange(40))
     day = next(one for one in worlds if one.style["day"] == "clear")
     empty = day.do({name: name == "clear" for name in task.space.names})
-    alone = [task.changed(empty, {name: True}) or empty for name in CONCEPTS if name != "clear"]
+    alone = [task.change_world(empty, {name: True}) or empty for name in CONCEPTS if name != "clear"]
     named = [name for name in CONCEPTS if name != "clear"]
     busy = task.worlds_in(splits["ood"], 0).worlds(np.arange(40))
     call = next(

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from assay.families.trains.changes import remove_roofs, swap_loads
-from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import train_scene
 from assay.families.trains.task import MichalskiTrains
 from assay.worlds.world import World
@@ -36,8 +36,8 @@ def of_cars(cars: list[dict[str, Any]], visualization: str, angle: float = -14.0
     """Return the picture of a train made of these cars, cut to where it stands."""
     from assay.render.engines import shoot
 
-    look = Look(visualization, "base", 4, 2 * WIDTH, 2 * WIDTH * 9 // 16)  # type: ignore[arg-type]
-    image = Image.fromarray(shoot(train_scene(cars, angle, look)).image)
+    appearance = TrainAppearance(visualization, "base", 4, 2 * WIDTH, 2 * WIDTH * 9 // 16)  # type: ignore[arg-type]
+    image = Image.fromarray(shoot(train_scene(cars, angle, appearance)).image)
     return image.crop((0, 30, 2 * WIDTH, 240))
 
 

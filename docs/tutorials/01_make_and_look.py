@@ -1,4 +1,4 @@
-"""Make a dataset, open it, and look at a world and its neighbour."""
+"""Make a dataset, open it, and look at a world and a counterfactual of it."""
 
 import tempfile
 from pathlib import Path
@@ -20,6 +20,6 @@ with tempfile.TemporaryDirectory() as folder:
 
     world = train.world(0)
     print(world.text)
-    changed = world.do(a=3)  # a counterfactual: the same hands, another digit
+    changed = world.do(a=3)  # a counterfactual: the same style, another digit
     assert task.render(world).image.shape == task.render(changed).image.shape == (28, 56)
     assert task.knowledge.labels_of(task.space.encode([changed.values]))[0, 0] == 3 + world["b"]

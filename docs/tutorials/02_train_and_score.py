@@ -17,10 +17,10 @@ with tempfile.TemporaryDirectory() as name:
     dataset = Dataset.open(folder / "data")
 
     for model in ("blackbox", "cbm"):
-        asked = Settings({"epochs": 12, "learning_rate": 0.01, "device": "cpu"})
-        train_run(Order(model, asked, seed=0), dataset, folder / model)
-        found = score(evidence_of(RunFolder(folder / model), dataset)["test"], ["label_accuracy", "concept_accuracy"])
-        # a black box says nothing of concepts: that score is not a number
-        print(model, {name: round(one.value, 2) for name, one in found.items()})
-        assert found["label_accuracy"].value > 0.9
-        assert found["concept_accuracy"].applies == (model == "cbm")
+        training = Settings({"epochs": 12, "learning_rate": 0.01, "device": "cpu"})
+        train_run(Order(model, training, seed=0), dataset, folder / model)
+        scores = score(evidence_of(RunFolder(folder / model), dataset)["test"], ["label_accuracy", "concept_accuracy"])
+        # a black box predicts no concepts: that score is not a number
+        print(model, {metric: round(result.value, 2) for metric, result in scores.items()})
+        assert scores["label_accuracy"].value > 0.9
+        assert scores["concept_accuracy"].applies == (model == "cbm")

@@ -1,4 +1,4 @@
-"""A reading of the digits that keeps every training sum, found by the diagnosis."""
+"""A reasoning shortcut: a wrong reading of the digits that keeps every training sum, found by the diagnosis."""
 
 import tempfile
 from pathlib import Path
@@ -12,12 +12,12 @@ with tempfile.TemporaryDirectory() as folder:
     dataset = Dataset.open(Path(folder) / "data")
     test, ood, train = (dataset.symbols(name) for name in ("test", "ood", "train"))
 
-    # training shows 0+6, 2+8, 4+6, 4+8 and odd pairs: with one added to 0, 2, 4 and taken from 6, 8, no sum changes
+    # training has 0+6, 2+8, 4+6, 4+8 and odd pairs: with one added to 0, 2, 4 and taken from 6, 8, no sum changes
     wrong = {"digit": {0: 1, 2: 3, 4: 5, 6: 5, 8: 7}}
     shortcut = {split.name: gather(split, given_reading(split, wrong)) for split in (test, ood)}
-    found = diagnose(shortcut, training=train.concepts)
-    print(found.text)
-    assert found.verdict == "shortcut" and found.agreement == 1.0
+    diagnosis = diagnose(shortcut, training=train.concepts)
+    print(diagnosis.text)
+    assert diagnosis.verdict == "shortcut" and diagnosis.agreement == 1.0
 
     truth = {split.name: gather(split, oracle(split)) for split in (test, ood)}
     assert diagnose(truth, training=train.concepts).verdict == "sound"

@@ -1,11 +1,11 @@
-"""Tell a model some concepts, the most uncertain first, and see what becomes of its labels."""
+"""Intervene on concepts, the most uncertain first, and measure the accuracy of the labels."""
 
 import tempfile
 from pathlib import Path
 
 from assay import Dataset, Recipe, make
 from assay.config import Settings
-from assay.diagnosis.interventions.intervene import Plan, intervene
+from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
 from assay.models.core.runs import Order, train_run
 
 with tempfile.TemporaryDirectory() as name:
@@ -14,12 +14,12 @@ with tempfile.TemporaryDirectory() as name:
     make(Recipe("mnlogic", settings, train=400), folder / "data")
     dataset = Dataset.open(folder / "data")
     # a model that is stopped too early: its concepts are not all right yet
-    asked = Settings({"epochs": 2, "learning_rate": 0.003, "device": "cpu", "head": "rule"})
-    model = train_run(Order("cbm", asked, seed=0), dataset, folder / "run")
+    training = Settings({"epochs": 2, "learning_rate": 0.003, "device": "cpu", "head": "rule"})
+    model = train_run(Order("cbm", training, seed=0), dataset, folder / "run")
 
-    study = intervene(Plan(policy="uncertainty", budget="0-4"), dataset, model.intervene)
-    for point in study.curve.points:
-        print(f"{point.budget:g} concepts told: label accuracy {point.accuracy:.2f}")
-    accuracies = [point.accuracy for point in study.curve.points]
-    assert accuracies[-1] == 1.0 >= accuracies[0]  # with all concepts told, the rule gives the label
-    assert study.control_changed == 0  # telling the model its own answers changes nothing
+    result = intervene(InterventionPlan(policy="uncertainty", budget="0-4"), dataset, model.intervene)
+    for point in result.curve.points:
+        print(f"{point.budget:g} concepts set: label accuracy {point.accuracy:.2f}")
+    accuracies = [point.accuracy for point in result.curve.points]
+    assert accuracies[-1] == 1.0 >= accuracies[0]  # with all concepts set, the rule gives the label
+    assert result.control_changed == 0  # setting the model's own predictions changes nothing

@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as name:
 
     model = Wrapped(Mine(), dataset.knowledge, dataset.layout, scores="probabilities")
     test = dataset["test"]
-    found = diagnose({"test": gather(test, model.predict(test))})
-    print(found.text)
-    assert found.verdict == "wrong rule"  # labels are wrong, though every concept is right
-    assert found.scores["test"]["concept_accuracy"].value == 1.0
+    diagnosis = diagnose({"test": gather(test, model.predict(test))})
+    print(diagnosis.text)
+    assert diagnosis.verdict == "wrong rule"  # labels are wrong, though every concept is right
+    assert diagnosis.scores["test"]["concept_accuracy"].value == 1.0

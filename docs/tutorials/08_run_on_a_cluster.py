@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from assay.config import Settings
-from assay.studies.local import LocalWorkers
+from assay.studies.local_workers import LocalWorkers
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import study_from
@@ -22,7 +22,7 @@ STUDY = {
 if __name__ == "__main__":  # workers are processes of their own, which read this file again
     address = os.environ.get("ASSAY_CLUSTER")  # "auto", or the address of a Ray cluster that shares the folder
     if address:
-        from assay.studies.cluster import RayWorkers
+        from assay.studies.ray_workers import RayWorkers
 
         workers = RayWorkers(address)
     else:
@@ -30,7 +30,9 @@ if __name__ == "__main__":  # workers are processes of their own, which read thi
     with tempfile.TemporaryDirectory() as folder:
         study = study_from(Settings(STUDY), Path(folder))
         page = run_study(study, print, workers=workers)
-        for place, one in summaries(read_records(study.output)).items():
-            if (place.split, place.metric) == ("test", "label_f1"):
-                print(f"{place.task} {place.model}: {one.mean:.2f} over {one.runs} seeds; the report is {page.name}")
-                assert one.runs == 2
+        for key, summary in summaries(read_records(study.output)).items():
+            if (key.split, key.metric) == ("test", "label_f1"):
+                print(
+                    f"{key.task} {key.model}: {summary.mean:.2f} over {summary.runs} seeds; the report is {page.name}"
+                )
+                assert summary.runs == 2

@@ -1,4 +1,4 @@
-"""At the boundary: a model that tells the clear cases apart, and what shows that it has not learned the rule."""
+"""At the boundary: a model that is right on clear cases, and how it shows that it has not learned the rule."""
 
 from assay import Knowledge, bits, diagnose
 from assay.logic.evaluate import evaluate
@@ -15,8 +15,8 @@ print("just misses:", [type.name for type in boundary.types])
 codes = rule.space.all_codes().repeat(20, axis=0)
 shortcut = evaluate(parse("bus or tram"), rule.space, codes).astype(int)[:, None]
 evidence = Evidence(rule, "test", rule.labels_of(codes), codes, shortcut, codes, (None,), (None,) * 4)
-found = diagnose({"test": evidence})
-for score in found.regions["test"]:
+diagnosis = diagnose({"test": evidence})
+for score in diagnosis.regions["test"]:
     print(f"{score.kind:8} {score.name:32} {score.accuracy:.2f}")
-print(next(reason for reason in found.reasons if "boundary" in reason))
-assert [score.accuracy for score in found.regions["test"]] == [1.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+print(next(reason for reason in diagnosis.reasons if "boundary" in reason))
+assert [score.accuracy for score in diagnosis.regions["test"]] == [1.0, 1.0, 0.0, 1.0, 0.0, 1.0]

@@ -24,7 +24,7 @@ ABSENT_NUMBER = -(2**31)
 
 @dataclass(frozen=True)
 class Concept:
-    """A name and a finite tuple of values; `counts` says that the values 0, 1, 2, ... count things in the world.
+    """A name and a finite tuple of values; with `counts` the values 0, 1, 2, ... are numbers of objects.
 
     `nothing` names the value that says that nothing is there, such as the empty square of a board.
 
@@ -74,7 +74,7 @@ class Concept:
 
     @cached_property
     def nothing_code(self) -> int:
-        """The code of the value that says that nothing is there, -1 if every value says that something is.
+        """The code of the value that means that nothing is there, -1 if there is no such value.
 
         It is the one declared, or else `absent`, or else false, or 0 of things that are counted.
 
@@ -82,22 +82,22 @@ class Concept:
         (0, 0)
         """
         usual: list[Value] = [ABSENT, *([False] if self.kind == "bool" else []), *([0] if self.counts else [])]
-        meant = usual if self.nothing is None else [self.nothing]
-        return next((self.codes[type(value), value] for value in meant if (type(value), value) in self.codes), -1)
+        candidates = usual if self.nothing is None else [self.nothing]
+        return next((self.codes[type(value), value] for value in candidates if (type(value), value) in self.codes), -1)
 
     @cached_property
     def codes(self) -> Mapping[tuple[type, Value], int]:
-        """The place of each value, told apart by type, since True == 1 in Python."""
+        """The code of each value, by type and value, since True == 1 in Python."""
         return {(type(value), value): code for code, value in enumerate(self.values)}
 
     def code(self, value: Value) -> int:
         """Return the place of `value`, taking 1 for True and 0 for False where the concept is boolean."""
         if self.kind == "bool" and value in (0, 1):
             value = bool(value)
-        found = self.codes.get((type(value), value))
-        if found is None:
-            raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listed(self.values)}")
-        return found
+        code = self.codes.get((type(value), value))
+        if code is None:
+            raise UnknownName(f"concept {self.name!r} has no value {value!r}; it has: {listing(self.values)}")
+        return code
 
 
 def _can_be_read(name: str) -> bool:
@@ -113,7 +113,7 @@ def kind_of_value(value: Value) -> Kind:
     return "int" if isinstance(value, int) else "symbol"
 
 
-def listed(values: Iterable[Value], most: int = 12) -> str:
+def listing(values: Iterable[Value], most: int = 12) -> str:
     """Write values for a message, the first few of many."""
     texts = [str(value) for value in values]
     return ", ".join(texts[:most]) + (f", ... ({len(texts)} in all)" if len(texts) > most else "")
@@ -169,10 +169,10 @@ class ConceptSpace:
 
     def _check_slots(self) -> None:
         for slot in self.slots:
-            held = [self.concept(name) for name in slot.concepts]
-            if not held:
+            concepts = [self.concept(name) for name in slot.concepts]
+            if not concepts:
                 raise ConfigError(f"slot {slot.name!r} has no attributes")
-            if len({concept.optional for concept in held}) > 1:
+            if len({concept.optional for concept in concepts}) > 1:
                 raise ConfigError(f"slot {slot.name!r}: either all attributes may be absent or none")
 
     def _check_encoders(self) -> None:
@@ -229,7 +229,7 @@ class ConceptSpace:
         """Return the codes of rows of values, one column a concept."""
         for row in rows:
             if missing := [name for name in self.names if name not in row]:
-                raise UnknownName(f"a row without the concept {missing[0]!r}; it has: {listed(row)}")
+                raise UnknownName(f"a row without the concept {missing[0]!r}; it has: {listing(row)}")
         codes = [[concept.code(row[concept.name]) for concept in self.concepts] for row in rows]
         return np.array(codes, dtype=np.int64).reshape(len(rows), len(self))
 

@@ -36,11 +36,11 @@ class Settings:
         """Return "file line 3: " for a key from a file, "--set: " for one from the command line, else nothing."""
         return f"{self.places[key]}: " if key in self.places else ""
 
-    def merged(self, other: "Settings") -> "Settings":
+    def merge(self, other: "Settings") -> "Settings":
         """Return these settings with the other's on top."""
         return Settings({**self.values, **other.values}, {**self.places, **other.places})
 
-    def renamed(self, names: Mapping[str, str]) -> "Settings":
+    def rename_keys(self, names: Mapping[str, str]) -> "Settings":
         """Return the settings with keys of another system under our names; giving both is an error."""
         for old, new in names.items():
             if old in self.values and new in self.values and old != new:
@@ -50,6 +50,15 @@ class Settings:
             {names.get(key, key): place for key, place in self.places.items()},
         )
 
+    def replace_words(self, words: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> "Settings":
+        """Return the settings with another system's words in ours; `words` gives by key and word the settings meant."""
+        ours = self
+        for key, meanings in words.items():
+            word = ours.values.get(key)
+            if isinstance(word, str) and word in meanings:
+                ours = ours.without({key}).merge(Settings(meanings[word]))
+        return ours
+
     def without(self, keys: Iterable[str]) -> "Settings":
         """Return the settings but for these keys."""
         dropped = set(keys)
@@ -57,8 +66,8 @@ class Settings:
 
     def only(self, keys: Iterable[str]) -> "Settings":
         """Return the settings of these keys."""
-        kept = set(keys)
-        return replace(self, values={key: value for key, value in self.values.items() if key in kept})
+        wanted = set(keys)
+        return replace(self, values={key: value for key, value in self.values.items() if key in wanted})
 
 
 def from_pairs(pairs: Iterable[str], flag: str = "--set") -> Settings:
@@ -109,18 +118,18 @@ def _places(tree: yaml.Node, name: str, above: str = "") -> Iterator[tuple[str, 
     inside = tree.value if isinstance(tree, yaml.MappingNode) else []
     if isinstance(tree, yaml.SequenceNode):
         inside = [(yaml.ScalarNode("", str(i), part.start_mark), part) for i, part in enumerate(tree.value)]
-    seen = set()
+    keys = set()
     for key, value in inside:
         line = f"{name} line {key.start_mark.line + 1}"
-        if str(key.value) in seen:
+        if str(key.value) in keys:
             raise ConfigError(f"{line}: {key.value!r} is given twice")
-        seen.add(str(key.value))
+        keys.add(str(key.value))
         yield f"{above}{key.value}", line
         if above.count(".") < DEPTH:
             yield from _places(value, name, f"{above}{key.value}.")
 
 
-def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+def describe_settings(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
     """Return each setting's default and the text written below it in the class."""
     texts: dict[str, str] = {}
     for kind in reversed(model.__mro__):
@@ -128,10 +137,10 @@ def documented(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
             texts.update(_field_texts(kind))
     return {
         name: {
-            "default": None if held.is_required() else held.get_default(call_default_factory=True),
+            "default": None if info.is_required() else info.get_default(call_default_factory=True),
             "help": texts.get(name, ""),
         }
-        for name, held in model.model_fields.items()
+        for name, info in model.model_fields.items()
     }
 
 
@@ -150,7 +159,17 @@ def _field_texts(kind: type) -> dict[str, str]:
     }
 
 
-def checked(model: type[M], settings: Settings) -> M:
+def check_names(names: list[str], known: Iterable[str], kind: str) -> list[str]:
+    """Return names if each is known and none occurs twice; for the validator of a field."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no {kind} named {name!r}{suggestion(name, known)}")
+    if not names or len(set(names)) < len(names):
+        raise ValueError("one or more different names")
+    return names
+
+
+def validate(model: type[M], settings: Settings) -> M:
     """Return the typed settings, or raise with the place, the key, the fault and a suggestion."""
     try:
         return model(**settings.values)
@@ -163,5 +182,5 @@ def checked(model: type[M], settings: Settings) -> M:
             known = set(model.model_fields)
             raise ConfigError(f"{place}unknown key {'.'.join(path)!r}{suggestion(key, known)}") from None
         message = str(fault["msg"]).removeprefix("Value error, ")
-        given = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
-        raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{given}") from None
+        value = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
+        raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{value}") from None

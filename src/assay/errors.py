@@ -1,11 +1,11 @@
-"""What can go wrong, each with one line that says what was asked, what there is, and what to do."""
+"""Errors, each with one line that says what was asked, what there is, and what to do."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class AssayError(Exception):
-    """Base of every error that is the caller's to mend; the command line prints it without a traceback."""
+    """Base of every error that the caller can fix; the command line prints it without a traceback."""
 
     exit_code = 2
 
@@ -23,7 +23,7 @@ class FormulaError(AssayError):
 
 
 class KnowledgeError(AssayError):
-    """A rule that cannot serve: one class only, or no world at all."""
+    """A rule that cannot be learned: it has one class only, or no world satisfies it."""
 
 
 class DataError(AssayError):
@@ -39,7 +39,7 @@ class TooLarge(AssayError):
 
 
 class NoSymbols(TooLarge):
-    """A reading that needs a formula, asked of a rule that is a program."""
+    """An analysis that needs a formula, requested for a rule that is a program."""
 
 
 class RunFailed(AssayError):

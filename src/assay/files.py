@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and folders that must be empty."""
 
 import os
 from contextlib import suppress
@@ -13,6 +13,17 @@ class RemoteFile(Protocol):
 
     def write(self, data: bytes) -> None:
         """Write the file."""
+
+
+def require_empty(folder: Path, make: bool = False) -> None:
+    """Refuse a path that is a file, or a folder that holds anything; make the folder if asked to."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot use folder {str(folder)!r}: {error.strerror}") from None
 
 
 def write_atomically(path: Path | RemoteFile, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Small pieces of HTML for notebooks: a table, a picture, text made safe."""
+"""Small pieces of text and HTML for notebooks: a table, a picture, text made safe and short."""
 
 import base64
 import html
@@ -29,3 +29,12 @@ def html_picture(png: bytes, height: int = 64) -> str:
 
 def _cell(cell: str) -> str:
     return cell if cell.startswith("<img ") else html.escape(cell)
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text that is no longer than this, with dots where something was left out.
+
+    >>> shorten("a, b, c, d", 8)
+    'a, b ...'
+    """
+    return text if len(text) <= most else text[: most - 4] + " ..."

@@ -1,10 +1,10 @@
 """Text that is safe inside Markdown."""
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Return a text as a cell of a Markdown table: on one line, with no sign taken for a table or for HTML.
 
-    >>> cell("a | b")
+    >>> escape_cell("a | b")
     'a \\\\| b'
     """
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

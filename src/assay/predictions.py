@@ -22,13 +22,14 @@ from assay.concepts import Value
 from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
+from assay.html import shorten
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 
 PROBABILITIES = "_probabilities"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What a model says of one label or concept: codes (-1 where it says nothing), and perhaps probabilities."""
 
@@ -40,8 +41,12 @@ class Answer:
         """Return the answer of a model that gives probabilities."""
         return cls(probabilities.argmax(axis=1), probabilities)
 
+    def __repr__(self) -> str:
+        kind = "codes" if self.probabilities is None else f"probabilities of {self.probabilities.shape[1]} values"
+        return f"Answer({len(self.codes):,} examples, {kind})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Predictions:
     """Answers for some examples of one split of one dataset, and a record of who gave them."""
 
@@ -57,31 +62,33 @@ class Predictions:
         columns: dict[str, pa.Array] = {"index": numbers(self.index)}
         for name, constant in (("split", self.split), ("fingerprint", self.fingerprint)):
             columns[name] = pa.DictionaryArray.from_arrays(np.zeros(len(self.index), np.int32), pa.array([constant]))
-        for key, values, answer in _named(knowledge, self.labels, self.concepts):
-            columns[key] = _valued(answer.codes, values)
+        for key, values, answer in _columns_of(knowledge, self.labels, self.concepts):
+            columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
-                columns[key + PROBABILITIES] = _listed(answer.probabilities)
+                columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
         table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         write_atomically(path, buffer.getvalue())
 
+    def __repr__(self) -> str:
+        concepts = shorten(", ".join(self.concepts), 80) or "none"
+        model = f"{self.about['model']}, " if "model" in self.about else ""
+        labels = shorten(", ".join(self.labels), 80)
+        said = f"labels {labels}; concepts {concepts}"
+        return f"Predictions({model}split {self.split}: {len(self.index):,} examples; {said})"
 
-def _named(
+
+def _columns_of(
     knowledge: Knowledge, labels: Mapping[str, Answer], concepts: Mapping[str, Answer]
 ) -> list[tuple[str, Sequence[Value], Answer]]:
-    found: list[tuple[str, Sequence[Value], Answer]] = []
-    found += [(LABEL + x.name, x.values, labels[x.name]) for x in knowledge.labels if x.name in labels]
-    found += [(CONCEPT + c.name, c.values, concepts[c.name]) for c in knowledge.space.concepts if c.name in concepts]
-    return found
+    columns: list[tuple[str, Sequence[Value], Answer]] = []
+    columns += [(LABEL + x.name, x.values, labels[x.name]) for x in knowledge.labels if x.name in labels]
+    columns += [(CONCEPT + c.name, c.values, concepts[c.name]) for c in knowledge.space.concepts if c.name in concepts]
+    return columns
 
 
-def _valued(codes: Codes, values: Sequence[Value]) -> pa.Array:
-    column = to_column(np.maximum(codes, 0), values)
-    return column if (codes >= 0).all() else pa.array(column.to_pylist(), column.type, mask=codes < 0)
-
-
-def _listed(probabilities: Array) -> pa.Array:
+def _to_lists(probabilities: Array) -> pa.Array:
     rows, width = probabilities.shape
     flat = pa.array(probabilities.astype(np.float32).ravel())
     return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)
@@ -133,11 +140,11 @@ def _refuse_unknown(table: pa.Table, knowledge: Knowledge, place: str) -> None:
 
 
 def _constant(table: pa.Table, column: str, path: Path) -> str:
-    found = table[column].unique().to_pylist()
-    if len(found) != 1 or not isinstance(found[0], str):
-        distinct = [str(value) for value in found[:3]]
+    texts = table[column].unique().to_pylist()
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        distinct = [str(value) for value in texts[:3]]
         raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct}")
-    return found[0]
+    return texts[0]
 
 
 def _index(table: pa.Table, path: Path) -> Array:
@@ -156,13 +163,13 @@ def _answers(
     answers = {}
     for name, values in named:
         key = prefix + name
-        spread = None
+        probabilities = None
         if key + PROBABILITIES in table.column_names:
-            spread = _probabilities(table[key + PROBABILITIES], len(values), f"{place}: {key + PROBABILITIES}")
+            probabilities = _probabilities(table[key + PROBABILITIES], len(values), f"{place}: {key + PROBABILITIES}")
         if key in table.column_names:
-            answers[name] = Answer(from_column(table[key], values, f"{place}: {key}"), spread)
-        elif spread is not None:
-            answers[name] = Answer.of(spread)
+            answers[name] = Answer(from_column(table[key], values, f"{place}: {key}"), probabilities)
+        elif probabilities is not None:
+            answers[name] = Answer.of(probabilities)
     return answers
 
 
@@ -172,11 +179,11 @@ def _probabilities(column: pa.ChunkedArray, width: int, what: str) -> Array:
         raise DataError(f"{what}: every row must list {width} probabilities, one for each value")
     chunks = [chunk.flatten().cast(pa.float64(), safe=False) for chunk in column.chunks]
     numbered = [np.frombuffer(c.buffers()[1], np.float64)[c.offset : c.offset + len(c)] for c in chunks]
-    spread = np.concatenate(numbered).reshape(len(column), width)
-    gaps = any(chunk.null_count for chunk in chunks) or not np.isfinite(spread).all()
-    if gaps or (spread < 0).any() or (np.abs(spread.sum(axis=1) - 1) > 1e-3).any():
+    probabilities = np.concatenate(numbered).reshape(len(column), width)
+    gaps = any(chunk.null_count for chunk in chunks) or not np.isfinite(probabilities).all()
+    if gaps or (probabilities < 0).any() or (np.abs(probabilities.sum(axis=1) - 1) > 1e-3).any():
         raise DataError(f"{what}: probabilities must be numbers from 0 to 1 that add up to 1 in each row")
-    return spread
+    return probabilities
 
 
 def _lists_numbers(kind: pa.DataType) -> bool:
@@ -193,7 +200,7 @@ def _about(table: pa.Table) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: bool = False) -> Predictions:
+def apply_constraints(predictions: Predictions, knowledge: Knowledge, labels_by_rule: bool = False) -> Predictions:
     """Return the predictions with the concepts of the most probable world that keeps every constraint.
 
     The probabilities stay those of the model. Labels stay too, or are those that the rule gives for the new concepts.
@@ -201,26 +208,26 @@ def constrained(predictions: Predictions, knowledge: Knowledge, labels_by_rule: 
     decoder = Decoder(knowledge)
     if not decoder.limits.names:
         raise DataError("the rule has no constraints, so every answer is possible: there is nothing to decode")
-    spreads = []
+    probabilities = []
     for name in knowledge.space.names:
         answer = predictions.concepts.get(name)
         if answer is None or answer.probabilities is None:
             raise DataError(
                 f"decoding needs the probabilities of every concept; add a column '{CONCEPT}{name}{PROBABILITIES}'"
             )
-        spreads.append(answer.probabilities)
-    found = decoder(spreads)
-    both = zip(knowledge.space.names, found.codes.T, spreads, strict=True)
-    concepts = {name: Answer(codes, spread) for name, codes, spread in both}
+        probabilities.append(answer.probabilities)
+    decoded = decoder(probabilities)
+    both = zip(knowledge.space.names, decoded.codes.T, probabilities, strict=True)
+    concepts = {name: Answer(codes, own) for name, codes, own in both}
     labels = dict(predictions.labels)
     if labels_by_rule:
-        given = np.full((len(found.codes), len(knowledge.labels)), -1)
-        given[found.found] = knowledge.labels_of(found.codes[found.found])
-        labels = {name: Answer(given[:, place]) for place, name in enumerate(knowledge.label_names)}
-    told = {
-        "changed": int((found.changed > 0).sum()),
-        "not_proven": int((~found.proven).sum()),
-        "not_found": int((~found.found).sum()),
+        codes_by_rule = np.full((len(decoded.codes), len(knowledge.labels)), -1)
+        codes_by_rule[decoded.solved] = knowledge.labels_of(decoded.codes[decoded.solved])
+        labels = {name: Answer(codes_by_rule[:, place]) for place, name in enumerate(knowledge.label_names)}
+    counts = {
+        "changed": int((decoded.changed > 0).sum()),
+        "not_proven": int((~decoded.proven).sum()),
+        "not_found": int((~decoded.solved).sum()),
         "labels_by_rule": labels_by_rule,
     }
-    return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": told})
+    return replace(predictions, labels=labels, concepts=concepts, about={**predictions.about, "decoded": counts})

@@ -1,4 +1,4 @@
-"""Other processes: programs of which nothing is left behind, and workers that leave Ctrl-C to who started them."""
+"""Subprocesses: programs that are killed with all they started, and workers for which Ctrl-C is blocked."""
 
 import os
 import signal
@@ -9,10 +9,10 @@ from typing import Any
 
 
 @contextmanager
-def started(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
+def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a program as `subprocess.Popen` does; in the end it and all that it started are killed, if they still run.
 
-    >>> with started(["sleep", "60"]) as program:
+    >>> with start_program(["sleep", "60"]) as program:
     ...     program.poll() is None
     True
     >>> program.returncode
@@ -27,10 +27,10 @@ def started(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
-    """Start workers that do not hear Ctrl-C: it is for this process, which tells them to stop.
+def block_interrupts() -> Iterator[None]:
+    """Block Ctrl-C while workers are started; they inherit the block, and this process stops them instead.
 
-    It is held back, not ignored, so that one that comes meanwhile is heard afterwards; workers inherit that it is held.
+    A signal that arrives meanwhile is delivered afterwards.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

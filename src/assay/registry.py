@@ -1,7 +1,7 @@
-"""Names to things: every task, model, metric and backbone is found here.
+"""Registries: tasks, models, metrics and backbones by name.
 
-A registry holds where a thing lives, not the thing, so that listing names imports nothing heavy. It can name a module
-that registers more when the registry is first asked, so that things may lie in a higher layer than their registry.
+A registry holds addresses instead of objects, so that listing names imports nothing heavy. It can name a module that
+registers more when the registry is first used, so that entries may live in a higher layer than their registry.
 """
 
 import importlib
@@ -30,7 +30,7 @@ class Entry:
 
 @dataclass
 class Registry:
-    """The things of one kind, by name; importing the module `filled_by` registers more of them."""
+    """The entries of one kind, by name; importing the module `filled_by` registers more of them."""
 
     kind: str
     filled_by: str | None = None
@@ -49,12 +49,12 @@ class Registry:
 
     def add(self, name: str, summary: str, target: Any) -> None:
         """Register `target`, an object or an address `module:attribute`, under `name`."""
-        self.put(Entry(name, summary, target))
+        self.add_entry(Entry(name, summary, target))
 
-    def put(self, entry: Entry) -> None:
+    def add_entry(self, entry: Entry) -> None:
         """Register an entry under its name, which must be free."""
-        held = self.registered.get(entry.name)
-        if held is not None and held.target is not entry.target and held.target != entry.target:
+        existing = self.registered.get(entry.name)
+        if existing is not None and existing.target is not entry.target and existing.target != entry.target:
             raise UnknownName(f"{self.kind} {entry.name!r} is registered twice; choose another name")
         self.registered[entry.name] = entry
 

@@ -1,7 +1,7 @@
-"""All randomness is born here, as a function of what it is for.
+"""The only place where random numbers come from, each a function of a seed and a purpose.
 
-`rng_for` gives the generator of one item; a `Deck` deals the items of a finite set in an order that is random,
-balanced, and can be asked for at any place without dealing what comes before.
+`rng_for` gives the generator of one item; a `Deck` permutes a finite set again and again, so that draws are random and
+balanced, with access to any position without computing those before it.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def fractions(words: Array) -> Array:
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 
-def mixed(words: Array) -> Array:
+def mix_words(words: Array) -> Array:
     """Scramble each 64-bit word (the finaliser of splitmix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -75,19 +75,19 @@ class Draws:
     def words(self, numbers: Array, count: int, turn: int = 0) -> Array:
         """Return a row of 64-bit words for each number; each turn gives other words."""
         start = np.uint64((self.key + turn * 0xD1B54A32D192ED03) % 2**64)
-        states = mixed(mixed(np.asarray(numbers).astype(np.uint64) * np.uint64(GOLDEN) + start))
+        states = mix_words(mix_words(np.asarray(numbers).astype(np.uint64) * np.uint64(GOLDEN) + start))
         steps = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-        return mixed(states[:, None] + steps)
+        return mix_words(states[:, None] + steps)
 
 
-def below(words: Array, bounds: Array | int) -> Array:
+def numbers_below(words: Array, bounds: Array | int) -> Array:
     """Return a whole number from 0 up to a bound for each word."""
     return ((words >> np.uint64(32)) * np.asarray(bounds).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Deck:
-    """An endless deal of `size` cards: every round deals each card once, each round in a fresh order.
+    """An endless sequence over `size` items: every round has each item once, each round in a new random order.
 
     >>> sorted(Deck(5, 0, "doc").deal(np.arange(5)).tolist())
     [0, 1, 2, 3, 4]
@@ -112,7 +112,7 @@ class Deck:
         rounds, places = np.divmod(np.asarray(places, dtype=np.int64), self.size)
         if self.size <= SMALL_DECK:
             return self._deal_small(rounds, places)
-        keys = mixed(rounds.astype(np.uint64) + np.uint64(self.key))
+        keys = mix_words(rounds.astype(np.uint64) + np.uint64(self.key))
         return self._walk(places, keys, inverse=False)
 
     def place(self, cards: Array) -> Array:
@@ -124,13 +124,13 @@ class Deck:
             order = self._orders(np.zeros(1, dtype=np.int64))[0]
             places: Array = np.argsort(order)[cards]
             return places
-        keys = mixed(np.zeros(len(cards), dtype=np.uint64) + np.uint64(self.key))
+        keys = mix_words(np.zeros(len(cards), dtype=np.uint64) + np.uint64(self.key))
         return self._walk(cards, keys, inverse=True)
 
     def _orders(self, rounds: Array) -> Array:
-        keys = mixed(rounds.astype(np.uint64) + np.uint64(self.key))
+        keys = mix_words(rounds.astype(np.uint64) + np.uint64(self.key))
         cards = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-        return np.argsort(mixed(keys[:, None] ^ cards[None, :]), axis=1, kind="stable")
+        return np.argsort(mix_words(keys[:, None] ^ cards[None, :]), axis=1, kind="stable")
 
     def _deal_small(self, rounds: Array, places: Array) -> Array:
         distinct, which = np.unique(rounds, return_inverse=True)
@@ -169,8 +169,8 @@ def _feistel(words: Array, keys: Array, half: np.uint64, inverse: bool) -> Array
     for number in reversed(numbers) if inverse else numbers:
         salt = np.uint64(number * 0xD1B54A32D192ED03 % 2**64)
         if inverse:
-            left, right = right ^ (mixed(left ^ keys ^ salt) & mask), left
+            left, right = right ^ (mix_words(left ^ keys ^ salt) & mask), left
         else:
-            left, right = right, left ^ (mixed(right ^ keys ^ salt) & mask)
+            left, right = right, left ^ (mix_words(right ^ keys ^ salt) & mask)
     result: Array = (left << half) | right
     return result

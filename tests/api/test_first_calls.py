@@ -80,7 +80,9 @@ WORKS: dict[str, Callable[..., Any]] = {
     "predictions from a data frame": lambda ds, run, to: ds["test"].predictions(
         pd.DataFrame({"label_y": ds["test"].to_pandas()["label_y"]})
     ),
-    "assay.diagnose(ds, predictions)": lambda ds, run, to: assay.diagnose(ds, ds["test"].predictions(ds["test"].labels)),
+    "assay.diagnose(ds, predictions)": lambda ds, run, to: assay.diagnose(
+        ds, ds["test"].predictions(ds["test"].labels)
+    ),
     "assay.diagnose(ds, run)": lambda ds, run, to: assay.diagnose(ds, run),
     "assay.diagnose(run)": lambda ds, run, to: assay.diagnose(run),
     "assay.diagnose(ds, function)": lambda ds, run, to: assay.diagnose(ds, labels_of),
@@ -100,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a misspelt setting": (lambda ds, run, to: assay.make("mnlogic", kk=3), "unknown key 'kk'"),
     "a folder that is not there": (lambda ds, run, to: assay.load(to / "nowhere"), "no dataset folder"),
     "a split that is not there": (lambda ds, run, to: ds["tests"], "no split named 'tests'; did you mean 'test'?"),
-    "a column by name": (lambda ds, run, to: ds["train"]["label_y"], "to_pandas() has all columns"),
+    "a column by name": (lambda ds, run, to: ds["train"]["label_y"], "to_pandas() has all columns by name"),
     "a misspelt model": (lambda ds, run, to: assay.train("dlp", ds), "no model named 'dlp'; did you mean 'dpl'?"),
     "predictions without a dataset": (
         lambda ds, run, to: assay.diagnose(ds["test"].predictions(ds["test"].labels)),

@@ -17,5 +17,5 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     small = code.replace("n=4000", "n=64").replace("epochs=12", "epochs=1")
     assert small != code
     names: dict[str, object] = {}
-    exec(compile(small, "README.md", "exec"), names)  # noqa: S102 - it is ours
+    exec(compile(small, "README.md", "exec"), names)
     assert (tmp_path / "out" / "report.html").exists()

@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.audit.audit import Audit, audit
-from assay.audit.examined import Examined, examined
-from assay.audit.imported import open_imported
+from assay.auditing.audit import Audit, audit
+from assay.auditing.audited import AuditedDataset, audited_dataset
+from assay.auditing.imported import open_imported
 from assay.concepts import bits
 from assay.data.dataset import Dataset
 from assay.data.manifest import fingerprint, to_json
 from assay.logic.knowledge import Knowledge
 from assay.registry import Entry
 from assay.render.picture import Layout, Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.tasks.base import Column, Task
@@ -36,14 +36,14 @@ SIZES = {"train": 240, "valid": 60, "test": 200, "hard": 40}
 Row = dict[str, Any]
 
 
-def failed(data: Examined) -> set[str]:
+def failed(data: AuditedDataset) -> set[str]:
     """Return the names of the checks that fail."""
     return {finding.check for finding in audit(data).failed}
 
 
-def finding(data: Examined, check: str) -> tuple[str, str]:
+def finding(data: AuditedDataset, check: str) -> tuple[str, str]:
     """Return the outcome of one check, and its text."""
-    (found,) = audit(data, [check]).findings
+    (found,) = audit(data, [check]).results
     return found.status, found.text
 
 
@@ -104,9 +104,9 @@ def made(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int
     return write(folder, task.name, splits={**SIZES, **sizes})
 
 
-def examined_task(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int) -> Examined:
+def examined_task(task: type[Task], folder: Path, patch: pytest.MonkeyPatch, **sizes: int) -> AuditedDataset:
     """Return the data of a task, ready for the audit."""
-    return examined(made(task, folder, patch, **sizes))
+    return audited_dataset(made(task, folder, patch, **sizes))
 
 
 def rewritten(
@@ -166,7 +166,7 @@ def folder_of(
     (folder / "pictures").mkdir(parents=True)
     for number, row in enumerate(table):
         if draw is not None:
-            (folder / row["file"]).write_bytes(png(draw(row, number)))
+            (folder / row["file"]).write_bytes(encode_png(draw(row, number)))
     if draw is None:
         table = [{key: value for key, value in row.items() if key != "file"} for row in table]
     with (folder / "concepts.csv").open("w", newline="") as handle:

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.examined import examined
-from assay.audit.imported import open_imported
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
+from assay.auditing.imported import open_imported
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
 from assay.seeds import rng_for
@@ -28,8 +28,8 @@ def squares(tmp_path_factory, patch):
 
 
 def test_nothing_is_wrong_with_good_data(squares, tmp_path):
-    for data in (examined(squares), open_imported(folder_of(tmp_path / "folder", rows()))):
-        found = {one.check: one.status for one in audit(data).findings}
+    for data in (audited_dataset(squares), open_imported(folder_of(tmp_path / "folder", rows()))):
+        found = {one.check: one.status for one in audit(data).results}
         assert set(found.values()) <= {"pass", "skip"}, found
     assert found["texts"] == found["sources"] == found["nuisances"] == "pass" and found["visible"] == "skip"
 
@@ -42,7 +42,7 @@ def test_splits_of_one_class(squares, tmp_path):
         true = table["label_y"].to_numpy(zero_copy_only=False)
         return table.take(pa.array(np.flatnonzero(true)))
 
-    data = examined(rewritten(squares, tmp_path / "data", "test", positives))
+    data = audited_dataset(rewritten(squares, tmp_path / "data", "test", positives))
     assert failed(data) == {"classes"}
     assert "test: 'y' is always True" in finding(data, "classes")[1]
 
@@ -94,7 +94,7 @@ def test_worlds_outside_what_their_split_says(swapped, tmp_path):
 
 
 def test_worlds_outside_what_a_split_of_ours_says(squares, tmp_path):
-    data = examined(rewritten(squares, tmp_path / "data", "test", lambda table: table, where="a or b"))
+    data = audited_dataset(rewritten(squares, tmp_path / "data", "test", lambda table: table, where="a or b"))
     assert failed(data) == {"splits"}
     assert "such as a=False b=False" in finding(data, "splits")[1]
 
@@ -143,7 +143,7 @@ def test_a_concept_that_is_never_drawn(tmp_path, patch):
     data = examined_task(Kneeless, tmp_path / "data", patch, train=400, test=400, valid=0, hard=0)
     assert failed(data) == {"visible"}
     assert "changing d alters nothing that is shown" in finding(data, "visible")[1]
-    (ceilings,) = audit(data, ["ceilings"]).findings
+    (ceilings,) = audit(data, ["ceilings"]).results
     # half of the worlds are true; of the visible combinations, those with neither a nor b are false for certain
     codes, labels = data.parts["test"].concepts, data.parts["test"].labels[:, 0]
     either = codes[:, :2].any(axis=1)
@@ -184,7 +184,7 @@ def test_labels_that_are_drawn_pass(tmp_path, patch):
     assert failed(data) == set()
     split = data.splits["test"]
     assert (split.labels != split.knowledge.labels_of(split.concepts)).any()  # so the check has something to forgive
-    (ceilings,) = audit(data, ["ceilings"]).findings
+    (ceilings,) = audit(data, ["ceilings"]).results
     assert 0.6 < ceilings.numbers["concepts"] < 0.95
 
 
@@ -194,7 +194,7 @@ def test_labels_that_luck_does_not_give(tmp_path, patch):
         return table.set_column(table.column_names.index("label_y"), "label_y", flipped)
 
     made_well = made(Chancy, tmp_path / "data", patch)
-    assert finding(examined(rewritten(made_well, tmp_path / "flipped", "valid", flip)), "labels")[0] == "fail"
+    assert finding(audited_dataset(rewritten(made_well, tmp_path / "flipped", "valid", flip)), "labels")[0] == "fail"
 
 
 def test_robots_in_train_and_test(tmp_path):
@@ -209,7 +209,7 @@ def test_robots_in_train_and_test(tmp_path):
 
 
 def test_a_claim_of_ours_that_is_false(squares, tmp_path):
-    data = examined(rewritten(squares, tmp_path / "data", "test", lambda table: table, disjoint_from=["train"]))
+    data = audited_dataset(rewritten(squares, tmp_path / "data", "test", lambda table: table, disjoint_from=["train"]))
     assert failed(data) == {"disjoint"} and "test and train share 16 worlds" in finding(data, "disjoint")[1]
 
 
@@ -232,7 +232,7 @@ def test_labels_of_ours_that_the_rule_does_not_give(squares, tmp_path):
         labels = table["label_y"].to_pylist()
         return table.set_column(table.column_names.index("label_y"), "label_y", pa.array([not labels[0], *labels[1:]]))
 
-    data = examined(rewritten(squares, tmp_path / "data", "valid", flip))
+    data = audited_dataset(rewritten(squares, tmp_path / "data", "valid", flip))
     assert failed(data) == {"labels"} and "valid: 1 of 60 labels 'y', first at row 0" in finding(data, "labels")[1]
 
 
@@ -251,7 +251,7 @@ def test_a_layout_that_tells_the_label(tmp_path, patch):
     data = examined_task(Printed, tmp_path / "data", patch)
     assert failed(data) == {"nuisances"}
     text = finding(data, "nuisances")[1]
-    assert "'y' is told with balanced accuracy 0.9" in text and "printed." in text
+    assert "'y' is predicted with balanced accuracy 0.9" in text and "printed." in text
 
 
 def test_a_layout_that_tells_the_label_in_a_folder(tmp_path):

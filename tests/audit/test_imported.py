@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.audit.audit import CHECKS, audit
-from assay.audit.imported import is_imported, open_imported
+from assay.auditing.audit import CHECKS, audit
+from assay.auditing.imported import is_imported, open_imported
 from assay.errors import AssayError, UnknownName
 from tests.audit.planted import RULE, audited, finding, folder_of, rows
 
@@ -55,7 +55,7 @@ def test_numbers_words_and_truths(tmp_path):
 
 
 def test_without_a_rule_what_needs_one_is_left_out(tmp_path):
-    found = {one.check: one for one in audited(folder_of(tmp_path / "folder", rows(), rule=None)).findings}
+    found = {one.check: one for one in audited(folder_of(tmp_path / "folder", rows(), rule=None)).results}
     assert found["labels"].status == found["visible"].status == "skip" and "no rule" in found["labels"].text
     assert [one.check for one in found.values() if one.status == "fail"] == [] and list(found) == list(CHECKS)
 

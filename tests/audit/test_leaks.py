@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.examined import examined
-from assay.audit.imported import open_imported
-from assay.audit.nuisance import measured
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
+from assay.auditing.imported import open_imported
+from assay.auditing.nuisance import measured_nuisances
 from assay.render.picture import Picture
 from assay.seeds import rng_for
 from tests.audit.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
@@ -93,8 +93,8 @@ def test_a_faint_tale_of_the_pictures_is_noted(tmp_path):
 
 def test_nothing_is_left_of_colours_that_the_concepts_explain(made):
     """The mean colour of three pixels is a sum over concepts; the error of rounding must not spell them out."""
-    data = examined(made("mnlogic", k=3, pixels=True, prop_in_distribution=1.0, splits={**SIZES, "valid": 0}))
-    found = measured(data.parts["train"], data)
+    data = audited_dataset(made("mnlogic", k=3, pixels=True, prop_in_distribution=1.0, splits={**SIZES, "valid": 0}))
+    found = measured_nuisances(data.parts["train"], data)
     assert found.names == ("file size", "colour 0") and not found.only(["colour 0"]).any()
     assert "duplicates" in failed(data)  # there are but eight pictures
 
@@ -140,7 +140,7 @@ def test_more_than_one_label_is_told(tmp_path):
         row["nuisance_font"] = str(row["label_y"])
     data = open_imported(folder_of(tmp_path / "folder", table, "labels: {y: a ^ b, z: c}\n", draw=None))
     text = finding(data, "nuisances")[1]
-    assert "'y' is told" in text and "'z' is told" in text
+    assert "'y' is predicted" in text and "'z' is predicted" in text
 
 
 def test_without_a_test_split_of_some_size_nothing_is_learned(tmp_path):
@@ -211,7 +211,7 @@ def test_ceilings_without_a_rule(tmp_path):
     table, rng = rows(4200), rng_for(0, "luck")
     for row in table:
         row["label_y"] = bool(rng.random() < (0.75 if row["concept_c"] else 0.5))
-    (found,) = audit(open_imported(folder_of(tmp_path / "folder", table, None, draw=None)), ["ceilings"]).findings
+    (found,) = audit(open_imported(folder_of(tmp_path / "folder", table, None, draw=None)), ["ceilings"]).results
     assert found.numbers["concepts"] == pytest.approx(0.625, abs=0.03)
     assert found.numbers["majority"] == pytest.approx(0.625, abs=0.03)
     assert found.numbers["nuisances"] == pytest.approx(0.5, abs=0.06)
@@ -219,5 +219,5 @@ def test_ceilings_without_a_rule(tmp_path):
 
 def test_the_rule_is_a_ceiling_where_no_world_occurs_twice(made):
     data = made("mnlogic", k=24, pixels=True, splits={"train": 20, "valid": 10, "test": 20, "ood": 0, "hard": 0})
-    (found,) = audit(examined(data), ["ceilings"]).findings
+    (found,) = audit(audited_dataset(data), ["ceilings"]).results
     assert found.numbers["concepts"] == found.numbers["visible concepts"] == 1.0

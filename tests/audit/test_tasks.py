@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.audit.audit import audit
-from assay.audit.examined import examined
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
 from assay.tasks import TASKS
 from tests.conftest import write
 from tests.quick import COUSINS, tasks
@@ -28,8 +28,8 @@ def sizes(name):
 
 
 def checked(folder, name, **settings):
-    found = audit(examined(write(folder, name, **settings)))
-    return {finding.check: finding for finding in found.findings}
+    found = audit(audited_dataset(write(folder, name, **settings)))
+    return {finding.check: finding for finding in found.results}
 
 
 @pytest.mark.parametrize("name", tasks(COUSINS | SLOW))

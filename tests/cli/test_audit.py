@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assay.audit.audit import CHECKS
+from assay.auditing.audit import CHECKS
 from assay.data.dataset import Dataset
 from tests.audit.planted import folder_of, rows
 from tests.conftest import write

@@ -10,7 +10,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe
-from assay.predictions import constrained, read_predictions
+from assay.predictions import apply_constraints, read_predictions
 from assay.seeds import rng_for
 
 
@@ -79,7 +79,9 @@ def test_what_cannot_be_decoded_is_refused(assay, boards, data, run, tmp_path):
 
 
 def test_decoding_twice_changes_nothing_more(boards, tmp_path):
-    once = constrained(read_predictions(guessed(boards, tmp_path / "p.parquet"), boards.knowledge), boards.knowledge)
-    again = constrained(once, boards.knowledge)
+    once = apply_constraints(
+        read_predictions(guessed(boards, tmp_path / "p.parquet"), boards.knowledge), boards.knowledge
+    )
+    again = apply_constraints(once, boards.knowledge)
     for name, answer in once.concepts.items():
         assert (again.concepts[name].codes == answer.codes).all()

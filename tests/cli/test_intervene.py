@@ -36,7 +36,7 @@ def predictions(data, path, soft=True, split="test", **about):
 
 def test_a_run_and_its_control(assay, run, data):
     told = assay("intervene", run, data.folder, "--budget", "0-1,max", "--policy", "fixed")
-    assert told.status == 0 and "control: the model's own answers change 0.0 % of the labels" in told.err
+    assert told.status == 0 and "control: the model's own predictions change 0.0 % of the labels" in told.err
     assert [line.split()[0] for line in told.out.splitlines()[2:]] == ["0", "1", "max"]
     assert assay("intervene", run).status == 0  # the run knows its data
 
@@ -66,7 +66,7 @@ def test_several_runs_are_averaged_and_written_down(assay, runs, data, tmp_path)
     curve = (tmp_path / "out" / "curve.svg").read_text()
     assert "<polygon" in curve and "lowest to the highest of 2 runs" in curve  # the band
     page = (tmp_path / "out" / "interventions.html").read_text()
-    assert page.count("<svg") == 3 and "they must change none" in page
+    assert page.count("<svg") == 3 and "it must change none" in page
 
 
 def test_manipulation_draws_worlds_again(assay, run, data):

@@ -62,7 +62,7 @@ def test_leakage_twice_is_the_same(assay: Assay, data: Dataset, bottleneck: Path
     told = assay("leakage", bottleneck, data.folder).out
     assert "CTL" in told and "survival" in told
     file = bottleneck / "predictions" / "test.parquet"
-    assert "bypass left out: a predictions file is no model" in assay("leakage", file, data.folder).err
+    assert "bypass left out: a predictions file has no model" in assay("leakage", file, data.folder).err
 
 
 def test_leakage_needs_no_torch_but_says_what_is_left_out(program: Assay, data: Dataset, bottleneck: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
-from assay.counting import full
+from assay.counting import counterexample_guided
 from assay.counting.count import count_readings
 from assay.errors import ConfigError, KnowledgeError, TooLarge
 from assay.logic.knowledge import Constraint, Knowledge
@@ -60,8 +60,8 @@ def test_two_equations_have_one_reading():
 
 
 def test_supervision_where_worlds_are_too_many_to_list():
-    found = count_readings(driving(), "per-concept", shown={"follow": [True]})
-    assert found.total == 2 and found.shown == ("follow True",)
+    found = count_readings(driving(), "per-concept", supervised={"follow": [True]})
+    assert found.total == 2 and found.supervised == ("follow True",)
 
 
 def test_concepts_that_no_label_asks_for_may_be_read_in_any_way():
@@ -69,13 +69,13 @@ def test_concepts_that_no_label_asks_for_may_be_read_in_any_way():
     knowledge = Knowledge.of(space, {"y": f"xor({', '.join(names(14))})"})
     assert count_readings(knowledge, "per-concept", seconds=0).high >= 2**13 * 10**10
     shown = dict.fromkeys(names(12))
-    assert count_readings(knowledge, "per-concept", shown=shown).total == 2 * 10**10
+    assert count_readings(knowledge, "per-concept", supervised=shown).total == 2 * 10**10
 
 
 def test_proofs_agree_with_brute_force(monkeypatch):
     """A sample of two worlds, so that entries are missing from it and worlds refute; rules with quantifiers too."""
-    monkeypatch.setattr(full, "FEW", -1)
-    monkeypatch.setattr(full, "SAMPLE", 2)
+    monkeypatch.setattr(counterexample_guided, "FEW", -1)
+    monkeypatch.setattr(counterexample_guided, "SAMPLE", 2)
     for seed in range(60):
         family, make = KINDS[seed % 3]
         task = random_task(seed, make, family)
@@ -91,7 +91,7 @@ def test_proofs_ask_possible_worlds_only(family, monkeypatch):
     knowledge = Knowledge.of(space, {"y": "a + b == 2"}, [Constraint("less", parse("a < b"))])
     expected = brute.readings(space, lambda world: sum(world) == 2, [(0, 1), (0, 2), (1, 2)], family)
     listed = count_readings(knowledge, family)
-    monkeypatch.setattr(full, "FEW", -1)
+    monkeypatch.setattr(counterexample_guided, "FEW", -1)
     assert count_readings(knowledge, family).total == listed.total == len(expected) > 1
 
 

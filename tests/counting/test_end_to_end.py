@@ -237,10 +237,10 @@ def test_readings_can_be_asked_for_and_shown():
     for number, (_, share) in enumerate(found.identifiability()):
         assert share == np.mean([reading[number] == found.problem.truth[number] for reading in readings])
     assert set(found.sample(rng_for(0), 50)) <= set(readings)
-    assert [(step.shown, step.left) for step in found.plan()] == [("digit 0", 6), ("digit 1", 1)]
+    assert [(step.supervised, step.left) for step in found.plan()] == [("digit 0", 6), ("digit 1", 1)]
     assert found.plan_examples()[-1].left == 1 and len(found.least_to_show()) == 2
-    assert found.added(np.array([[0, 1]])).total == 1
-    assert count_readings(SUM, support=both(EVENODD), shown={"a": [0, 1]}).total == 1
+    assert found.add_worlds(np.array([[0, 1]])).total == 1
+    assert count_readings(SUM, support=both(EVENODD), supervised={"a": [0, 1]}).total == 1
     assert found.text(found.problem.truth) == "reads everything right"
 
 
@@ -269,7 +269,7 @@ def test_the_command_counts(tmp_path):
     )
     (tmp_path / "and3.cnf").write_text("c three\np cnf 3 3\n1 0\n2 0\n3 0\n")
     assert json.loads(run(str(tmp_path / "and3.cnf"), "--family", "block", "--json").stdout)["total"] == 6
-    assert "show next: digit 0 (6 left), then digit 1 (1 left)" in run("mnadd-evenodd").stdout
+    assert "supervise next: digit 0 (6 left), then digit 1 (1 left)" in run("mnadd-evenodd").stdout
 
 
 @pytest.mark.parametrize(

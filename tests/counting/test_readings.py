@@ -78,7 +78,7 @@ def test_each_step_of_a_plan_leaves_what_a_fresh_count_finds():
         entries = {entry.text: entry for entry in readings.problem.entries}
         shown, left = set(), readings.total
         for step in readings.plan():
-            shown.add((entries[step.shown].owner, entries[step.shown].truth))
+            shown.add((entries[step.supervised].owner, entries[step.supervised].truth))
             fresh = Readings(Problem(task.knowledge, family, task.codes, frozenset(shown)))
             assert step.left == fresh.total < left
             left = step.left
@@ -116,30 +116,30 @@ def test_supervision_by_concept_and_by_value():
             left = [one for one in expected if all(one[key] == right[key] for key in keys)]
             found = count_readings(task.knowledge, family, task.codes, {name: None if value is None else [value]})
             assert found.total == len(left)
-            assert len(found.shown) == len(keys)
+            assert len(found.supervised) == len(keys)
 
 
 def test_known_counts_with_supervision():
     pairs = both_ways(EVENODD)
-    assert count_readings(addition(), support=pairs, shown={"a": [0]}).total == 6
-    assert count_readings(addition(), support=pairs, shown={"a": [0, 1]}).total == 1
-    assert count_readings(xor(4), "per-concept", shown={"x0": None, "x1": [0]}).total == 2
+    assert count_readings(addition(), support=pairs, supervised={"a": [0]}).total == 6
+    assert count_readings(addition(), support=pairs, supervised={"a": [0, 1]}).total == 1
+    assert count_readings(xor(4), "per-concept", supervised={"x0": None, "x1": [0]}).total == 2
 
 
 def test_supervision_that_cannot_be():
     with pytest.raises(UnknownName, match="no concept named 'q'"):
-        count_readings(addition(), shown={"q": None})
+        count_readings(addition(), supervised={"q": None})
     with pytest.raises(UnknownName, match="has no value 12"):
-        count_readings(addition(), shown={"a": [12]})
+        count_readings(addition(), supervised={"a": [12]})
     with pytest.raises(ConfigError, match="'block' takes no supervision"):
-        count_readings(xor(3), "block", shown={"x0": None})
+        count_readings(xor(3), "block", supervised={"x0": None})
 
 
 def test_further_examples_count_as_from_the_start():
     pairs = both_ways(EVENODD)
     few = count_readings(addition(), support=pairs[:10]).readings
-    assert few.added(pairs[10:]).total == count_readings(addition(), support=pairs).total == 36
-    assert few.added(pairs[:3]).total == few.total
+    assert few.add_worlds(pairs[10:]).total == count_readings(addition(), support=pairs).total == 36
+    assert few.add_worlds(pairs[:3]).total == few.total
 
 
 def test_a_reading_in_words():

@@ -8,19 +8,19 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from assay.audit.examined import examined
-from assay.audit.symbols import labels as labels_check
+from assay.auditing.audited import audited_dataset
+from assay.auditing.symbols import labels as labels_check
 from assay.concepts import bits
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.concept_sets import machine_knowledge
 from assay.data.dataset import Dataset
+from assay.data.machine_scores import read_scores
 from assay.data.make import make
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
-from assay.data.scores import read_scores
 from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 
@@ -28,7 +28,7 @@ SIZES = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
 
 
 def annotated(dataset: Dataset, folder: Path, machine: Any = None, **settings: Any) -> Dataset:
-    annotate(dataset, checked(Annotation, Settings(settings)), folder, machine)
+    annotate(dataset, validate(Annotation, Settings(settings)), folder, machine)
     return Dataset.open(folder)
 
 
@@ -105,7 +105,7 @@ def test_dropped_concepts_leave_the_label_to_chance(mnlogic: Dataset, tmp_path: 
     for name in new.split_names:
         assert (new[name].labels == mnlogic[name].labels).all() and new[name].pngs == mnlogic[name].pngs
         assert (new[name].concepts == mnlogic[name].concepts[:, :2]).all()
-    assert labels_check(examined(new)).status == "pass"
+    assert labels_check(audited_dataset(new)).status == "pass"
     rows = np.concatenate([new[name].concepts for name in new.split_names])
     labels = np.concatenate([new[name].labels[:, 0] for name in new.split_names])
     for pattern in np.unique(rows, axis=0):

@@ -15,7 +15,7 @@ from PIL import Image
 from assay.data.columns import numbers
 from assay.data.dataset import Dataset, decode
 from assay.errors import DataError
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.tasks.base import Column
 from assay.testing import check_task, require
 from assay.worlds.world import LUCK
@@ -68,7 +68,7 @@ def test_boxes_are_of_any_number_and_can_be_empty(shelf: Dataset) -> None:
     assert hidden and all(data.things[row][1] == EMPTY for row in hidden)
     for row, things in enumerate(data.things):
         for number, thing in enumerate(things, start=1):
-            inside = thing.box.cut(data.instances[row])
+            inside = thing.box.crop(data.instances[row])
             assert (inside == number).all() and inside.size == (data.instances[row] == number).sum()
 
 
@@ -81,11 +81,11 @@ def test_depth_keeps_sixteen_bits(shelf: Dataset) -> None:
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (28, 28)])
 def test_sixteen_bits_as_png(shape: tuple[int, int]) -> None:
     wide = (np.arange(shape[0] * shape[1]).reshape(shape) * 2357 % 65_536).astype(np.uint16)
-    with Image.open(io.BytesIO(png(wide))) as image:
+    with Image.open(io.BytesIO(encode_png(wide))) as image:
         assert image.mode == "I;16"
-    assert (decode(png(wide))[:, :, 0] == wide).all()
+    assert (decode(encode_png(wide))[:, :, 0] == wide).all()
     with pytest.raises(ValueError, match="1 or 3 channels, not uint16"):
-        png(np.zeros((2, 2, 3), dtype=np.uint16))
+        encode_png(np.zeros((2, 2, 3), dtype=np.uint16))
 
 
 def test_rows_that_are_taken_keep_their_columns(shelf: Dataset) -> None:

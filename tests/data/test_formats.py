@@ -102,5 +102,5 @@ def test_the_card_says_how_to_make_the_data_again(task: str, settings: dict[str,
     words = shlex.split(command[1])
     assert words[:5] == ["assay", "make", task, "--seed", str(settings.get("seed", 0))]
     assert words[5:-2:2] == ["--set"] * (len(words[5:-2]) // 2) and words[-2:] == ["-o", "DIR"]
-    again = from_pairs(words[6:-2:2]).merged(Settings({"seed": int(words[4])}))
+    again = from_pairs(words[6:-2:2]).merge(Settings({"seed": int(words[4])}))
     assert recipe_from(task, again).to_dict() == recipe_from(task, Settings(settings)).to_dict()

@@ -16,7 +16,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 
@@ -90,7 +90,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
-    writer = Writer(Recipe(name, Settings(dict(TASKS[name].trial))))
+    writer = ShardWriter(Recipe(name, Settings(dict(TASKS[name].trial))))
     worlds = writer.worlds(writer.recipe.splits[0], np.arange(20))
     codes = np.array([world.codes for world in worlds])
     pixels = b"".join(writer.task.render(world).image.tobytes() for world in worlds)

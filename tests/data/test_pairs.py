@@ -16,7 +16,7 @@ from assay.families.handwriting.digits import digit_source
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares
 from tests.audit.planted import made as registered
@@ -104,7 +104,7 @@ def test_rows_before_are_those_of_the_split_and_rows_after_are_drawn(dataset: Da
     assert len(set(rows)) == len(rows) == 120
     assert pairs.data.table.select(own).slice(0, len(pairs)).equals(split.table.select(own).take(rows))
     for row in after[:20].tolist():
-        assert pairs.data.pngs[row] == png(task.render(pairs.data.world(row)).image)
+        assert pairs.data.pngs[row] == encode_png(task.render(pairs.data.world(row)).image)
     assert [pairs.data.pngs[row] for row in before.tolist()] == [split.pngs[row] for row in rows]
 
 
@@ -164,7 +164,7 @@ class Fixed(Squares):
 
     name = "fixed"
 
-    def changed(self, world, changes):  # type: ignore[no-untyped-def]
+    def change_world(self, world, changes):  # type: ignore[no-untyped-def]
         return None
 
 
@@ -180,7 +180,7 @@ class Coupled(Squares):
 
     name = "coupled"
 
-    def changed(self, world, changes):  # type: ignore[no-untyped-def]
+    def change_world(self, world, changes):  # type: ignore[no-untyped-def]
         return world.do({**changes, "c": changes["a"]} if "a" in changes else changes)
 
 

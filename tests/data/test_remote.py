@@ -16,7 +16,7 @@ from assay.data.make import make
 from assay.data.manifest import NAME, PLAN
 from assay.data.recipe import recipe_from
 from assay.data.remote import RemotePath, folder_at, refuse_remote
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import ConfigError, DataError, MissingExtra
 from tests.pixels import TASK
 
@@ -65,7 +65,7 @@ def test_splits_are_fetched_when_they_are_asked_for(recipe, address, cache, tmp_
     assert set(files(kept)) == {NAME, "test/part-00000.parquet"}
     make(recipe, tmp_path / "near")
     assert dataset["test"].table.equals(Dataset.open(tmp_path / "near")["test"].table)
-    dataset.fetched()
+    dataset.fetch_all()
     assert set(files(kept)) == {NAME, *(f"{split}/part-00000.parquet" for split in (*dataset.split_names, "pairs"))}
     assert Dataset.open(kept).fingerprint == dataset.fingerprint
 
@@ -97,7 +97,7 @@ def test_damage_at_the_source_is_told_and_not_kept(recipe, address, cache):
 
 
 def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, address, monkeypatch):
-    write, made = Writer.write, []
+    write, made = ShardWriter.write, []
 
     def stops(self, job, folder):
         if len(made) == 2:
@@ -105,14 +105,16 @@ def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, add
         made.append(job.file)
         return write(self, job, folder)
 
-    monkeypatch.setattr(Writer, "write", stops)
+    monkeypatch.setattr(ShardWriter, "write", stops)
     with pytest.raises(KeyboardInterrupt):
         make(recipe, address)
     place = folder_at(address)
     assert (place / PLAN).exists() and not (place / NAME).exists()
     with pytest.raises(DataError, match="half made"):
         Dataset.open(address)
-    monkeypatch.setattr(Writer, "write", lambda self, job, folder: made.append(job.file) or write(self, job, folder))
+    monkeypatch.setattr(
+        ShardWriter, "write", lambda self, job, folder: made.append(job.file) or write(self, job, folder)
+    )
     make(recipe, address)
     assert len(made) == len(set(made)) == 5 and not (place / PLAN).exists()
 

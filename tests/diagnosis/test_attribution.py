@@ -11,7 +11,8 @@ from assay.cli.main import app
 from assay.concepts import bits
 from assay.config import Settings
 from assay.diagnosis.attribution import CAUSES, attribute
-from assay.diagnosis.interventions.answering import FrontEnd, rule_front
+from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis.interventions.label_heads import rule_head
 from assay.logic.knowledge import Knowledge
 from assay.models.core.runs import Order, train_run
 from assay.predictions import Answer
@@ -25,8 +26,8 @@ TRUTH = Knowledge.of(SPACE, {"y": "a and b"})
 def shares(perceived, true, learned):
     """Return the attribution where concepts are perceived so, and the learned rule is this."""
     perceived, true = np.array(perceived), np.array(true)
-    front = rule_front(Knowledge.of(SPACE, {"y": learned}))
-    held = FrontEnd("toy", [np.eye(2)[perceived[:, place]] for place in range(2)], front)
+    head = rule_head(Knowledge.of(SPACE, {"y": learned}))
+    held = BottleneckModel("toy", [np.eye(2)[perceived[:, place]] for place in range(2)], head)
     return attribute(held, TRUTH, true, TRUTH.labels_of(true))
 
 

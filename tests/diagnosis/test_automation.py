@@ -8,14 +8,14 @@ import pytest
 
 from assay.concepts import bits
 from assay.diagnosis.automation import coverage_curve, fit_abstention, fit_threshold, net_work_automated
-from assay.diagnosis.interventions.answering import EVERY, FrontEnd
-from assay.diagnosis.interventions.choice import policy_of
+from assay.diagnosis.calibration import Scaling, fit_scaling
 from assay.diagnosis.interventions.curve import Trial, Truth
-from assay.diagnosis.interventions.fronts import LinearFront, logistic_front
+from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
+from assay.diagnosis.interventions.label_heads import LinearHead, logistic_head
+from assay.diagnosis.interventions.policies import policy_of
 from assay.diagnosis.interventions.sources import certain_answers
 from assay.diagnosis.interventions.units import Budget, Units
 from assay.diagnosis.propagation import chebyshev_points, through_and, through_any, through_linear, through_rule
-from assay.diagnosis.scaling import Scaling, fit_scaling
 from assay.errors import ConfigError, TooLarge
 from assay.logic.knowledge import Knowledge
 from assay.seeds import rng_for
@@ -71,9 +71,9 @@ def test_scaling_mends_overconfidence_of_many_values_and_leaves_what_is_calibrat
 
 
 def test_only_what_is_abstained_on_is_asked_about():
-    front = logistic_front([4.0, 4.0], -6.0)
+    head = logistic_head([4.0, 4.0], -6.0)
     own = [np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])]
-    model = FrontEnd("x", own, front, linear=front)
+    model = BottleneckModel("x", own, head, linear=head)
     truth = Truth(np.array([[1, 1], [1, 1], [0, 0]]), np.array([[1], [1], [0]]))
     told = model.answer(EVERY, {}).labels
     rule = fit_abstention([np.repeat(told[0], 50, axis=0)], np.repeat([[1], [1], [0]], 50, axis=0), 1.0)
@@ -93,13 +93,13 @@ def test_net_work_and_coverage_are_as_the_paper_has_them():
     np.testing.assert_allclose(accuracy, [0.5, 2 / 3, 0.75])
 
 
-def brute_force(front, concepts):
+def brute_force(head, concepts):
     sizes = [p.shape[1] for p in concepts]
     total = 0.0
     for codes in product(*(range(size) for size in sizes)):
         chance = np.prod([p[:, code] for p, code in zip(concepts, codes, strict=True)], axis=0)
         total = (
-            total + chance[:, None] * front([np.eye(size)[[code]] for size, code in zip(sizes, codes, strict=True)])[0]
+            total + chance[:, None] * head([np.eye(size)[[code]] for size, code in zip(sizes, codes, strict=True)])[0]
         )
     return total
 
@@ -108,26 +108,26 @@ def brute_force(front, concepts):
 def test_labels_from_uncertain_concepts_are_exact(concepts):
     held = uncertain(7, concepts)
     weights = rng_for(0, "weights", concepts).normal(size=concepts) * 3
-    front = logistic_front(weights, -1.0)
-    true = brute_force(front, held)
-    np.testing.assert_allclose(through_linear(front, held)[0], true, atol=1e-12)
-    np.testing.assert_allclose(through_any(front, held)[0], true, atol=1e-12)
+    head = logistic_head(weights, -1.0)
+    true = brute_force(head, held)
+    np.testing.assert_allclose(through_linear(head, held)[0], true, atol=1e-12)
+    np.testing.assert_allclose(through_any(head, held)[0], true, atol=1e-12)
 
 
 def test_interpolation_keeps_within_its_bound():
     """Where halves are large, the logistic head is interpolated: sixteen concepts against the sum over all worlds."""
     held = uncertain(5, 16)
-    front = logistic_front(rng_for(0, "wide").normal(size=16), 0.3)
-    assert chebyshev_points(float(sum(abs(w[1, 1]) for w in front.weights[:8])) / 2, 1e-6) < 2**8
-    exact = through_any(front, held)[0]
+    head = logistic_head(rng_for(0, "wide").normal(size=16), 0.3)
+    assert chebyshev_points(float(sum(abs(w[1, 1]) for w in head.weights[:8])) / 2, 1e-6) < 2**8
+    exact = through_any(head, held)[0]
     for error in (1e-3, 1e-6, 1e-9):
-        assert np.abs(through_linear(front, held, error)[0] - exact).max() <= error
+        assert np.abs(through_linear(head, held, error)[0] - exact).max() <= error
 
 
 def test_heads_of_many_values_and_many_labels_are_exact():
     rng, sizes = rng_for(0, "many"), (2, 3, 4)
     held = [one / one.sum(axis=1, keepdims=True) for one in (rng.random((6, size)) for size in sizes)]
-    three = LinearFront([rng.normal(size=(size, 3)) for size in sizes], rng.normal(size=3), (3,))
+    three = LinearHead([rng.normal(size=(size, 3)) for size in sizes], rng.normal(size=3), (3,))
     np.testing.assert_allclose(through_linear(three, held)[0], brute_force(three, held), atol=1e-12)
     with pytest.raises(TooLarge, match="too many to ask a head about"):
         through_any(three, held * 7)

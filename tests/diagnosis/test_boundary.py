@@ -5,7 +5,7 @@ import pytest
 
 from assay.arrays import Array
 from assay.concepts import bits, digits
-from assay.diagnosis.boundary import region_scores
+from assay.diagnosis.comparisons import region_scores
 from assay.diagnosis.findings import Finding
 from assay.diagnosis.verdict import diagnose
 from assay.logic.knowledge import Knowledge

@@ -9,7 +9,7 @@ from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
-from assay.testing.zoo import Habitat, answers, drawn_shortcut, everywhere, exchange, habitat
+from assay.testing.zoo import Habitat, answers, draw_shortcut, everywhere, exchange, habitat
 
 
 def judged(home: Habitat, said: Codes, labels: Codes | None = None, split: str = "test") -> Diagnosis:
@@ -115,7 +115,7 @@ def test_readings_that_count_lists_are_never_sound(driving: Habitat) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_drawn_readings_are_shortcuts(seed: int, sums: Habitat) -> None:
-    read = drawn_shortcut(sums, rng_for(seed, "drawn"))
+    read = draw_shortcut(sums, rng_for(seed, "drawn"))
     assert read is not None
     found = diagnose(everywhere(sums, read), sums.training)
     assert found.verdict == "shortcut" and found.agreement == 1.0
@@ -158,7 +158,7 @@ def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
     codes = driving.splits["test"].copy()
     codes[:, :11] = -1
     found = judged(driving, codes, driving.knowledge.labels_of(driving.splits["test"]))
-    assert found.kinds == ("opaque",) and "of 22 concepts that the rule uses it does not say" in found.text
+    assert found.kinds == ("opaque",) and "of 22 concepts that the rule uses it does not predict" in found.text
     assert "and 5 more" in found.text
 
 

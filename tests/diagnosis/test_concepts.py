@@ -91,7 +91,7 @@ def test_an_objects_attributes_may_be_read_together() -> None:
     evidence = Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None, None))
     states = judge_concepts(evidence, used_concepts(knowledge), LEVEL)
     assert [state.state for state in states] == ["misread", "misread"]
-    assert all(state.map is not None and state.map.kind == "object" and state.map.explained == 1 for state in states)
+    assert all(state.map is not None and state.map.kind == "object" and state.map.fidelity == 1 for state in states)
     assert (read_by_maps(states, truth, space) == said).all()
 
 

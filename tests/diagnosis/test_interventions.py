@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.interventions.answering import EVERY, FrontEnd, answerer_of, rule_front
-from assay.diagnosis.interventions.choice import Ranking, policy_of
 from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
-from assay.diagnosis.interventions.fronts import LinearFront, logistic_front
-from assay.diagnosis.interventions.policies import POLICIES
+from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel, model_from_predictions
+from assay.diagnosis.interventions.label_heads import LinearHead, logistic_head, rule_head
+from assay.diagnosis.interventions.policies import POLICIES, ValidationRanking, policy_of
 from assay.diagnosis.interventions.responsiveness import best_sets, responsiveness
-from assay.diagnosis.interventions.sources import certain_answers, even_confusion, expert
+from assay.diagnosis.interventions.sources import certain_answers, draw_expert_answers, even_confusion
 from assay.diagnosis.interventions.units import Budget, Units
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.logic.knowledge import Knowledge
@@ -38,7 +37,7 @@ def brute_force(model, sets):
     own, chosen, scores = model.concepts, [], []
     for row in range(len(own[0])):
         here = [spread[row : row + 1] for spread in own]
-        before = [int(p.argmax()) for p in model.front(here)]
+        before = [int(p.argmax()) for p in model.head(here)]
         best, found = 0.0, -1
         for number, places in enumerate(sets):
             total = 0.0
@@ -48,7 +47,7 @@ def brute_force(model, sets):
                 for place, code in zip(places, codes, strict=True):
                     changed[place] = np.eye(own[place].shape[1])[[code]]
                     chance *= float(own[place][row, code])
-                total += chance * ([int(p.argmax()) for p in model.front(changed)] != before)
+                total += chance * ([int(p.argmax()) for p in model.head(changed)] != before)
             if total > best + 1e-12:
                 best, found = total, number
         scores.append(best)
@@ -58,15 +57,15 @@ def brute_force(model, sets):
 
 def logistic(rows, concepts):
     weights = rng_for(0, "weights", concepts).normal(size=concepts) * 2
-    front = logistic_front(weights, -weights.sum() / 2)
-    return FrontEnd("logistic", spreads(rows, [2] * concepts, concepts), front, linear=front)
+    head = logistic_head(weights, -weights.sum() / 2)
+    return BottleneckModel("logistic", spreads(rows, [2] * concepts, concepts), head, linear=head)
 
 
 def test_responsiveness_is_what_brute_force_finds_on_12_concepts():
     model = logistic(6, 12)
     sets = [chosen for size in (1, 2, 3) for chosen in combinations(range(12), size)]
     scores, chosen = brute_force(model, sets)
-    plain = FrontEnd(model.name, model.concepts, model.front)
+    plain = BottleneckModel(model.name, model.concepts, model.head)
     for one in (best_sets(model, sets), best_sets(plain, sets)):
         np.testing.assert_allclose(one.score, scores, atol=1e-12)
         assert (one.choice == chosen).all()
@@ -78,9 +77,13 @@ def test_responsiveness_takes_concepts_and_labels_of_any_number_of_values(kind):
     sizes, rng = knowledge.space.sizes, rng_for(0, kind)
     labels = (2, 3) if kind == "linear" else (2, 2)
     weights = [rng.normal(size=(size, sum(labels))) * 2 for size in sizes]
-    front = LinearFront(weights, rng.normal(size=sum(labels)), labels)
+    head = LinearHead(weights, rng.normal(size=sum(labels)), labels)
     own = spreads(25, sizes, kind)
-    model = FrontEnd(kind, own, rule_front(knowledge)) if kind == "rule" else FrontEnd(kind, own, front, linear=front)
+    model = (
+        BottleneckModel(kind, own, rule_head(knowledge))
+        if kind == "rule"
+        else BottleneckModel(kind, own, head, linear=head)
+    )
     sets = [chosen for size in (1, 2, 3) for chosen in combinations(range(3), size)]
     scores, chosen = brute_force(model, sets)
     best = best_sets(model, sets)
@@ -90,29 +93,29 @@ def test_responsiveness_takes_concepts_and_labels_of_any_number_of_values(kind):
 
 
 def test_what_changes_nothing_is_not_asked_about():
-    front = logistic_front([3.0, 0.0], -1.5)
-    model = FrontEnd("x", [np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]])], front, linear=front)
+    head = logistic_head([3.0, 0.0], -1.5)
+    model = BottleneckModel("x", [np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]])], head, linear=head)
     units = Units.of(bits(["a", "b"]))
     trial = Trial(model, units, model.concepts, Truth(np.array([[1, 1]]), np.array([[1]])))
-    asked = policy_of("responsiveness").ask(trial.scene(model.answer(EVERY, {})), Budget(2))
+    asked = policy_of("responsiveness").ask(trial.state(model.answer(EVERY, {})), Budget(2))
     assert asked.units.tolist() == [[True, False]] and asked.exact
 
 
 def test_ties_of_a_linear_front_go_the_way_of_argmax():
     for weights, bias in (([1.0, -1.0], 0.0), ([-2.0, 1.0], 1.0)):
-        front = logistic_front(weights, bias)
+        head = logistic_head(weights, bias)
         certain = [np.eye(2)[[0, 1, 0, 1]], np.eye(2)[[0, 0, 1, 1]]]
         half = [0.5 * one + 0.25 for one in certain]
         for own in (certain, half):
             sets = [(0,), (1,), (0, 1)]
-            fast = best_sets(FrontEnd("x", own, front, linear=front), sets)
-            slow = best_sets(FrontEnd("x", own, front), sets)
+            fast = best_sets(BottleneckModel("x", own, head, linear=head), sets)
+            slow = best_sets(BottleneckModel("x", own, head), sets)
             assert (fast.choice == slow.choice).all()
 
 
-def scene_of(model, truth, units, open_rows=None):
+def state_of(model, truth, units, open_rows=None):
     trial = Trial(model, units, certain_answers(truth, bits(list(units.names))), Truth(truth, truth[:, :1]))
-    return trial.scene(model.answer(EVERY, {}))
+    return trial.state(model.answer(EVERY, {}))
 
 
 @pytest.mark.parametrize("name", list(POLICIES))
@@ -123,10 +126,10 @@ def test_costs_and_budgets_are_honoured(name, total):
     units = Units.of(bits([*"abcdef"]), {"pair": ["c", "d"]}, costs)
     truth = np.stack([p.argmax(axis=1) for p in model.concepts], axis=1)
     trial = Trial(model, units, certain_answers(truth, bits([*"abcdef"])), Truth(truth, truth[:, :1]))
-    ranking = Ranking(model, truth, truth[:, :1])
-    scene = trial.scene(model.answer(EVERY, {}))
+    ranking = ValidationRanking(model, truth, truth[:, :1])
+    state = trial.state(model.answer(EVERY, {}))
     for each in (0.0, 1.5, 3.0, 5.0, units.whole):
-        asked = policy_of(name, ranking=ranking, units=units).ask(scene, Budget(each, total))
+        asked = policy_of(name, ranking=ranking, units=units).ask(state, Budget(each, total))
         spent = asked.units @ units.cost
         assert (spent <= each + 1e-9).all()
         assert total is None or spent.sum() <= total + 1e-9
@@ -139,9 +142,9 @@ def test_budgets_are_spent_where_they_fit():
     units = Units.of(bits([*"abc"]), costs={"a": 2.0})
     model = logistic(4, 3)
     truth = np.ones((4, 3), dtype=int)
-    asked = policy_of("fixed").ask(scene_of(model, truth, units), Budget(1.0))
+    asked = policy_of("fixed").ask(state_of(model, truth, units), Budget(1.0))
     assert asked.units.tolist() == [[False, True, False]] * 4  # the first is too dear, and passed over
-    ordered = policy_of("fixed", order=[2]).ask(scene_of(model, truth, units), Budget(3.0))
+    ordered = policy_of("fixed", order=[2]).ask(state_of(model, truth, units), Budget(3.0))
     assert ordered.units.tolist() == [[True, False, True]] * 4
 
 
@@ -159,17 +162,17 @@ def test_groups_are_asked_together():
 def test_own_answers_change_nothing_and_all_true_answers_are_on_the_same_curve(name):
     knowledge = colours()
     own = [p.astype(np.float32) for p in spreads(60, knowledge.space.sizes, name)]
-    model = FrontEnd("rule", own, rule_front(knowledge))
+    model = BottleneckModel("rule", own, rule_head(knowledge))
     truth = np.stack(
         [rng_for(1, name, i).integers(size, size=60) for i, size in enumerate(knowledge.space.sizes)], axis=1
     )
     labels = knowledge.labels_of(truth)
     units = Units.of(knowledge.space)
-    policy = policy_of(name, ranking=Ranking(model, truth, labels), units=units)
+    policy = policy_of(name, ranking=ValidationRanking(model, truth, labels), units=units)
     budgets = budgets_from("0-2,max", units)
     control = Trial(model, units, own, Truth(truth, labels)).run(policy, budgets)
-    for told in control.told:
-        for one, before in zip(told.labels, control.told[0].labels, strict=True):
+    for told in control.outputs:
+        for one, before in zip(told.labels, control.outputs[0].labels, strict=True):
             assert (one == before).all()  # to the last bit
     assert [point.changed for point in control.points] == [0, 0, 0, 0]
     answers = certain_answers(truth, knowledge.space)
@@ -185,20 +188,20 @@ def test_own_answers_change_nothing_and_all_true_answers_are_on_the_same_curve(n
 def test_questions_of_a_larger_budget_hold_those_of_a_smaller():
     model = logistic(30, 6)
     units = Units.of(bits([*"abcdef"]))
-    scene = scene_of(model, np.ones((30, 6), dtype=int), units)
+    state = state_of(model, np.ones((30, 6), dtype=int), units)
     for name in ("random", "fixed", "uncertainty", "cooperative"):
-        less, more = (policy_of(name).ask(scene, Budget(k)).units for k in (2, 4))
+        less, more = (policy_of(name).ask(state, Budget(k)).units for k in (2, 4))
         assert (more >= less).all() and (more.sum(axis=1) == 4).all()
 
 
 def test_uncertainty_and_cooperation_ask_about_what_is_open_and_matters():
-    front = logistic_front([4.0, 0.1, 4.0], -4.0)
+    head = logistic_head([4.0, 0.1, 4.0], -4.0)
     own = [np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]]), np.array([[0.01, 0.99]])]
-    model = FrontEnd("x", own, front, linear=front)
+    model = BottleneckModel("x", own, head, linear=head)
     units = Units.of(bits([*"abc"]))
-    scene = scene_of(model, np.array([[1, 1, 1]]), units)
-    assert policy_of("cooperative").ask(scene, Budget(1)).units.tolist() == [[True, False, False]]
-    assert policy_of("uncertainty", 0.9).ask(scene, Budget(3)).units.tolist() == [[True, True, False]]
+    state = state_of(model, np.array([[1, 1, 1]]), units)
+    assert policy_of("cooperative").ask(state, Budget(1)).units.tolist() == [[True, False, False]]
+    assert policy_of("uncertainty", 0.9).ask(state, Budget(3)).units.tolist() == [[True, True, False]]
 
 
 def test_too_many_sets_are_extended_not_compared():
@@ -206,8 +209,8 @@ def test_too_many_sets_are_extended_not_compared():
     units = Units.of(bits([f"b{i}" for i in range(24)]))
     truth = np.ones((2000, 24), dtype=int)
     trial = Trial(model, units, certain_answers(truth, bits([f"b{i}" for i in range(24)])), Truth(truth, truth[:, :1]))
-    scene = trial.scene(model.answer(EVERY, {}))
-    small, large = (policy_of("responsiveness").ask(scene, Budget(k)) for k in (2, 24))
+    state = trial.state(model.answer(EVERY, {}))
+    small, large = (policy_of("responsiveness").ask(state, Budget(k)) for k in (2, 24))
     assert small.exact and not large.exact
     sure = large.units.any(axis=1)
     assert sure.any() and (large.units[sure].sum(axis=1) == 24).all()
@@ -216,12 +219,12 @@ def test_too_many_sets_are_extended_not_compared():
 def test_an_expert_errs_as_often_as_said_and_the_same_way_each_time():
     truth = rng_for(0, "truth").integers(3, size=(20_000, 2))
     confusions = [even_confusion(3, 0.8), np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0]])]
-    said = expert(truth, confusions, 0, "test")
+    said = draw_expert_answers(truth, confusions, 0, "test")
     assert abs((said[:, 0] == truth[:, 0]).mean() - 0.8) < 0.01
     assert (said[truth[:, 1] == 0, 1] == 0).all()
     assert abs((said[truth[:, 1] == 1, 1] == 2).mean() - 0.5) < 0.02
-    assert (said == expert(truth, confusions, 0, "test")).all()
-    assert not (said == expert(truth, confusions, 1, "test")).all()
+    assert (said == draw_expert_answers(truth, confusions, 0, "test")).all()
+    assert not (said == draw_expert_answers(truth, confusions, 1, "test")).all()
 
 
 def test_no_answer_leaves_the_concept():
@@ -253,7 +256,7 @@ def test_policies_that_need_probabilities_refuse_bare_values():
     knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
     codes = np.array([0, 1, 1])
     said = Predictions("f", "test", np.arange(3), {}, {"a": Answer(codes), "b": Answer(codes)}, {"model": "mine"})
-    model = answerer_of(said, knowledge)
+    model = model_from_predictions(said, knowledge)
     truth = Truth(np.ones((3, 2), int), np.ones((3, 1), int))
     trial = Trial(model, Units.of(knowledge.space), certain_answers(truth.concepts, knowledge.space), truth)
     for name in ("responsiveness", "uncertainty", "cooperative"):
@@ -267,9 +270,9 @@ def test_policies_that_need_probabilities_refuse_bare_values():
 def test_bad_plans_are_refused():
     space = bits(["a", "b"])
     with pytest.raises(ConfigError, match="a budget of 1 buys nothing: the cheapest concept, 'b', costs 2"):
-        Units.of(space, costs={"a": 3, "b": 2}).affordable(Budget(1))
+        Units.of(space, costs={"a": 3, "b": 2}).check_budget(Budget(1))
     with pytest.raises(ConfigError, match="a budget of 1 buys nothing"):
-        Units.of(space, costs={"a": 3, "b": 2}).affordable(Budget(5, 1))
+        Units.of(space, costs={"a": 3, "b": 2}).check_budget(Budget(5, 1))
     with pytest.raises(UnknownName, match="no policy named 'responsivness'; did you mean 'responsiveness'"):
         policy_of("responsivness")
     with pytest.raises(ConfigError, match="'random' has no score"):

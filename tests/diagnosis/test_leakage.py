@@ -5,7 +5,7 @@ import pytest
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.information import Blur, entropy, shared, shared_by_neighbours
+from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
 from assay.diagnosis.leakage import leakage
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge, Odds
@@ -139,7 +139,7 @@ def test_neighbours_agree_with_scikit_learn_and_with_the_truth() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, ROWS)
     numbers = rng.normal(labels * 2.0, 1.0)
-    ours = shared_by_neighbours(numbers, labels, Blur(0, 1e-10))
+    ours = mutual_information_knn(numbers, labels, Blur(0, 1e-10))
     theirs = mutual_info_classif(numbers[:, None], labels, n_neighbors=5, random_state=0)[0]
     assert ours == pytest.approx(theirs, abs=0.002)
     grid = np.linspace(-8, 10, 4001)
@@ -152,4 +152,6 @@ def test_neighbours_agree_with_scikit_learn_and_with_the_truth() -> None:
 def test_counted_information() -> None:
     codes = np.array([0, 1, 2, 3] * 25)
     assert entropy(codes) == pytest.approx(np.log(4)) and entropy(np.zeros(5)) == 0
-    assert shared(codes, codes % 2) == pytest.approx(np.log(2)) and shared(codes % 2, codes // 2) == pytest.approx(0)
+    assert mutual_information(codes, codes % 2) == pytest.approx(np.log(2)) and mutual_information(
+        codes % 2, codes // 2
+    ) == pytest.approx(0)

@@ -7,7 +7,7 @@ import pytest
 
 from assay.arrays import Array
 from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.reading import Reading, fitted_readings
+from assay.diagnosis.reading import Reading, fit_readings
 from assay.diagnosis.verdict import diagnose
 from assay.metrics.evidence import gather
 from tests.predictors import labels_only, oracle, predictions, reading
@@ -29,7 +29,7 @@ def maps(evenodd: Dataset) -> Array:
 
 
 def fitted(data: SplitData, table: Array) -> Reading:
-    return fitted_readings(reading(data, np.array([table] * 2)))[0]
+    return fit_readings(reading(data, np.array([table] * 2)))[0]
 
 
 def test_36_readings_keep_every_training_sum(maps: Array) -> None:
@@ -64,7 +64,7 @@ def test_in_words(evenodd: Dataset, mnlogic: Dataset) -> None:
     )
     assert fitted(data, np.roll(np.arange(10), 1)).text.startswith("most often says digit 0 as 9, 1 as 0, ")
     bits = mnlogic.symbols("test")
-    flipped = fitted_readings(reading(bits, np.array([[1, 0], [0, 1], [1, 1]])))
+    flipped = fit_readings(reading(bits, np.array([[1, 0], [0, 1], [1, 1]])))
     assert [held.text for held in flipped] == [
         "most often says a False as True and True as False",
         "most often says every b as it is",
@@ -79,14 +79,14 @@ def test_what_is_said_now_and_then_is_not_said_never(evenodd: Dataset) -> None:
     rows = np.flatnonzero(said[:, 0] == 3)
     said[rows[: len(rows) // 2 + 1], 0] = 5
     said[said[:, 1] == 3, 1] = 5
-    held = fitted_readings(gather(data, predictions(data, data.labels, said)))[0]
+    held = fit_readings(gather(data, predictions(data, data.labels, said)))[0]
     assert held.image[3] == 5 and held.counts[:, 3].sum() > 0 and "never" not in held.text
 
 
 def test_values_that_never_occur_are_not_read(evenodd: Dataset) -> None:
     data = evenodd.symbols("test")
     some = data.take(np.flatnonzero((data.concepts == [0, 6]).all(axis=1)))
-    held = fitted_readings(oracle(some))[0]
+    held = fit_readings(oracle(some))[0]
     assert [place for place, to in enumerate(held.image) if to is not None] == [0, 6] and held.is_identity
     assert held.to_dict()["reads"][:2] == [[0, 0], [1, None]]
 
@@ -95,10 +95,10 @@ def test_fidelity_is_the_share_of_answers_explained(evenodd: Dataset) -> None:
     data = evenodd.symbols("test")
     said = data.concepts.copy()
     said[:16] = -1
-    held = fitted_readings(gather(data, predictions(data, data.labels, said)))[0]
+    held = fit_readings(gather(data, predictions(data, data.labels, said)))[0]
     assert held.fidelity == pytest.approx(0.9) and held.is_identity
     assert held.counts.sum() == 2 * len(data) and held.counts[:, -1].sum() == 32
 
 
 def test_no_reading_without_concepts(evenodd: Dataset) -> None:
-    assert fitted_readings(labels_only(evenodd.symbols("test"))) == ()
+    assert fit_readings(labels_only(evenodd.symbols("test"))) == ()

@@ -51,7 +51,9 @@ def test_a_reading_that_keeps_the_sums_is_a_shortcut(evenodd: Dataset) -> None:
     assert (
         "It reads digit 0 as 1, 1 as 2, 2 as 3, 3 as 4, 4 as 5, 5 as 4, 6 as 5, 7 as 6, 8 as 7 and 9 as 8" in found.text
     )
-    assert "Read this way, every training world keeps its labels, so training could not tell." in found.text
+    assert (
+        "Read this way, every training world keeps its labels, so the training labels cannot reveal it." in found.text
+    )
     kept = splits["ood"].labels == splits["ood"].predicted_labels
     assert f"whose labels are right falls from 1.00 to {kept.mean():.2f}" in found.text
     assert found.to_dict()["training_labels_kept_by_reading"] == 1.0

@@ -50,9 +50,9 @@ def test_too_few_states_are_told():
         module.BEAM = usual
     best = best_of(solutions(), given)
     assert not found.proven.all()
-    assert not knowledge.violations(found.codes[found.found]).any()
+    assert not knowledge.violations(found.codes[found.solved]).any()
     assert (found.logs <= best + 1e-9).all() and np.allclose(found.logs[found.proven], best[found.proven])
-    assert (found.codes[~found.found] == -1).all(axis=None) and np.isneginf(found.logs[~found.found]).all()
+    assert (found.codes[~found.solved] == -1).all(axis=None) and np.isneginf(found.logs[~found.solved]).all()
 
 
 def test_what_the_model_rules_out_is_taken_only_if_it_must_be():

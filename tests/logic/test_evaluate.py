@@ -10,7 +10,7 @@ from assay.errors import FormulaError
 from assay.logic import formula as f
 from assay.logic.evaluate import Evaluator, evaluate
 from assay.logic.formula import var
-from assay.logic.ground import bounds, grounded, shape_of, well_formed
+from assay.logic.ground import bounds, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.traverse import walk
 from assay.seeds import rng_for
@@ -40,7 +40,7 @@ def test_numbers_agree_with_the_plain_reading(place):
 @pytest.mark.parametrize("place", range(CASES))
 def test_every_part_lies_within_its_shape(place):
     one = case(place)
-    for part in walk(grounded(one.formula, one.space)):
+    for part in walk(ground_formula(one.formula, one.space)):
         try:
             shape = shape_of(part, one.space)
         except FormulaError as error:  # a part that counts only where its guard holds cannot stand alone

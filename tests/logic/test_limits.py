@@ -6,9 +6,9 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import KnowledgeError
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import SLOTS, Limits, best_completions, conjoined, dead_ends
+from assay.logic.limits import SLOTS, Limits, best_completions, conjoin, dead_ends
 from assay.logic.parse import parse
-from assay.logic.tally import holding, truth_diagram
+from assay.logic.tally import true_outcomes, truth_diagram
 from assay.seeds import rng_for
 from tests.boards import solutions, sudoku
 
@@ -25,9 +25,9 @@ def test_two_diagrams_joined_hold_where_both_do():
     for one in ODD:
         for other in ODD:
             first, second = truth_diagram(parse(one), space), truth_diagram(parse(other), space)
-            joint, codes = conjoined(first, second), space.all_codes()
-            both = holding(first)[first.outcome_of(codes)] & holding(second)[second.outcome_of(codes)]
-            assert (holding(joint)[joint.outcome_of(codes)] == both).all()
+            joint, codes = conjoin(first, second), space.all_codes()
+            both = true_outcomes(first)[first.outcome_of(codes)] & true_outcomes(second)[second.outcome_of(codes)]
+            assert (true_outcomes(joint)[joint.outcome_of(codes)] == both).all()
             assert joint.size <= truth_diagram(parse(f"({one}) and ({other})"), space).size
 
 
@@ -37,7 +37,7 @@ def test_diagrams_in_different_orders_are_refused():
 
     one, other = (compile_diagram([parse("a or b")], space, order) for order in (["a", "b"], ["b", "a"]))
     with pytest.raises(ValueError, match="different orders"):
-        conjoined(one, other)
+        conjoin(one, other)
 
 
 def test_sudoku_has_288_boards():
@@ -59,7 +59,7 @@ def test_groups_hold_all_constraints_whatever_the_budget(budget):
     for group in limits.groups:
         diagram = limits.diagram(group)
         flags = knowledge.violations(codes)[:, [int(name[1]) for name in group]].any(axis=1)
-        assert diagram.size <= budget and (holding(diagram)[diagram.outcome_of(codes)] == ~flags).all()
+        assert diagram.size <= budget and (true_outcomes(diagram)[diagram.outcome_of(codes)] == ~flags).all()
     assert limits.exact == (len(limits.groups) == 1 and not limits.left_out)
     assert (budget == 1000) == limits.exact
 

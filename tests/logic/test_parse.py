@@ -19,7 +19,7 @@ from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.latex import latex
 from assay.logic.parse import LONGEST, parse
-from assay.logic.traverse import DEEPEST, depth, free_names, names_in, substituted, walk
+from assay.logic.traverse import DEEPEST, depth, free_names, names_in, substitute, walk
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, NODES, Scope, case, number, random_space, truth
 
@@ -144,7 +144,7 @@ def test_names_free_and_bound():
     formula = parse("any(x.hue == y.hue and n for x in cars) or n + m > 2")
     assert names_in(formula) == ("x.hue", "y.hue", "n", "m") and free_names(formula) == ("y.hue", "n", "m")
     assert free_names(parse("any(x.hue == 'red' for x in cars)", names=SPACE.names)) == ()
-    assert substituted(a + 1, {"a": b - 2}) == parse("b - 2 + 1")
+    assert substitute(a + 1, {"a": b - 2}) == parse("b - 2 + 1")
 
 
 def test_a_pickle_leaves_the_hash_behind():

@@ -17,22 +17,22 @@ import assay
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.errors import FormulaError
 from assay.logic import formula as f
-from assay.logic.change import Dependencies
 from assay.logic.circuit import compile_diagram
 from assay.logic.cnf import to_cnf
 from assay.logic.evaluate import evaluate
 from assay.logic.features import features_of
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.knowledge import Knowledge
 from assay.logic.latex import latex
 from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, label
 from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.write import rules_text
+from assay.logic.sensitivity import Dependencies
 from assay.logic.tally import truth_diagram
-from assay.logic.traverse import children, rebuilt, walk
+from assay.logic.traverse import children, map_children, walk
 from assay.models.rule.fuzzy_logic import FuzzyRule, Semantics
-from assay.models.symbolic.ilp.expressible import expressible
+from assay.models.symbolic.ilp.expressible import express_rule
 from tests.logic.formulas import NODES, meaning
 
 SPACE = ConceptSpace(
@@ -81,7 +81,7 @@ def by_evaluation(formula: f.Formula) -> Truths:
 
 
 def by_grounding(formula: f.Formula) -> Truths:
-    flat = grounded(formula, SPACE)
+    flat = ground_formula(formula, SPACE)
     assert shape_of(formula, SPACE).kind == "bool"
     assert not any(isinstance(part, f.Quantified) for part in walk(flat))
     return evaluate(flat, SPACE, CODES)
@@ -130,7 +130,7 @@ def by_latex(formula: f.Formula) -> None:
 
 def by_rebuilding(formula: f.Formula) -> Truths:
     assert all(part in list(walk(formula)) for part in children(formula))
-    return evaluate(rebuilt(formula, lambda part: part), SPACE, CODES)
+    return evaluate(map_children(formula, lambda part: part), SPACE, CODES)
 
 
 def by_prolog(formula: f.Formula) -> Truths:
@@ -146,21 +146,21 @@ def by_fuzzy_truth(formula: f.Formula) -> Truths:
 
 def by_features(formula: f.Formula) -> Truths:
     """Worlds that no feature tells apart are taken to have the truth of the first of them."""
-    features = features_of(grounded(formula, SPACE), SPACE)
+    features = features_of(ground_formula(formula, SPACE), SPACE)
     classes = np.stack([feature.classes(SPACE, CODES) for feature in features], axis=1)
     _, first, which = np.unique(classes, axis=0, return_index=True, return_inverse=True)
     return evaluate(formula, SPACE, CODES)[first][which.ravel()]
 
 
 def by_expressibility(formula: f.Formula) -> None:
-    told = expressible(formula, Bias(SPACE))
+    told = express_rule(formula, Bias(SPACE))
     assert told.holds or told.why
 
 
 READERS: dict[str, Callable[[f.Formula], Truths | None]] = {
     "logic/evaluate": by_evaluation,
     "logic/ground": by_grounding,
-    "logic/change": by_changes,
+    "logic/sensitivity": by_changes,
     "logic/residual": by_diagram,
     "logic/tally": by_tallies,
     "logic/cnf": by_clauses,

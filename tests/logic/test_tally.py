@@ -8,7 +8,7 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
-from assay.logic.tally import NotTallied, compile_tallied, holding, truth_diagram
+from assay.logic.tally import NotTallied, compile_tallied, true_outcomes, truth_diagram
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]
@@ -25,7 +25,7 @@ def test_random_formulas_agree_with_the_plain_reading():
         except NotTallied:
             continue
         tallied += 1
-        assert holding(diagram)[diagram.outcome_of(one.codes)].tolist() == one.values, str(one.formula)
+        assert true_outcomes(diagram)[diagram.outcome_of(one.codes)].tolist() == one.values, str(one.formula)
     assert tallied > 40
 
 
@@ -46,7 +46,7 @@ def test_written_formulas_agree_with_every_world(text, order):
     space = digits(["a", "b", "c", "d"], range(4))
     codes = space.all_codes()
     diagram = compile_tallied(parse(text), space, order)
-    assert (holding(diagram)[diagram.outcome_of(codes)] == evaluate(parse(text), space, codes)).all()
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == evaluate(parse(text), space, codes)).all()
     assert diagram.size <= compile_diagram([parse(text)], space, order or space.names).size
 
 

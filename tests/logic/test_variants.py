@@ -9,9 +9,9 @@ from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.logic import formula as f
 from assay.logic.distance import distances
 from assay.logic.evaluate import evaluate
-from assay.logic.features import Grouped, features_of
+from assay.logic.features import GroupedValues, features_of
 from assay.logic.formula import TRUE, Formula
-from assay.logic.ground import grounded, shape_of, well_formed
+from assay.logic.ground import ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.variants import boundary_of
 from assay.seeds import rng_for
@@ -38,7 +38,11 @@ def allowed(space: ConceptSpace, made: Formula, place: int, before: int, after: 
     concept = space.concepts[place]
     if not concept.counts:
         return True
-    own = [x for x in features_of(grounded(made, space), space) if isinstance(x, Grouped) and x.concept == concept]
+    own = [
+        x
+        for x in features_of(ground_formula(made, space), space)
+        if isinstance(x, GroupedValues) and x.concept == concept
+    ]
     return not own or abs(own[0].of[before] - own[0].of[after]) <= 1
 
 
@@ -133,7 +137,7 @@ def test_spaces_of_up_to_a_million_worlds(text):
     strides = np.cumprod([1, *space.sizes[:0:-1]])[::-1]
     expected = np.zeros(len(codes), dtype=bool)
     for place, concept in enumerate(space.concepts):
-        own = [x for x in features_of(made, space) if isinstance(x, Grouped) and x.concept == concept]
+        own = [x for x in features_of(made, space) if isinstance(x, GroupedValues) and x.concept == concept]
         classes = np.array(own[0].of) if own and concept.counts else np.zeros(len(concept.values))
         for code in range(len(concept.values)):
             there = np.arange(len(codes)) + (code - codes[:, place]) * strides[place]

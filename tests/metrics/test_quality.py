@@ -12,7 +12,7 @@ from assay.data.dataset import Dataset
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
 from assay.metrics.evidence import gather
-from assay.metrics.quality import binary_f1, confusion, f1_by_value, macro_f1, macro_f1_of_union
+from assay.metrics.quality import confusion, f1_by_value, macro_f1
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, random_evidence, shuffled
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
@@ -27,8 +27,6 @@ def test_f1_is_that_of_scikit_learn(case: int) -> None:
         truth = np.maximum(truth, 1)  # a value that is predicted only
     if case % 3 == 2:
         predicted = np.minimum(predicted, size - 2)  # a value that is true only
-    union = f1_score(truth, predicted, average="macro", zero_division=0)
-    assert macro_f1_of_union(truth, predicted, size) == pytest.approx(union)
     occurring = f1_score(truth, predicted, labels=np.unique(truth), average="macro", zero_division=0)
     assert macro_f1(truth, predicted, size) == pytest.approx(occurring)
     here = sorted(set(truth) | set(predicted))
@@ -36,13 +34,12 @@ def test_f1_is_that_of_scikit_learn(case: int) -> None:
     assert f1_by_value(truth, predicted, size)[here] == pytest.approx(by_value)
     matrix = confusion_matrix(truth, predicted, labels=range(size))
     assert (confusion(truth, predicted, size) == np.pad(matrix, ((0, 0), (0, 1)))).all()
-    assert binary_f1(truth % 2, predicted % 2) == pytest.approx(f1_score(truth % 2, predicted % 2, zero_division=0))
 
 
 def test_f1_of_what_never_occurs() -> None:
     zeros = np.zeros(3, dtype=np.int64)
     assert np.isnan(f1_by_value(zeros, zeros, 2)[1])
-    assert binary_f1(zeros, zeros) == 0 and macro_f1(zeros, zeros, 2) == macro_f1_of_union(zeros, zeros, 2) == 1
+    assert macro_f1(zeros, zeros, 2) == 1
 
 
 def test_silence_is_wrong_and_no_value() -> None:

@@ -13,7 +13,7 @@ from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
 from assay.metrics.interval import of_mean
 from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, score, scored
+from assay.metrics.score import FEWEST, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
@@ -95,7 +95,9 @@ def test_intervals_by_formula_are_those_by_resamples() -> None:
         "near_accuracy",
     ):
         rows = rng_for(0, "formula").integers(len(held), size=(150, len(held)))
-        resampled = scored(name, METRICS[name](held), [METRICS[name](held.take(each)) for each in rows], len(held))
+        resampled = score_with_resamples(
+            name, METRICS[name](held), [METRICS[name](held.take(each)) for each in rows], len(held)
+        )
         found = score(held, [name])[name]
         width = resampled.high - resampled.low
         assert found.high - found.low == pytest.approx(width, rel=0.25)

@@ -15,15 +15,15 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.lift import formula_of
 from assay.models import MODELS
+from assay.models.alpha_ilp.beam_search import Beam, ClausePool, SearchLimits, ground_clause
+from assay.models.alpha_ilp.clause_weights import Descent, WeightedClauses, learn_weights
 from assay.models.alpha_ilp.learner import AlphaIlp
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.reason import GroundBodies, Rules, clause_values
-from assay.models.alpha_ilp.refine import Beam, ClausePool, SearchLimits, grounded
+from assay.models.alpha_ilp.soft_reasoning import GroundBodies, Rules, clause_values
 from assay.models.alpha_ilp.valuation import GroundAtoms
-from assay.models.alpha_ilp.weigh import Descent, Weighed, weigh
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.ilp.clauses import Clause, Placed
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
+from assay.models.symbolic.perception import one_hot
 from assay.predictions import Answer, Predictions
 from assay.render.picture import Layout
 from assay.tasks import TASKS
@@ -61,7 +61,7 @@ def tensors(spreads):
 def searched(space, codes, target, way="noisy", spreads=None, **limits):
     modes = Modes(Bias(space, Language(objects=2, counts=2)))
     ground = GroundAtoms(space, modes.literals)
-    values = ground.values(tensors(spreads or certain(codes, space)))
+    values = ground.values(tensors(spreads or one_hot(codes, space)))
     held = {"beam": 8, "depth": 3, "rounds": 1, "clauses": 200, "ends": FOREVER, "way": way, **limits}
     return Beam(modes, ground, values, torch.from_numpy(np.asarray(target)), SearchLimits(**held)).run(), modes
 
@@ -99,7 +99,7 @@ def test_the_value_of_an_atom_is_its_probability():
     worlds = space.all_codes()
     mass = np.prod([spreads[place][:, worlds[:, place]] for place in range(len(space))], axis=0)
     found = ground.values(tensors(spreads)).numpy()
-    exact = ground.values(tensors(certain(worlds, space))).numpy().round()  # of each world, by the same atoms' numbers
+    exact = ground.values(tensors(one_hot(worlds, space))).numpy().round()  # of each world, by the same atoms' numbers
     np.testing.assert_allclose(found[2:], (mass @ exact.T).T[2:], atol=1e-9)
     for number, literal in enumerate(literals):
         if not literal.groups:
@@ -112,7 +112,7 @@ def test_all_attributes_are_witnesses_that_an_object_is_there():
     ground = GroundAtoms(space, ())
     sure = [np.array([[0.9, 0.05, 0.05, 0.0]]), np.array([[0.3, 0.3, 0.4]])]  # its size is said to be absent, perhaps
     gone = [np.array([[0.0, 0.05, 0.05, 0.9]]), np.array([[0.1, 0.1, 0.8]])]
-    value = ground.values(tensors([*sure, *gone]))[ground.there("balls"), 0]
+    value = ground.values(tensors([*sure, *gone]))[ground.presence("balls"), 0]
     assert value[0] > 0.99 and value[1] < 0.05
 
 
@@ -128,7 +128,7 @@ def test_clauses_are_as_true_as_their_formulas_where_concepts_are_certain(absent
         used = tuple(dict.fromkeys(one.literal for one in clause.body))
         ground = GroundAtoms(space, used)
         held = clause_values(
-            ground.values(tensors(certain(fresh, space))), GroundBodies.of([grounded(clause, ground)]), way
+            ground.values(tensors(one_hot(fresh, space))), GroundBodies.of([ground_clause(clause, ground)]), way
         )
         assert ((held[0].numpy() > 0.5) == evaluate(clause.formula(), space, fresh).astype(bool)).all(), clause
         assert (torch.minimum(held[0], 1 - held[0]) < 0.01).all()
@@ -157,9 +157,9 @@ def test_a_soft_or_is_what_it_says():
 def test_gradients_reach_the_concepts():
     space = balls(2)
     bias = Bias(space, Language(objects=2))
-    body = (Placed(bias.by_name["colour_red"], (0,)), Placed(bias.by_name["same_size"], (0, 1)))
+    body = (PlacedLiteral(bias.by_name["colour_red"], (0,)), PlacedLiteral(bias.by_name["same_size"], (0, 1)))
     ground = GroundAtoms(space, [one.literal for one in body])
-    bodies = GroundBodies.of([grounded(Clause(("balls", "balls"), body), ground)])
+    bodies = GroundBodies.of([ground_clause(IlpClause(("balls", "balls"), body), ground)])
     rules = Rules(torch.zeros(1, 1, dtype=torch.float64))
     rng = np.random.default_rng(3)
     concepts = [torch.from_numpy(rng.dirichlet(np.ones(n), 2)).requires_grad_() for n in space.sizes]
@@ -215,24 +215,24 @@ def test_the_next_round_looks_for_what_is_left_to_explain():
 
 def test_weights_find_the_clauses_that_explain_and_rules_may_be_none():
     bias = Bias(bits(["a", "b", "c"]))
-    clauses = tuple(Clause((), (Placed(bias.by_name[f"{name}_true"], ()),)) for name in "abc")
+    clauses = tuple(IlpClause((), (PlacedLiteral(bias.by_name[f"{name}_true"], ()),)) for name in "abc")
     held = torch.from_numpy(np.random.default_rng(6).integers(0, 2, (3, 60))).double()
     target = torch.maximum(held[0], held[2])
     pool = ClausePool(clauses, held.float(), torch.zeros(3, 3), 3, True)
     pool.scores[0, 0] = pool.scores[2, 1] = 0.1  # a slight lead; the third rule is not needed
-    found, loss, steps = weigh(pool, target.float(), Descent(3, 400, 0.05, FOREVER))
+    found, loss, steps = learn_weights(pool, target.float(), Descent(3, 400, 0.05, FOREVER))
     assert set(found.strongest(0.3)) == {clauses[0], clauses[2]} and loss < 0.05 and steps <= 400
-    again = Weighed.from_dict(found.to_dict(), bias)
+    again = WeightedClauses.from_dict(found.to_dict(), bias)
     assert again.clauses == found.clauses and np.array_equal(again.weights, found.weights)
 
 
 def test_an_undecided_program_is_its_strongest_clause():
     bias = Bias(bits(["a", "b"]))
-    clauses = tuple(Clause((), (Placed(bias.by_name[f"{name}_true"], ()),)) for name in "ab")
-    assert Weighed(clauses, np.array([[0.5, 0.4], [0.1, 0.2]])).strongest(0.3) == clauses[:1]
-    assert Weighed(clauses, np.array([[0.3, 0.4]])).strongest(0.9) == clauses[1:]
-    assert Weighed(clauses, np.array([[0.1, 0.2]])).strongest(0.9) == ()  # most of the weight is on none
-    assert Weighed((), np.ones((1, 0))).strongest(0.3) == ()
+    clauses = tuple(IlpClause((), (PlacedLiteral(bias.by_name[f"{name}_true"], ()),)) for name in "ab")
+    assert WeightedClauses(clauses, np.array([[0.5, 0.4], [0.1, 0.2]])).strongest(0.3) == clauses[:1]
+    assert WeightedClauses(clauses, np.array([[0.3, 0.4]])).strongest(0.9) == clauses[1:]
+    assert WeightedClauses(clauses, np.array([[0.1, 0.2]])).strongest(0.9) == ()  # most of the weight is on none
+    assert WeightedClauses((), np.ones((1, 0))).strongest(0.3) == ()
 
 
 # -- the model ---------------------------------------------------------------------------------------------------------
@@ -241,12 +241,12 @@ def test_an_undecided_program_is_its_strongest_clause():
 def learned(knowledge, codes, **settings):
     model = AlphaIlp(knowledge, Layout(0, 0), Settings(settings))
     space = knowledge.space
-    model.learn(Examples(knowledge, codes, certain(codes, space), knowledge.labels_of(codes)))
+    model.learn(Examples(knowledge, codes, one_hot(codes, space), knowledge.labels_of(codes)))
     return model
 
 
 def agrees(model, codes):
-    said = model.labels_given(certain(codes, model.space))
+    said = model.label_probabilities(one_hot(codes, model.space))
     return [
         float((spread.argmax(axis=1) == column).mean())
         for spread, column in zip(said, model.knowledge.labels_of(codes).T, strict=True)

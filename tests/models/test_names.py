@@ -1,6 +1,7 @@
 """A model is found under the name that it is registered by, and no class name under `models` has two meanings."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import assay
 from assay.models import BACKBONES, MODELS
 
 PACKAGE = Path(assay.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 CLASSES = {"rules": "RuleList"}
 """Where the class has a fuller name than the registry."""
 TWICE = {"Batch", "Bias", "Clause", "Cover", "Node", "Pool", "Problem", "Term", "Told", "Writer"}
@@ -23,6 +25,13 @@ def test_a_model_lies_in_a_module_and_a_class_of_its_name(name):
     assert name.replace("-", "_") in (module, folder if module == "learner" else ""), made.__module__
     assert made.__name__ == CLASSES.get(name, made.__name__)
     assert name in CLASSES or made.__name__.lower() == name.replace("-", "")
+
+
+def test_the_page_lists_the_module_and_class_of_every_model():
+    rows = re.findall(r"^\| `([\w-]+)` \| `([\w.]+)` \| `(\w+)` \|", PAGE.read_text(), re.MULTILINE)
+    wanted = {name: MODELS.entry(name).target for name in MODELS}
+    assert {name: f"assay.models.{module}:{made}" for name, module, made in rows} == wanted
+    assert len(rows) == len(wanted)
 
 
 @pytest.mark.parametrize("name", sorted(BACKBONES))

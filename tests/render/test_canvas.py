@@ -1,6 +1,6 @@
 import numpy as np
 
-from assay.render.canvas import Canvas, around, moved, regular
+from assay.render.canvas import Canvas, ellipse_points, move_points, regular_polygon
 
 
 def test_a_filled_shape_covers_its_area_and_its_edges_are_smooth():
@@ -34,6 +34,6 @@ def test_a_hidden_object_keeps_its_number_and_has_an_empty_box():
 
 
 def test_shapes_turn_and_move():
-    assert np.allclose(moved(np.array([[1.0, 0.0]]), (5, 5), np.pi / 2), [[5, 6]])
-    assert np.allclose(np.linalg.norm(regular(5), axis=1), 1) and np.allclose(regular(3)[0], [0, -1])
-    assert np.allclose(np.linalg.norm(around((3, 4), (2, 2)) - [3, 4], axis=1), 2)
+    assert np.allclose(move_points(np.array([[1.0, 0.0]]), (5, 5), np.pi / 2), [[5, 6]])
+    assert np.allclose(np.linalg.norm(regular_polygon(5), axis=1), 1) and np.allclose(regular_polygon(3)[0], [0, -1])
+    assert np.allclose(np.linalg.norm(ellipse_points((3, 4), (2, 2)) - [3, 4], axis=1), 2)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from assay.errors import UnknownName
-from assay.render.engines import labelled, picture_of, shoot
-from assay.render.engines.packed import surface_of
+from assay.render.engines import label_pixels, picture_of, shoot
+from assay.render.engines.packed_scene import pack_mesh
 from assay.render.scene import (
     AreaLight,
     Camera,
@@ -22,10 +22,10 @@ from assay.render.scene import (
     Sky,
     Sun,
     Texture,
-    linear,
-    placed,
+    linear_rgb,
+    pose,
 )
-from assay.render.solids import box, cylinder, flat, mesh_of, sphere
+from assay.render.solids import box, cylinder, mesh_of, rectangle, sphere
 
 DARK = Sky((0, 0, 0), (0, 0, 0), (0, 0, 0))
 GREY = Material((0.5, 0.5, 0.5), roughness=1.0)
@@ -34,11 +34,11 @@ GREY = Material((0.5, 0.5, 0.5), roughness=1.0)
 @cache
 def mesh(name):
     made = {"ball": lambda: sphere(1.0), "box": lambda: box(2, 2, 2), "cup": lambda: cylinder(1, 2) - cylinder(0.8, 3)}
-    return flat("square", -1, -1, 1, 1) if name == "square" else mesh_of(name, made[name]())
+    return rectangle("square", -1, -1, 1, 1) if name == "square" else mesh_of(name, made[name]())
 
 
 def one(name, at=(0, 0, 0), material=GREY, thing="it", part="", **how):
-    return Instance(mesh(name), material, placed(at, **how), thing, part)
+    return Instance(mesh(name), material, pose(at, **how), thing, part)
 
 
 def scene_of(*instances, eye=(0, -6, 0), target=(0, 0, 0), fov=40.0, size=(96, 72), **more):
@@ -75,7 +75,7 @@ def rays(scene):
 
 def test_a_ball_has_the_outline_and_the_depth_of_a_ball():
     scene = scene_of(one("ball"), size=(160, 120))
-    shot, d = labelled(scene), rays(scene)
+    shot, d = label_pixels(scene), rays(scene)
     a, b = (d**2).sum(-1), d[..., 1] * 6.0
     root = b**2 - a * (36 - 1)
     outside = b**2 - a * (36 - 0.99**2) < 0  # the mesh has 48 sides, so it lies up to 1 % inside
@@ -91,14 +91,14 @@ def test_a_box_has_the_ids_that_projection_gives():
     scene = scene_of(one("box", (0, 0, -1)), eye=(0, -6, 0))
     d = rays(scene) * 5.0  # the front face lies at a depth of 5
     inside = (np.abs(d[..., 0]) < 1) & (np.abs(d[..., 2]) < 1)
-    shot = labelled(scene)
+    shot = label_pixels(scene)
     assert np.array_equal(shot.things > 0, inside)
     assert np.allclose(shot.depth[inside], 5.0)
 
 
 def test_what_is_near_hides_what_is_far_and_parts_are_told_apart():
     scene = scene_of(one("ball", thing="far"), one("box", (0, -3, -0.3), thing="near", part="lid", scale=0.3))
-    shot = labelled(scene)
+    shot = label_pixels(scene)
     middle = shot.things.shape[0] // 2, shot.things.shape[1] // 2
     assert scene.things == ("far", "near")
     assert scene.parts == ("near/lid",)
@@ -107,20 +107,20 @@ def test_what_is_near_hides_what_is_far_and_parts_are_told_apart():
 
 
 def test_a_surface_that_passes_the_eye_is_drawn():
-    road = Instance(mesh("square"), GREY, placed((0, 0, -1), scale=(2, 100, 1)), "road")
-    shot = labelled(scene_of(road, eye=(0, 0, 0), target=(0, 1, 0), fov=90))
+    road = Instance(mesh("square"), GREY, pose((0, 0, -1), scale=(2, 100, 1)), "road")
+    shot = label_pixels(scene_of(road, eye=(0, 0, 0), target=(0, 1, 0), fov=90))
     assert shot.things[-1].all()
     assert not shot.things[0].any()
 
 
 def test_rays_and_triangles_agree_about_what_is_seen():
-    from assay.render.engines.packed import packed
-    from assay.render.engines.raster import met, seen
+    from assay.render.engines.packed_scene import pack_scene
+    from assay.render.engines.rasterizer import cast_rays, rasterize
 
-    world = packed(room((64, 48)))
-    owner, _, depth = seen(world, 64, 48)
+    world = pack_scene(room((64, 48)))
+    owner, _, depth = rasterize(world, 64, 48)
     rows, columns = np.mgrid[:48, :64] + 0.5
-    traced, _, far = met(world, np.stack([columns.ravel(), rows.ravel()], axis=1))
+    traced, _, far = cast_rays(world, np.stack([columns.ravel(), rows.ravel()], axis=1))
     same = traced.reshape(48, 64) == owner
     assert same.mean() > 0.999
     assert np.allclose(far.reshape(48, 64)[same], depth[same], rtol=1e-6)
@@ -131,7 +131,7 @@ def test_a_fisheye_puts_a_ray_at_twice_the_focal_length_times_the_sine_of_half_i
     x, y = 10 * np.sin(np.radians(degrees)), 10 * np.cos(np.radians(degrees))
     ball = one("ball", (x, y, 0), scale=0.3)
     scene = scene_of(ball, eye=(0, 0, 0), target=(0, 1, 0), fov=120, size=(200, 100), projection="fisheye")
-    shot = labelled(scene)
+    shot = label_pixels(scene)
     focal = 100 / (2 * np.sin(np.radians(120) / 4))
     place = np.argwhere(shot.things).mean(axis=0) + 0.5
     assert np.allclose(place, [50, 100 + 2 * focal * np.sin(np.radians(degrees) / 2)], atol=0.3)
@@ -262,7 +262,7 @@ def test_a_task_picture_has_boxes_that_fit_its_masks():
         rows, columns = np.nonzero(picture.instances == number)
         assert (thing.box.left, thing.box.right) == (columns.min(), columns.max() + 1)
         assert (thing.box.top, thing.box.bottom) == (rows.min(), rows.max() + 1)
-    assert np.array_equal(np.bincount(picture.instances.ravel()), np.bincount(labelled(scene).things.ravel()))
+    assert np.array_equal(np.bincount(picture.instances.ravel()), np.bincount(label_pixels(scene).things.ravel()))
     assert picture.depth.dtype == np.uint16
     assert picture.depth.max() == 65_535
     assert (picture.parts > 0).sum() < (picture.instances > 0).sum()
@@ -285,14 +285,13 @@ def test_a_camera_may_look_straight_down_and_a_matrix_may_mirror():
 
 def test_meshes_are_known_as_closed_and_convex():
     known = {
-        name: (surface_of(mesh(name)).closed, surface_of(mesh(name)).convex)
-        for name in ("ball", "box", "cup", "square")
+        name: (pack_mesh(mesh(name)).closed, pack_mesh(mesh(name)).convex) for name in ("ball", "box", "cup", "square")
     }
     assert known == {"ball": (True, True), "box": (True, True), "cup": (True, False), "square": (False, False)}
 
 
 def test_colours_come_out_as_they_went_in():
-    glowing = Material(linear(200, 100, 50), emission=1.0, roughness=1.0)
+    glowing = Material(linear_rgb(200, 100, 50), emission=1.0, roughness=1.0)
     shot = shoot(scene_of(one("box", material=glowing), sky=DARK, size=(48, 36)), quality="draft")
     assert np.abs(shot.image[12, 24].astype(int) - [200, 100, 50]).max() <= 1
 

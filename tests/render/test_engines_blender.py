@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.errors import MissingExtra, RunFailed
-from assay.render.engines import blender, labelled, shoot
+from assay.render.engines import blender, label_pixels, shoot
 from assay.render.picture import boxes_of
 from tests.render.test_engines import room
 
@@ -23,7 +23,7 @@ def fresh(monkeypatch):
 
 def agreement(scene):
     """Draw a scene with both; return the shots and the share of pixels in which they show the same."""
-    theirs, mine = shoot(scene, "blender", "draft"), labelled(scene)
+    theirs, mine = shoot(scene, "blender", "draft"), label_pixels(scene)
     return theirs, mine, (theirs.things == mine.things).mean()
 
 
@@ -60,7 +60,7 @@ def test_a_fisheye_agrees_with_blender():
 @needs_blender
 def test_a_blender_that_died_is_started_again(fresh):
     scene = replace(room(), width=16, height=12)
-    running = blender.running()
+    running = blender.running_blender()
     running.process.kill()
     running.process.wait()
     assert shoot(scene, "blender", "draft").image.shape == (12, 16, 3)
@@ -100,10 +100,10 @@ def test_a_blender_that_ends_fails_or_hangs_gives_one_line(fresh, monkeypatch, t
         monkeypatch.setattr(blender, "_running", {})
         monkeypatch.setenv("ASSAY_BLENDER_PYTHON", fake(tmp_path, body))
         monkeypatch.setattr(blender, "LIMIT", 20.0)
-        blender.running()
+        blender.running_blender()
         if "seconds" in said:
             monkeypatch.setattr(blender, "LIMIT", 1.0)
         with pytest.raises(RunFailed, match=said) as caught:
             shoot(room(), "blender")
         assert "\n" not in str(caught.value)
-        blender.running().stop()
+        blender.running_blender().stop()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.render import solids
-from assay.render.scene import placed
+from assay.render.scene import pose
 
 MADE = {
     "box": (solids.box(2, 3, 4), 24.0),
@@ -15,8 +15,8 @@ MADE = {
     "sphere": (solids.sphere(1), 4 / 3 * np.pi),
     "torus": (solids.torus(1, 0.25), 2 * np.pi**2 * 0.0625),
     "prism": (solids.prism(6, 1, 2), 3 * np.sqrt(3)),
-    "turned": (solids.turned([(0, 0), (1, 0), (1, 1), (0, 1)]), np.pi),
-    "extruded": (solids.extruded([(0, 0), (1, 0), (0, 1)], 2), 1.0),
+    "turned": (solids.revolve([(0, 0), (1, 0), (1, 1), (0, 1)]), np.pi),
+    "extruded": (solids.extrude([(0, 0), (1, 0), (0, 1)], 2), 1.0),
     "hull": (solids.hull(solids.box(1, 1, 1), solids.box(1, 1, 1).translate((0, 0, 2))), 3.0),
     "union": (solids.union(solids.box(1, 1, 1), solids.box(1, 1, 1).translate((5, 0, 0))), 2.0),
 }
@@ -54,14 +54,14 @@ def test_crease_decides_what_is_sharp():
 
 
 def test_a_rectangle_faces_up_and_is_placed():
-    mesh = solids.flat("board", -1, -2, 1, 2, z=0.5)
+    mesh = solids.rectangle("board", -1, -2, 1, 2, z=0.5)
     assert mesh.vertices[:, 2].tolist() == [0.5] * 4
-    matrix = placed([1, 2, 3], turn=90, scale=2)
+    matrix = pose([1, 2, 3], turn=90, scale=2)
     moved = mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3]
     assert moved.min(axis=0).round(6).tolist() == [-3, 0, 4]
 
 
 def test_a_sliver_that_lost_a_side_is_left_out():
-    thin = solids.extruded([(0, 0), (1, 0), (1, 1e-9), (1, 1)], 1)
+    thin = solids.extrude([(0, 0), (1, 0), (1, 1e-9), (1, 1)], 1)
     faces = solids.mesh_of("thin", thin).faces
     assert all(len(set(face)) == 3 for face in faces.tolist())

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from assay.report.plot import Chart, Line, rounded_ticks
+from assay.reporting.plot import Chart, Line, rounded_ticks
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

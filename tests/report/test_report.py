@@ -13,7 +13,7 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import DataError
 from assay.metrics import METRICS
-from assay.report.write import write_report
+from assay.reporting.write import write_report
 from tests.pixels import pixels, trained
 
 STRANGE = '''
@@ -180,12 +180,10 @@ def test_a_report_of_nothing_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_boundary_and_the_changes_are_told(report):
+def test_the_boundary_and_the_changes_are_reported(report):
     record = json.loads((report.parent / "report.json").read_text())
     page, markdown = Page(report.read_text()), (report.parent / "report.md").read_text()
-    assert (
-        "At the boundary of the rule" in page.text and "label follows" in page.text and "| label follows |" in markdown
-    )
+    assert "At the boundary of the rule" in page.text and "sensitivity" in page.text and "| sensitivity |" in markdown
     for case in record["cases"]:
         regions = case["diagnosis"]["regions"]["hard"]
         assert {region["name"] for region in regions} >= {"a and b", "c", "a and not b", "not a and b", "not c"}
@@ -196,13 +194,13 @@ def test_the_boundary_and_the_changes_are_told(report):
         assert set(effects["by_concept"]) == {"a", "b", "c"} and effects["all"]["follows"]["value"] is not None
     noticed = [case["diagnosis"]["counterfactuals"]["all"]["noticed"]["value"] for case in record["cases"]]
     assert noticed[0] > 0.9 and noticed[2] is None  # a black box speaks of no concept
-    assert page.text.count("What changing one concept does (64 pairs)") == 3
+    assert page.text.count("Counterfactual pairs: one concept changed (64 pairs)") == 3
 
 
 def test_names_at_the_boundary_are_not_taken_for_markup(strange):
     record = json.loads((strange.parent / "report.json").read_text())
     diagnosis = record["cases"][0]["diagnosis"]
     names = [region["name"] for region in diagnosis["regions"]["hard"]]
-    assert "a == <u>|" in names and diagnosis["counterfactuals"] is None
+    assert "a == <u>|" in names and diagnosis["counterfactuals"]["pairs"] > 0
     page, markdown = Page(strange.read_text()), (strange.parent / "report.md").read_text()
     assert "a == <u>|" in page.text and " | a == &lt;u>\\| | " in markdown and "<u>" not in strange.read_text()

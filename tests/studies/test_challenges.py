@@ -50,13 +50,13 @@ def test_folds_leave_each_example_out_once_with_labels_in_equal_shares(tmp_path)
     records = done(tmp_path, folds=4)
     assert {record.fold for record in records} == {0, 1, 2, 3} and len(values(records)) == 4
     data = Dataset.open(next((tmp_path / "out" / "data").iterdir()))["train"]
-    parts = [Fold(number, 4).parted(data) for number in range(4)]
+    parts = [Fold(number, 4).divide(data) for number in range(4)]
     held = np.concatenate([inside.index for _, inside in parts])
     assert sorted(held) == sorted(data.index) and all(len(outside) == 48 for outside, _ in parts)
     assert {int(inside.labels.sum()) for _, inside in parts} == {int(data.labels.sum()) // 4}
     for wrong in (Fold(4, 4), Fold(0, 1), Fold(0, 65)):
         with pytest.raises(ConfigError, match="cannot be"):
-            wrong.parted(data)
+            wrong.divide(data)
 
 
 def test_one_model_sees_for_another(tmp_path):
@@ -75,7 +75,7 @@ def test_worlds_are_changed_and_models_asked_again(tmp_path):
     assert values(records, "after_moved_do") and values(records, "after_stays_do")
 
 
-def test_a_front_end_is_aligned_and_what_that_costs_is_told(tmp_path):
+def test_a_label_head_is_aligned_and_what_that_costs_is_recorded(tmp_path):
     seeing = {"model": "cbm", "mode": "independent", "learning_rate": 0.02, "device": "cpu", "epochs": 6}
     records = done(
         tmp_path, models=[seeing], analyses=[{"analysis": "align", "weights": {"zero": ["a"]}}], about="Why so."

@@ -9,11 +9,10 @@ from scipy import stats
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.studies.curves import intervention_charts
 from assay.studies.records import Record
+from assay.studies.results import intervention_charts, tables_of
 from assay.studies.study import study_from
-from assay.studies.summary import ALL, Place, comparisons, over_tasks, sign_flip, summaries
-from assay.studies.tables import tables_of
+from assay.studies.summary import ALL, RecordKey, comparisons, over_tasks, sign_flip, summaries
 
 
 def record(value, task="mnlogic", model="tree", seed=0, metric="label_f1", split="test", challenge="plain"):
@@ -24,7 +23,7 @@ def record(value, task="mnlogic", model="tree", seed=0, metric="label_f1", split
 
 
 def place(task="mnlogic", model="tree", metric="label_f1", split="test", challenge="plain"):
-    return Place(task, challenge, model, split, metric)
+    return RecordKey(task, challenge, model, split, metric)
 
 
 def test_a_summary_is_that_of_scipy_and_leaves_out_what_does_not_apply():

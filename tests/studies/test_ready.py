@@ -6,8 +6,8 @@ from assay.errors import ConfigError, UnknownName
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.studies.ready import find_study, ready_studies
+from assay.studies.results import tables_of
 from assay.studies.summary import ALL
-from assay.studies.tables import tables_of
 
 READY = ready_studies()
 ASKED = {

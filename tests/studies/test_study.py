@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from assay.cli.demo import demo_study
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed
 from assay.models.core.neural import NeuralModel
-from assay.studies.demo import demo_study
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from

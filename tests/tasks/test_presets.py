@@ -4,8 +4,7 @@ import pytest
 
 from assay.errors import AssayError, UnknownName
 from assay.families import FAMILIES
-from assay.tasks import TASKS, TaskRegistry
-from assay.tasks.presets import Preset
+from assay.tasks import TASKS, Preset, TaskRegistry
 from tests.samples import SAMPLES
 from tests.toys import Shelf
 

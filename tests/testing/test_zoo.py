@@ -18,13 +18,13 @@ def test_known_faults_are_told_and_no_others(homes: list[Habitat]) -> None:
     for _, counts in survey(homes):
         names += 1
         total.required += counts.required
-        total.told += counts.told
+        total.reported += counts.reported
         total.forbidden += counts.forbidden
-        total.falsely_told += counts.falsely_told
+        total.falsely_reported += counts.falsely_reported
         total.misses += counts.misses
     assert names == len(SPECIMENS) >= 30
-    assert total.told >= 0.98 * total.required > 60, total.misses
-    assert total.falsely_told <= 0.01 * total.forbidden, total.misses
+    assert total.reported >= 0.98 * total.required > 60, total.misses
+    assert total.falsely_reported <= 0.01 * total.forbidden, total.misses
 
 
 def test_a_survey_counts_what_is_missed(homes: list[Habitat], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,5 +34,5 @@ def test_a_survey_counts_what_is_missed(homes: list[Habitat], monkeypatch: pytes
     monkeypatch.setattr(verdict, "_findings", lambda views, *_: ((verdict._sound(views),), None))
     counts = dict(survey(homes[:1], ["oracle", "shuffled", "bypass"]))
     assert not counts["oracle"].misses
-    assert counts["shuffled"].told == 0 and counts["shuffled"].falsely_told == 1
+    assert counts["shuffled"].reported == 0 and counts["shuffled"].falsely_reported == 1
     assert "no leaking" in counts["bypass"].misses[0] and "sound was told" in counts["bypass"].misses[0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError
-from assay.viewer.bundle import chosen, write_bundle
-from assay.viewer.compare import compared
+from assay.viewer.bundle import choose_rows, write_bundle
+from assay.viewer.runs import compare_runs
 from assay.viewer.samples import sample_of
 
 
@@ -29,18 +29,18 @@ def test_it_holds_samples_as_the_server_tells_them(bundle, state):
 
 def test_it_compares_over_all_rows(bundle, state):
     held = json.loads((bundle / "data/pixels/test/compare-good-vs-poor.json").read_text())
-    assert held == compared(state, "pixels", "test", "good", "poor") and held["rows"] == 64
+    assert held == compare_runs(state, "pixels", "test", "good", "poor") and held["rows"] == 64
 
 
 def test_half_of_it_are_errors_near_the_boundary_first(state):
     held, table = state.shelf["pixels"], state.table("pixels", "test")
-    rows = chosen(state, held, table, 12)
+    rows = choose_rows(state, held, table, 12)
     found = [state.answers("pixels", "test", run) for run in held.runs]
     wrong = np.any([~one.right | one.misread for one in found], axis=0)
     near = table.sides["y"].mask("*near")
     assert len(set(rows.tolist())) == 12 and wrong[rows].sum() >= min(6, wrong.sum())
     assert near[rows].sum() >= min(6, (wrong & near).sum())
-    assert chosen(state, held, table, 1000).tolist() == list(range(64))
+    assert choose_rows(state, held, table, 1000).tolist() == list(range(64))
 
 
 def test_it_names_no_path_and_is_read_by_the_page_as_a_bundle(bundle, folder):

@@ -23,19 +23,19 @@ def forged(source: Path, target: Path, change):
 
 def test_a_folder_is_searched_for_datasets_and_runs(folder):
     shelf = open_shelf([folder])
-    assert list(shelf.held) == ["pixels"] and not shelf.broken
+    assert list(shelf.datasets) == ["pixels"] and not shelf.broken
     runs = shelf["pixels"].runs
     assert {key: (run.model, run.live) for key, run in runs.items()} == {"good": ("dpl", True), "poor": ("cbm", True)}
     assert set(runs["good"].answers) == {"valid", "test", "hard"}
 
 
 def test_a_run_brings_its_own_dataset(folder):
-    assert list(open_shelf([folder / "runs" / "good"]).held) == ["pixels"]
+    assert list(open_shelf([folder / "runs" / "good"]).datasets) == ["pixels"]
 
 
 def test_two_folders_of_one_name_get_two_keys(folder, tmp_path):
     shutil.copytree(folder / "data" / "pixels", tmp_path / "Pixels")
-    assert list(open_shelf([folder / "data" / "pixels", tmp_path / "Pixels"]).held) == ["pixels", "pixels-2"]
+    assert list(open_shelf([folder / "data" / "pixels", tmp_path / "Pixels"]).datasets) == ["pixels", "pixels-2"]
 
 
 def test_a_predictions_file_needs_its_dataset(folder, tmp_path):
@@ -82,7 +82,7 @@ def test_a_folder_that_is_a_link_outside_is_not_searched(folder, tmp_path):
     (tmp_path / "given" / "link").symlink_to(folder / "data" / "pixels")
     with pytest.raises(DataError, match="no dataset or run"):
         open_shelf([tmp_path / "given"])
-    assert open_shelf([tmp_path / "given" / "link"]).held  # the user may give a link
+    assert open_shelf([tmp_path / "given" / "link"]).datasets  # the user may give a link
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a b"])
@@ -98,7 +98,7 @@ def test_what_is_broken_is_left_out_and_told(folder, tmp_path):
     shutil.copytree(folder / "data" / "pixels", tmp_path / "broken")
     next((tmp_path / "broken" / "test").glob("*.parquet")).write_bytes(b"x")
     shelf = open_shelf([folder, tmp_path])
-    assert list(shelf.held) == ["pixels"] and "it is damaged" in shelf.broken[0].why
+    assert list(shelf.datasets) == ["pixels"] and "it is damaged" in shelf.broken[0].why
     with pytest.raises(DataError, match="it is damaged"):
         open_shelf([tmp_path])
 

@@ -12,7 +12,7 @@ from assay.data.columns import CONCEPT, numbers
 from assay.data.manifest import fingerprint
 from assay.predictions import Answer, Predictions
 from assay.viewer import table as tables
-from assay.viewer.compare import compared
+from assay.viewer.runs import compare_runs
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
@@ -66,7 +66,7 @@ def test_pages_and_filters_read_no_pictures(many, reads):
     wrong = page(run="one", outcome="wrong")["total"]
     assert 0 < page(tags=(("y", "*near"),), run="one", outcome="wrong")["total"] <= wrong < SHARDS * ROWS
     assert 0 < page(run="one", versus="two", outcome="differ")["total"] < SHARDS * ROWS
-    assert compared(state, "data", "test", "one", "two")
+    assert compare_runs(state, "data", "test", "one", "two")
     assert not [columns for _, columns in reads if columns is None or "image" in columns]
     assert len(reads) == len(set(map(str, reads)))  # nothing is read twice
 

@@ -13,11 +13,11 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Box, Layout, Picture, Thing
+from assay.render.picture import Box, Layout, ObjectBox, Picture
 from assay.tasks.base import Task
 from assay.viewer.app import create_app
 from assay.viewer.bundle import write_bundle
-from assay.viewer.samples import Query, matching
+from assay.viewer.samples import Query, matching_rows
 from assay.viewer.state import State
 from tests.toys import written
 
@@ -102,7 +102,7 @@ def cells(page, head):
 
 def test_near_boundary_errors_and_a_changed_concept(page, address, state):
     shown = filter_near_errors(page, address)
-    assert shown == matching(state, "pixels", "test", NEAR_ERRORS).tolist() and shown
+    assert shown == matching_rows(state, "pixels", "test", NEAR_ERRORS).tolist() and shown
     page.click(".thumbs a")
     page.wait_for_selector("#concepts")
     choose(page, "versus", "good")
@@ -118,7 +118,7 @@ def test_near_boundary_errors_and_a_changed_concept(page, address, state):
     )
     assert page.evaluate(pixels, before) != page.evaluate(pixels, after)
     assert cells(page, "y, by the rule") == ["false", "→ true (changed)"]
-    for way in ("seeing the changed picture", "told the concept"):
+    for way in ("on the changed image", "with the concept set"):
         was, now = cells(page, f"y, by good {way}")
         assert was.startswith("false") and now.startswith("→") and "true" in now
     assert page.is_enabled("#undo")
@@ -202,7 +202,7 @@ def bundled(static, state, tmp_path_factory):
 
 def test_the_bundle_does_the_same_without_the_model(page, bundled, state):
     shown = filter_near_errors(page, bundled)
-    assert shown == matching(state, "pixels", "test", NEAR_ERRORS).tolist()
+    assert shown == matching_rows(state, "pixels", "test", NEAR_ERRORS).tolist()
     page.click(".thumbs a")
     page.wait_for_selector("#no-edit")
     assert "a bundle holds neither the task" in page.inner_text("#no-edit")
@@ -222,7 +222,7 @@ def test_the_bundle_filters_as_the_server_does(page, bundled, state):
         given = {}
         for pair in query.split("&"):
             given.setdefault(pair.partition("=")[0], []).append(pair.partition("=")[2])
-        wanted = matching(state, "pixels", "hard", Query.of(given)).tolist()
+        wanted = matching_rows(state, "pixels", "hard", Query.of(given)).tolist()
         go(page, bundled, f"#/data/pixels/hard?{query}")
         assert [
             int(link.get_attribute("id").removeprefix("sample-")) for link in page.query_selector_all(".thumbs a")
@@ -260,7 +260,7 @@ class Evil(Task):
         return {EVIL: EVIL}
 
     def render(self, world):
-        return Picture(np.zeros((4, 4, 3), dtype=np.uint8), (Thing(EVIL, Box(0, 0, 2, 2)),), text=EVIL)
+        return Picture(np.zeros((4, 4, 3), dtype=np.uint8), (ObjectBox(EVIL, Box(0, 0, 2, 2)),), text=EVIL)
 
 
 def evil_state(folder):

@@ -10,8 +10,8 @@ import pytest
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.metrics.evidence import gather_from
 from assay.runs.folder import RunFolder
-from assay.viewer.compare import compared
-from assay.viewer.samples import PAGE, Query, matching, page_of, sample_of
+from assay.viewer.runs import compare_runs
+from assay.viewer.samples import PAGE, Query, matching_rows, page_of, sample_of
 from assay.viewer.state import State, facts
 
 SPLIT = "test"
@@ -30,7 +30,7 @@ def said(folder, data):
 
 
 def rows(state, **query):
-    return matching(state, "pixels", SPLIT, Query(**query)).tolist()
+    return matching_rows(state, "pixels", SPLIT, Query(**query)).tolist()
 
 
 def test_labels_and_concepts_by_code(state, truth):
@@ -77,7 +77,7 @@ def test_two_runs(state, said):
         "both_wrong": ~first & ~second,
         "differ": differ,
     }
-    found = compared(state, "pixels", SPLIT, "good", "poor")
+    found = compare_runs(state, "pixels", SPLIT, "good", "poor")
     for outcome, mask in wanted.items():
         assert rows(state, run="good", versus="poor", outcome=outcome) == np.flatnonzero(mask).tolist(), outcome
         assert found[outcome] == mask.sum()
@@ -124,7 +124,7 @@ def test_answers_in_another_order_and_for_some_rows_only(folder, data, tmp_path)
     pq.write_table(whole.take(pa.array([9, 3, 7])), tmp_path / "few.parquet")
     few = State.open([folder / "data", tmp_path / "few.parquet"])
     full = State.open([folder])
-    assert few.answers("pixels", SPLIT, "few").known.nonzero()[0].tolist() == [3, 7, 9]
+    assert few.answers("pixels", SPLIT, "few").has_answer.nonzero()[0].tolist() == [3, 7, 9]
     for row in (3, 7, 9):
         ours = sample_of(few, "pixels", SPLIT, row)["answers"]["few"]
         assert ours == sample_of(full, "pixels", SPLIT, row)["answers"]["poor"]
@@ -158,12 +158,12 @@ def test_answers_about_other_data_are_refused(folder, data, tmp_path):
 )
 def test_a_query_that_makes_no_sense_is_one_line(state, query, error):
     with pytest.raises((ConfigError, UnknownName), match=error):
-        matching(state, "pixels", SPLIT, Query.of(query))
+        matching_rows(state, "pixels", SPLIT, Query.of(query))
 
 
 def test_a_split_without_answers_says_how_to_get_them(state):
     with pytest.raises(DataError, match="assay predict"):
-        matching(state, "pixels", "train", Query(run="poor", outcome="wrong"))
+        matching_rows(state, "pixels", "train", Query(run="poor", outcome="wrong"))
     assert page_of(state, "pixels", "train", Query(run="poor"))["rows"][0]["said"] == {}
 
 

@@ -44,7 +44,7 @@ def test_by_label_every_combination_of_labels_is_drawn_equally_often() -> None:
 def test_the_worlds_of_each_label_are_counted_exactly() -> None:
     held = source(BALANCED)
     equal = sum(min(s + 1, 19 - s) ** 2 for s in range(19))  # pairs of pairs with the same sum
-    assert sum(kin.total for kin in held.kin if kin.labels[0]) == equal == 670
+    assert sum(kin.total for kin in held.label_groups if kin.labels[0]) == equal == 670
     assert held.total == 10**4
 
 

@@ -1,7 +1,7 @@
 """What a model says, in whatever form it comes, as predictions for a split.
 
 Arrays hold codes (places in the list of values) or probabilities; a table with columns `label_NAME` and `concept_NAME`
-holds values, as a predictions file does. Models may be functions of pictures, torch modules, or scikit-learn estimators.
+holds values, as a predictions file does. Models may be functions of pictures, torch modules or estimators.
 """
 
 import sys
@@ -63,9 +63,7 @@ def _from_table(data: SplitData, table: pa.Table, about: Mapping[str, Any] | Non
     return Predictions(data.fingerprint, data.name, data.index, labels, concepts, dict(about or {}))
 
 
-def _answers(
-    given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int
-) -> dict[str, Answer]:
+def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Answer]:
     if not isinstance(given, Mapping):
         if len(named) != 1:
             return _stacked(given, named, kind, rows)
@@ -152,7 +150,7 @@ def predictor_of(model: Any, dataset: Dataset, transform: Callable[[Array], Any]
     `transform`, if given, makes the model's input of a batch of pictures (bytes, examples x height x width x channels).
     """
     if hasattr(model, "predict") and hasattr(model, "answers"):  # a model of ours
-        return lambda data: model.predict(data)  # type: ignore[no-any-return]
+        return lambda data: model.predict(data)
     if _is_module(model):
         from assay.models.external.wrapped import wrap
 

@@ -8,24 +8,25 @@ from assay.api.answers import predictor_of
 from assay.api.running import Run
 from assay.auditing.audit import Audit
 from assay.auditing.audit import audit as examine
-from assay.auditing.examined import examined
+from assay.auditing.audited import audited_dataset
 from assay.counting.count import ReadingCount, count_readings
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.data.rebuild import Redrawing, task_of
 from assay.data.support import training_support
-from assay.diagnosis.interventions.intervene import Plan, Study
+from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
 from assay.diagnosis.interventions.intervene import intervene as carry_out
 from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
 from assay.diagnosis.verdict import Diagnosis
-from assay.errors import ConfigError, DataError
+from assay.errors import ConfigError, DataError, MissingExtra
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Predictions
 from assay.reporting.write import write_report
 from assay.runs.folder import RunFolder
+from assay.studies.run_models import ask_run
 
 if TYPE_CHECKING:
-    from assay.viewer.background import Viewer
+    from assay.viewer.serve import Viewer
 
 HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"
 
@@ -75,15 +76,19 @@ def predictions_of(
     return {name: predict(dataset[name]) for name in asked}
 
 
-def count(source: Dataset | Knowledge | str, *, family: str = "shared", seconds: float = 60.0, **shown: Any) -> ReadingCount:
+def count(
+    source: Dataset | Knowledge | str, *, family: str = "shared", seconds: float = 60.0, **supervised: Any
+) -> ReadingCount:
     """Count the readings of the concepts that keep every training label: 1 means that no reasoning shortcut exists.
 
     Of a dataset the worlds of its training splits decide, of a task those that it would draw, of a rule all worlds.
     Keywords name concepts that are supervised: `a=True` for all values, `a=[3, 4]` for some.
     """
-    from assay.counting.reading_classes import family_named
+    from assay.counting.reading_classes import check_reading_class
 
-    given = {name: None if values is True else list(values) for name, values in shown.items() if values is not False}
+    given = {
+        name: None if values is True else list(values) for name, values in supervised.items() if values is not False
+    }
     if isinstance(source, Dataset):
         knowledge, worlds = source.knowledge, training_worlds(source)
     elif isinstance(source, Knowledge):
@@ -92,22 +97,22 @@ def count(source: Dataset | Knowledge | str, *, family: str = "shared", seconds:
         from assay.config import Settings
 
         knowledge, worlds = training_support(str(source), Settings(), 0)
-    return count_readings(knowledge, family_named(family), worlds, given, seconds)
+    return count_readings(knowledge, check_reading_class(family), worlds, given, seconds)
 
 
 def audit(dataset: Dataset, checks: Sequence[str] = ()) -> Audit:
     """Check whether a dataset is what it claims to be; what could not be checked is said to be."""
-    return examine(examined(dataset), checks)
+    return examine(audited_dataset(dataset), checks)
 
 
-def intervene(run: Run, dataset: Dataset | None = None, **plan: Any) -> Study:
+def intervene(run: Run, dataset: Dataset | None = None, **plan: Any) -> InterventionResult:
     """Correct concepts within a budget and see what becomes of the labels; keywords are those of `assay intervene`."""
-    known = set(Plan.__dataclass_fields__)
+    known = set(InterventionPlan.__dataclass_fields__)
     unknown = [name for name in plan if name not in known]
     if unknown:
         raise ConfigError(f"intervene: no setting named {unknown[0]!r}; there are {', '.join(sorted(known))}")
     data = dataset or run.dataset
-    asked = Plan(**plan)
+    asked = InterventionPlan(**plan)
     redraw = Redrawing(task_of(data)) if asked.kind == "manipulation" else None
     return carry_out(asked, data, run.model.intervene, redraw)
 
@@ -125,10 +130,13 @@ def report(
     return write_report(folders, Path(output), title, dataset=dataset)
 
 
-def view(*shown: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
+def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
     """Serve the viewer on the loopback address, in the background; `.url` is its address, `.stop()` ends it."""
-    from assay.viewer.background import serve_in_background
-
-    if not shown:
+    try:
+        from assay.viewer.serve import serve_in_background
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    if not sources:
         raise DataError("nothing to look at; name datasets or runs")
-    return serve_in_background([one.folder if isinstance(one, (Dataset, Run)) else Path(one) for one in shown], port)
+    folders = [source.folder if isinstance(source, (Dataset, Run)) else Path(source) for source in sources]
+    return serve_in_background(folders, ask_run, port)

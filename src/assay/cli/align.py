@@ -1,4 +1,4 @@
-"""`assay align`: the label head of a run fitted anew under constraints on its weights."""
+"""`assay align`: refit the label head of a run under constraints on its weights."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from assay.cli.console import (
     settings_from,
 )
 
-SHOWN = 20
+MOST_WEIGHTS = 20
 
 
 def align(
@@ -28,28 +28,30 @@ def align(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Fit a linear label head anew with weights that are zero, positive, negative or bounded, and write the new run.
+    """Refit a linear label head under weight constraints.
 
-    Tells the accuracy, and what setting the true concepts brings, as trained, fitted anew, and fitted as asked.
+    Weights can be zero, positive, negative or bounded. Writes a new run, and prints the accuracy with predicted and
+    with true concepts of the head as trained, refitted, and constrained.
     """
     from assay.data.dataset import Dataset
     from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = Dataset.open(data)
-    from assay.config import checked
+    from assay.config import validate
     from assay.models.concept.alignment import Alignment, align_run
 
-    asked = checked(Alignment, settings_from(settings, config))
-    found = align_run(run, dataset, asked, output)
+    alignment = validate(Alignment, settings_from(settings, config))
+    aligned = align_run(run, dataset, alignment, output)
     if as_json:
-        rows = [row.to_dict() for row in found.rows]
-        print_json({"run": str(output), "front_ends": rows, "weights": found.weights})
+        heads = [head.to_dict() for head in aligned.rows]
+        print_json({"run": str(output), "front_ends": heads, "weights": aligned.weights})
         return
-    numbers = [(row.training, row.test, row.intervened) for row in found.rows]
-    shown = [[row.front_end, *(f"{n:.3f}" for n in held)] for row, held in zip(found.rows, numbers, strict=True)]
-    head = ["label head", "training", "test", "test, true concepts set", "gain"]
-    print_table(head, [[*cells, f"{row.gain:+.3f}"] for cells, row in zip(shown, found.rows, strict=True)])
-    weights = [[name, *(f"{w:+.2f}" for w in held)] for name, held in list(found.weights.items())[:SHOWN]]
-    print_table(["weight", *(row.front_end for row in found.rows)], weights)
+    rows = [
+        [head.front_end, *(f"{x:.3f}" for x in (head.training, head.test, head.intervened)), f"{head.gain:+.3f}"]
+        for head in aligned.rows
+    ]
+    print_table(["label head", "training", "test", "test, true concepts set", "gain"], rows)
+    weights = [[name, *(f"{w:+.2f}" for w in values)] for name, values in list(aligned.weights.items())[:MOST_WEIGHTS]]
+    print_table(["weight", *(row.front_end for row in aligned.rows)], weights)
     say(f"{output}  next: assay diagnose {output} {data}")

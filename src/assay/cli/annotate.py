@@ -1,4 +1,4 @@
-"""`assay annotate`: the same pictures with concepts and labels as an annotator would give them."""
+"""`assay annotate`: the same images with concepts and labels as an annotator would give them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,26 +32,27 @@ def annotate(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a copy of a dataset with missing, noisy, few or other concepts, noisy labels, or skewed rows.
+    """Write a copy of a dataset with imperfect annotations.
 
-    The true columns stay; models learn from the columns `given_...` beside them.
+    Concepts can be missing, noisy, fewer or others, labels noisy, rows skewed. The ground truth stays; models are
+    trained on the annotated columns `given_...` beside it.
     """
-    from assay.config import checked
+    from assay.config import validate
     from assay.data.annotate import annotate as write
     from assay.data.annotation import Annotation
     from assay.data.dataset import Dataset
 
-    given = settings_from(settings, config)
+    values = settings_from(settings, config)
     if seed:
-        given = given.merged(Settings({"seed": seed}, {"seed": "--seed"}))
-    asked = checked(Annotation, given)
+        values = values.merge(Settings({"seed": seed}, {"seed": "--seed"}))
+    annotation = validate(Annotation, values)
     dataset = Dataset.open(data)
-    manifest = write(dataset, asked, output, machine_of(asked, dataset))
+    manifest = write(dataset, annotation, output, machine_of(annotation, dataset))
     counts = manifest["task"]["annotation"]["found"]
     if as_json:
         print_json({"folder": str(output), "fingerprint": manifest["fingerprint"], "splits": counts})
         return
-    rows = [[name, f"{held['examples']:,}", *(_percent(held[key]) for key in CHANGES)] for name, held in counts.items()]
+    rows = [[name, f"{n['examples']:,}", *(f"{100 * n[key]:.1f} %" for key in CHANGES)] for name, n in counts.items()]
     print_table(["split", "examples", "concepts missing", "concepts wrong", "labels wrong"], rows)
     say(f"{output}  fingerprint {manifest['fingerprint']}  next: assay train cbm {output} -o RUN")
 
@@ -59,35 +60,34 @@ def annotate(
 CHANGES = ("missing", "wrong", "wrong_labels")
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def machine_of(asked: "Annotation", dataset: "Dataset") -> "Machine | None":
-    """Return what a machine said: scores of a CSV file, or the concepts of a predictions file or of a run."""
+def machine_of(annotation: "Annotation", dataset: "Dataset") -> "Machine | None":
+    """Return the annotations of a machine: scores of a CSV file, or predicted concepts of a file or of a run."""
     import numpy as np
 
-    from assay.data.scores import read_scores
+    from assay.data.machine_scores import read_scores
     from assay.runs.folder import RunFolder
 
-    if asked.machine is None:
+    if annotation.machine is None:
         return None
-    path = Path(asked.machine)
+    path = Path(annotation.machine)
     if path.suffix == ".csv":
         return read_scores(path)
-    if isinstance(asked.threshold, str):
-        raise ConfigError(f"threshold: {asked.threshold!r} is for a CSV of scores; give a probability")
-    found: dict[str, Any] = {}
-    for split, said in RunFolder(path).all_predictions(dataset.knowledge).items():
-        if said.fingerprint != dataset.fingerprint:
-            raise DataError(f"{str(path)!r} is about a dataset with fingerprint {said.fingerprint}, not this one")
-        size = 1 + max(int(said.index.max(initial=-1)), int(dataset.symbols(split).index.max()))
-        found[split] = np.full((size, len(dataset.knowledge.space)), -1)
+    if isinstance(annotation.threshold, str):
+        raise ConfigError(f"threshold: {annotation.threshold!r} is for a CSV of scores; give a probability")
+    codes: dict[str, Any] = {}
+    for split, predictions in RunFolder(path).all_predictions(dataset.knowledge).items():
+        if predictions.fingerprint != dataset.fingerprint:
+            raise DataError(
+                f"{str(path)!r} is about a dataset with fingerprint {predictions.fingerprint}, not this one"
+            )
+        size = 1 + max(int(predictions.index.max(initial=-1)), int(dataset.symbols(split).index.max()))
+        codes[split] = np.full((size, len(dataset.knowledge.space)), -1)
         for place, concept in enumerate(dataset.knowledge.space.concepts):
-            answer = said.concepts.get(concept.name)
+            answer = predictions.concepts.get(concept.name)
             if answer is None:
-                raise DataError(f"{str(path)!r} says nothing of concept {concept.name!r} in split {split!r}")
-            spread, cut = answer.probabilities, asked.threshold
-            sharp = cut is None or spread is None or concept.values != (False, True)
-            found[split][said.index, place] = answer.codes if sharp else spread[:, 1] >= cut  # type: ignore[index]
-    return found
+                raise DataError(f"{str(path)!r} has no concept {concept.name!r} in split {split!r}")
+            probabilities, cut = answer.probabilities, annotation.threshold
+            sharp = cut is None or probabilities is None or concept.values != (False, True)
+            values = answer.codes if sharp else probabilities[:, 1] >= cut  # type: ignore[index]
+            codes[split][predictions.index, place] = values
+    return codes

@@ -1,4 +1,4 @@
-"""`assay attribute`: are wrong labels the fault of perception or of the rule?"""
+"""`assay attribute`: are wrong labels due to perception or to the learned rule?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,24 +11,27 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def attribute(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
-    split: Annotated[str, typer.Option("--split", help="The split to look at.")] = "test",
-    concepts: Annotated[int, typer.Option("--concepts", min=0, help="How many concepts to name.")] = 10,
+    split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
+    concepts: Annotated[int, typer.Option(min=0, help="How many concepts to list.")] = 10,
     as_json: JsonFlag = False,
 ) -> None:
-    """Attribute errors to perception, to the rule, or to both, by swapping in true concepts and the true rule."""
+    """Attribute label errors to perception or to the rule.
+
+    The true concepts and the true rule are swapped in, one at a time.
+    """
     from assay.diagnosis.attribution import HEAD
-    from assay.diagnosis.attribution import attribute as attributed
-    from assay.studies.intervening import answering_for
+    from assay.diagnosis.attribution import attribute as attribute_errors
+    from assay.studies.run_models import answering_for
 
     dataset = dataset_for(run, data)
     answering, _ = answering_for(run, dataset, split)
-    held = dataset[split]
-    found = attributed(answering(held), dataset.knowledge, held.concepts, held.labels, split)
+    examples = dataset[split]
+    attribution = attribute_errors(answering(examples), dataset.knowledge, examples.concepts, examples.labels, split)
     if as_json:
-        print_json({"fingerprint": dataset.fingerprint, **found.to_dict()})
+        print_json({"fingerprint": dataset.fingerprint, **attribution.to_dict()})
         return
-    print_table(HEAD, found.rows(), f"{found.model} on {split}")
-    print_text(found.whole.text)
-    some = [[one.concept, f"{one.misread:,}", f"{one.mends:,}"] for one in found.concepts[:concepts]]
-    if some:
-        print_table(["concept", "misread in", "would mend"], some)
+    print_table(HEAD, attribution.rows(), f"{attribution.model} on {split}")
+    print_text(attribution.whole.text)
+    blames = [[blame.concept, f"{blame.misread:,}", f"{blame.mends:,}"] for blame in attribution.concepts[:concepts]]
+    if blames:
+        print_table(["concept", "misread in", "would correct"], blames)

@@ -9,35 +9,38 @@ from assay.cli.console import JsonFlag, SetOption, print_json, print_table, prog
 
 
 def audit(
-    data: Annotated[Path, typer.Argument(help="A dataset folder, or one with pictures and a table concepts.csv.")],
-    check: Annotated[list[str], typer.Option("--check", help="Only this check; repeat for more.")] = [],  # noqa: B006
+    data: Annotated[Path, typer.Argument(help="A dataset folder, or a folder with images and a table concepts.csv.")],
+    check: Annotated[list[str], typer.Option(help="Run only this check; can be repeated.")] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     keep: Annotated[
-        bool, typer.Option("--write/--no-write", help="Write audit.json and the card's section, unless remote.")
+        bool, typer.Option("--write/--no-write", help="Write audit.json and a section of the dataset card.")
     ] = True,
     as_json: JsonFlag = False,
 ) -> None:
-    """Check a dataset: labels, balance, splits, sources, duplicates, visibility, nuisances, ceilings. Fails with 1."""
-    from assay.audit.audit import CHECKS
-    from assay.audit.audit import audit as examine
-    from assay.audit.card import write_into
-    from assay.audit.examined import examined
-    from assay.audit.imported import is_imported, open_imported
+    """Check that a dataset is what it claims to be.
+
+    Checks labels, balance, splits, sources, duplicates, visibility, nuisances and ceilings; exits with 1 if one fails.
+    """
+    from assay.auditing.audit import CHECKS, write_audit
+    from assay.auditing.audit import audit as examine
+    from assay.auditing.audited import audited_dataset
+    from assay.auditing.imported import is_imported, open_imported
     from assay.data.dataset import Dataset
     from assay.data.manifest import NAME
     from assay.data.remote import is_remote
 
     ours = (data / NAME).exists() or not is_imported(data)
-    found = examined(Dataset.open(data), settings_from(settings, None)) if ours else open_imported(data)
-    asked = check or list(CHECKS)
+    examined_data = audited_dataset(Dataset.open(data), settings_from(settings, None)) if ours else open_imported(data)
+    checks = check or list(CHECKS)
     with progress_bar() as bar:
-        outcome = examine(found, check, lambda name: bar("auditing", asked.index(name), len(asked)))
+        outcome = examine(examined_data, check, lambda name: bar("auditing", checks.index(name), len(checks)))
     if keep and ours and not check and not is_remote(data):
-        write_into(data, outcome)
+        write_audit(data, outcome)
     if as_json:
         print_json(outcome.to_dict())
     else:
-        print_table(["check", "outcome", ""], [[one.check, one.status, one.text] for one in outcome.findings])
-        failed = [one.check for one in outcome.failed]
+        rows = [[finding.check, finding.status, finding.text] for finding in outcome.results]
+        print_table(["check", "outcome", ""], rows)
+        failed = [finding.check for finding in outcome.failed]
         say(f"{data}: " + (f"failed: {', '.join(failed)}" if failed else "passed"))
     raise typer.Exit(1 if outcome.failed else 0)

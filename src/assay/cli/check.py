@@ -1,4 +1,4 @@
-"""`assay check`: do the tasks in a file keep the laws?"""
+"""`assay check`: do the tasks in a file keep the contract of tasks?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,11 @@ def check(
     file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A Python file with one or more tasks.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Check the tasks in a Python file against the laws that all tasks keep. Exits with 1 if one is broken."""
+    """Check the tasks in a Python file.
+
+    They are held to the laws that every task must keep, such as that rendering draws no random numbers. Exits with 1 if
+    one is broken.
+    """
     from assay.data.userfile import load_tasks
     from assay.testing import check_task
 
@@ -24,11 +28,11 @@ def check(
     if as_json:
         print_json(
             {
-                name: [{"law": c.law, "passed": c.passed, "fault": c.fault} for c in held]
-                for name, held in checks.items()
+                name: [{"law": c.law, "passed": c.passed, "fault": c.fault} for c in laws]
+                for name, laws in checks.items()
             }
         )
     else:
-        for name, held in checks.items():
-            print_table([name, ""], [[c.law, "holds" if c.passed else f"BROKEN: {c.fault}"] for c in held])
-    raise typer.Exit(0 if all(c.passed for held in checks.values() for c in held) else 1)
+        for name, laws in checks.items():
+            print_table([name, ""], [[c.law, "holds" if c.passed else f"BROKEN: {c.fault}"] for c in laws])
+    raise typer.Exit(0 if all(c.passed for laws in checks.values() for c in laws) else 1)

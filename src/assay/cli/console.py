@@ -1,4 +1,4 @@
-"""What the verbs share: options, tables for people, JSON for programs, progress on standard error."""
+"""Shared by all commands: options, tables, JSON, progress on standard error."""
 
 import json
 import sys
@@ -17,23 +17,23 @@ from assay.progress import progress_bar as progress_bar
 if TYPE_CHECKING:
     from assay.data.dataset import Dataset
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; repeat for more.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings.")]
-DataArgument = Annotated[Path, typer.Argument(help="A dataset folder that 'assay make' wrote, or its address.")]
-RunDataArgument = Annotated[Path | None, typer.Argument(help="The dataset folder; by default the run's own.")]
-ClusterOption = typer.Option("--cluster", metavar="auto|local|ADDRESS", help="Work on a Ray cluster instead.")
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; can be repeated.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The random seed.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings; --set overrides it.")]
+DataArgument = Annotated[Path, typer.Argument(help="A dataset folder written by 'assay make', or its URL.")]
+RunDataArgument = Annotated[Path | None, typer.Argument(help="The dataset folder; by default that of the run.")]
+ClusterOption = typer.Option("--cluster", metavar="auto|local|ADDRESS", help="Run on a Ray cluster.")
 
 
 def _here(path: Path) -> Path:
-    """Return a folder to write, refusing an address: only datasets can lie elsewhere."""
+    """Return an output folder, refusing a URL: only datasets can be remote."""
     from assay.data.remote import refuse_remote
 
     return refuse_remote(path) or path
 
 
-OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help="The folder to write.")]
+OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help="The output folder.")]
 
 err = Console(stderr=True, emoji=False)
 
@@ -49,7 +49,7 @@ def dataset_for(run: Path, data: Path | None) -> "Dataset":
 
 
 def say(text: str) -> None:
-    """Tell a person something, on standard error."""
+    """Print a message on standard error."""
     err.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -77,4 +77,4 @@ def print_text(text: str = "") -> None:
 def settings_from(pairs: Sequence[str], config: Path | None) -> Settings:
     """Return the settings of a file with those of the command line on top."""
     base = load_yaml(config) if config is not None else Settings()
-    return base.merged(from_pairs(pairs))
+    return base.merge(from_pairs(pairs))

@@ -1,4 +1,4 @@
-"""`assay count`: how many readings of the concepts keep every training label right?"""
+"""`assay count`: how many reasoning shortcuts do the training labels allow?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,7 @@ from assay.errors import ConfigError
 if TYPE_CHECKING:
     from assay.arrays import Codes
     from assay.concepts import Value
+    from assay.config import Settings
     from assay.counting.count import ReadingCount
     from assay.logic.knowledge import Knowledge
 
@@ -20,60 +21,61 @@ def count(
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     family: Annotated[
-        str, typer.Option("--family", help="free, per-concept, shared, per-object, block, block-permutation.")
+        str,
+        typer.Option(help="Readings to count: free, per-concept, shared, per-object, block, block-permutation."),
     ] = "shared",
     support: Annotated[
-        str, typer.Option("--support", help="full, train, a number of random worlds, or a list such as 06,28.")
+        str, typer.Option(help="Worlds: full, train, a number of random ones, or a list such as 06,28.")
     ] = "train",
-    supervise: Annotated[
-        str, typer.Option("--supervise", help="Concepts shown, as a,b or with values a=3,4;b=0.")
-    ] = "",
-    budget: Annotated[float, typer.Option("--budget", min=0, help="Seconds, after which the answer is bounds.")] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the splits and of random worlds.")] = 0,
-    check: Annotated[str | None, typer.Option("--check", help="Also count with ganak or approxmc.")] = None,
-    write: Annotated[
-        Path | None, typer.Option("--write", help="Write the problem as DIMACS, with a projection.")
-    ] = None,
+    supervise: Annotated[str, typer.Option(help="Supervised concepts, as a,b or with values a=3,4;b=0.")] = "",
+    budget: Annotated[float, typer.Option(min=0, help="Time limit in seconds; after it, bounds are printed.")] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of splits and of random worlds.")] = 0,
+    check: Annotated[str | None, typer.Option(help="Also count with ganak or approxmc.")] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the counting problem as DIMACS, with a projection.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Count the readings that keep the labels: 1 means that the concepts are identified, more that shortcuts exist."""
-    from assay.counting.count import count_readings
-    from assay.counting.families import family_named
+    """Count the reasoning shortcuts that training labels allow.
 
-    chosen = family_named(family)
+    A reasoning shortcut is a wrong reading of the concepts that keeps every label. Where there is none, only the right
+    reading is left, and the concepts are identified.
+    """
+    from assay.counting.count import count_readings
+    from assay.counting.reading_classes import check_reading_class
+
+    chosen = check_reading_class(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
-    found = count_readings(knowledge, chosen, worlds, _shown(supervise, knowledge), budget)
-    extra = _other_forms(found, check, write)
+    result = count_readings(knowledge, chosen, worlds, _parse_supervision(supervise, knowledge), budget)
+    extra = _other_forms(result, check, write)
     if as_json:
-        print_json({"source": source, "support": support, **found.to_dict(), **extra})
+        print_json({"source": source, "support": support, **result.to_dict(), **extra})
         return
-    _print(found)
+    _print(result)
     for key, value in extra.items():
         print_text(f"{key}: {value}")
 
 
-def _other_forms(found: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
+def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
     """Count with another engine and write the clauses, if asked to."""
-    from assay.counting.backends import count_with, encoded
+    from assay.counting.backends import count_with, encode_problem
     from assay.files import write_atomically
 
-    made: dict[str, str | int] = {}
-    if (check or write) and found.readings is None:
-        raise ConfigError(f"--check and --write need an exact count of a table of entries, not family {found.family!r}")
-    if write is not None and found.readings is not None:
-        write_atomically(write, encoded(found.readings.problem).to_dimacs().encode())
-        made["dimacs"] = str(write)
-    if check is not None and found.readings is not None:
-        made[check] = count_with(check, found.readings.problem).count
-    return made
+    facts: dict[str, str | int] = {}
+    if (check or write) and result.readings is None:
+        raise ConfigError(
+            f"--check and --write need an exact count of a table of entries, not family {result.family!r}"
+        )
+    if write is not None and result.readings is not None:
+        write_atomically(write, encode_problem(result.readings.problem).to_dimacs().encode())
+        facts["dimacs"] = str(write)
+    if check is not None and result.readings is not None:
+        facts[check] = count_with(check, result.readings.problem).count
+    return facts
 
 
-def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
+def _worlds(source: str, settings: "Settings", support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
     """Return the knowledge and the worlds of the support, None for all."""
-    from assay.config import Settings
-    from assay.data.support import listed_worlds, random_worlds, training_support
+    from assay.data.support import parse_worlds, random_worlds, training_support
 
-    assert isinstance(settings, Settings)
     if source.endswith(".cnf"):
         from assay.logic.cnf import knowledge_from_cnf
         from assay.logic.dimacs import parse_dimacs
@@ -91,35 +93,38 @@ def _worlds(source: str, settings: object, support: str, seed: int) -> "tuple[Kn
         return knowledge, train
     if support.isdigit() and not support.startswith("0"):
         return knowledge, random_worlds(knowledge, int(support), seed)
-    return knowledge, listed_worlds(knowledge, support)
+    return knowledge, parse_worlds(knowledge, support)
 
 
-def _shown(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":
+def _parse_supervision(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":
     """Read `a,b` or `a=3,4;b=0`."""
     from assay.config import from_pairs
 
-    shown: dict[str, list[Value] | None] = {}
+    supervised: dict[str, list[Value] | None] = {}
     for piece in filter(None, text.split(";")):
         name, equals, values = piece.partition("=")
         if equals:
             knowledge.space.place(name)
-            shown[name] = list(from_pairs([f"v=[{values}]"], "--supervise").values["v"])
+            supervised[name] = list(from_pairs([f"v=[{values}]"], "--supervise").values["v"])
         else:
-            for one in filter(None, name.split(",")):
-                knowledge.space.place(one)
-                shown[one] = None
-    return shown
+            for concept in filter(None, name.split(",")):
+                knowledge.space.place(concept)
+                supervised[concept] = None
+    return supervised
 
 
-def _print(found: "ReadingCount") -> None:
-    number = f"{found.total:,}" if found.total is not None else f"{found.low:,} to {found.high:,}"
-    where = "every world" if found.worlds is None else f"{found.worlds:,} worlds"
-    print_text(f"{number} optimal readings ({found.family}, {where}; {found.method}, {found.seconds:.2f} s)")
-    if found.readings is None or found.total is None or found.total == 1:
+def _print(result: "ReadingCount") -> None:
+    low, high = result.low, result.high
+    shortcuts = f"{low - 1:,}" if low == high else f"{max(0, low - 1):,} to {high - 1:,}"
+    readings = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    where = "every world" if result.worlds is None else f"{result.worlds:,} worlds"
+    how = f"{result.family}, {where}; {result.method}, {result.seconds:.2f} s"
+    print_text(f"{shortcuts} reasoning shortcuts: {readings} readings keep every label, the right one included ({how})")
+    if result.readings is None or result.total is None or result.total == 1:
         return
-    shares = found.readings.identifiability()
-    print_table(["entry", "read right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
-    for reading in found.readings.closest():
-        print_text(f"shortcut: {found.readings.text(reading)}")
-    steps = [f"{step.shown} ({step.left:,} left)" for step in found.readings.plan()]
-    print_text("show next: " + ", then ".join(steps))
+    shares = result.readings.identifiability()
+    print_table(["entry", "right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
+    for reading in result.readings.closest():
+        print_text(f"shortcut: {result.readings.text(reading)}")
+    steps = [f"{step.supervised} ({step.left:,} left)" for step in result.readings.plan()]
+    print_text("supervise next: " + ", then ".join(steps))

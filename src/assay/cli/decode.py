@@ -1,4 +1,4 @@
-"""`assay decode`: the most probable worlds that keep every constraint."""
+"""`assay decode`: the most probable worlds that satisfy every constraint."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,29 +13,35 @@ def decode(
     data: DataArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     labels_by_rule: Annotated[
-        bool, typer.Option("--labels-by-rule", help="Give the labels that follow from the decoded concepts.")
+        bool,
+        typer.Option(
+            "--labels-by-rule", help="Also replace labels by those that the rule gives for the decoded concepts."
+        ),
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Replace predicted concepts by those of the most probable world that breaks no constraint.
+    """Decode predicted concepts under the constraints.
 
-    The file that is written holds predictions like any other: `assay score` and `assay diagnose` take it.
+    Replaces them by the most probable ones that satisfy every constraint. The output is a predictions file like any
+    other: `assay score` and `assay diagnose` take it.
     """
     from assay.data.dataset import Dataset
     from assay.errors import DataError
-    from assay.predictions import constrained, read_predictions
+    from assay.predictions import apply_constraints, read_predictions
 
     dataset = Dataset.open(data)
-    given = read_predictions(predictions, dataset.knowledge)
-    if given.fingerprint != dataset.fingerprint:
-        raise DataError(f"the predictions are for a dataset with fingerprint {given.fingerprint}, not this one")
-    made = constrained(given, dataset.knowledge, labels_by_rule)
-    made.write(output, dataset.knowledge)
-    told = made.about["decoded"]
+    own = read_predictions(predictions, dataset.knowledge)
+    if own.fingerprint != dataset.fingerprint:
+        raise DataError(f"the predictions are for a dataset with fingerprint {own.fingerprint}, not this one")
+    decoded = apply_constraints(own, dataset.knowledge, labels_by_rule)
+    decoded.write(output, dataset.knowledge)
+    counts = decoded.about["decoded"]
     if as_json:
-        print_json({"file": str(output), "examples": len(made.index), **told})
+        print_json({"file": str(output), "examples": len(decoded.index), **counts})
         return
-    say(f"{told['changed']} of {len(made.index)} examples changed")
-    if told["not_proven"]:
-        say(f"{told['not_proven']} not proven to be the most probable, {told['not_found']} of them not found at all")
+    say(f"{counts['changed']} of {len(decoded.index)} examples changed")
+    if counts["not_proven"]:
+        say(
+            f"{counts['not_proven']} not proven to be the most probable, {counts['not_found']} of them not found at all"
+        )
     say(str(output))

@@ -13,20 +13,20 @@ def diagnose(
     data: RunDataArgument = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say what a model has learned, the gravest finding first. Exits with 0 if sound, else with 1.
+    """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.
 
     Verdicts: underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary, unidentified,
-    too few, sound; docs/diagnosis.md says what each means and when it is told.
+    too few, sound; docs/diagnosis.md defines each.
     """
     from assay.diagnosis.findings import MEANINGS
     from assay.diagnosis.runs import diagnose_run
     from assay.runs.folder import RunFolder
 
-    found = diagnose_run(RunFolder(run), dataset_for(run, data))
+    diagnosis = diagnose_run(RunFolder(run), dataset_for(run, data))
     if as_json:
-        print_json(found.to_dict())
+        print_json(diagnosis.to_dict())
     else:
-        print_text(f"Verdict: {found.verdict}. {MEANINGS[found.verdict]}")
-        for text in found.reasons:
+        print_text(f"Verdict: {diagnosis.verdict}. {MEANINGS[diagnosis.verdict]}")
+        for text in diagnosis.reasons:
             print_text(text)
-    raise typer.Exit(0 if found.verdict == "sound" else 1)
+    raise typer.Exit(0 if diagnosis.verdict == "sound" else 1)

@@ -1,4 +1,4 @@
-"""`assay export`: a dataset in the files that another program reads."""
+"""`assay export`: a dataset in the file format of another program."""
 
 from typing import Annotated
 
@@ -9,14 +9,15 @@ from assay.cli.console import DataArgument, JsonFlag, OutOption, print_json, pri
 
 def export(
     data: DataArgument,
-    form: Annotated[str, typer.Option("--to", metavar="FORM", help="The form to write; see 'assay list exports'.")],
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="The format to write; see 'assay list exports'.")],
     output: OutOption,
-    split: Annotated[
-        list[str], typer.Option("--split", help="A split to write; repeat for more; by default all.")
-    ] = [],  # noqa: B006
+    split: Annotated[list[str], typer.Option(help="A split to write; can be repeated; by default all.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a dataset in the form of another program: its own file names, folders and keys."""
+    """Write a dataset in the format of another program.
+
+    File names, folders and keys are those that the program reads.
+    """
     from assay.data.dataset import Dataset
     from assay.data.exports import export as write
 
@@ -25,4 +26,4 @@ def export(
         print_json({"folder": str(output), "form": form, "splits": counts})
         return
     print_table(["split", "examples"], [[name, f"{count:,}"] for name, count in counts.items()])
-    say(f"{output}  in the form {form!r}")
+    say(f"{output}  in the format {form!r}")

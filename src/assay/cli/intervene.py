@@ -1,4 +1,4 @@
-"""`assay intervene`: ask about concepts, take the answers in, and see what becomes of the labels."""
+"""`assay intervene`: set concepts to the answers of an oracle or expert, and measure the labels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +9,7 @@ from assay.cli.console import JsonFlag, RunDataArgument, SeedOption, dataset_for
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.diagnosis.interventions.intervene import Study
+    from assay.diagnosis.interventions.intervene import InterventionResult
 
 LIST: list[str] = []
 COLUMNS = {
@@ -30,90 +30,88 @@ def intervene(
         Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run, a folder of runs (seeds), or a Parquet file.")
     ],
     data: RunDataArgument = None,
-    policy: Annotated[str, typer.Option("--policy", help="Which concepts to ask about.")] = "responsiveness",
-    budget: Annotated[str, typer.Option("--budget", help="What may be spent on each example.")] = "0-3,max",
+    policy: Annotated[
+        str, typer.Option(help="Policy: responsiveness, random, uncertainty, fixed, cooperative, validation.")
+    ] = "responsiveness",
+    budget: Annotated[str, typer.Option(help="Budget per example: numbers, ranges, max.")] = "0-3,max",
     source: Annotated[
-        str | None,
-        typer.Option("--source", help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE."),
+        str | None, typer.Option(help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE.")
     ] = None,
     kind: Annotated[
-        str, typer.Option("--kind", help="confirmation, or manipulation: worlds are drawn anew.")
+        str, typer.Option(help="confirmation sets concepts in the model; manipulation renders changed worlds.")
     ] = "confirmation",
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="What a score must exceed to ask; responsiveness: 0.2.")
-    ] = None,
-    order: Annotated[str, typer.Option("--order", metavar="A,B,...", help="The order of policy fixed.")] = "",
-    group: Annotated[list[str], typer.Option("--group", metavar="NAME=A,B", help="Ask these together.")] = LIST,
-    cost: Annotated[list[str], typer.Option("--cost", metavar="NAME=NUMBER", help="What asking costs; else 1.")] = LIST,
-    batch_budget: Annotated[
-        float | None, typer.Option("--batch-budget", help="What may be spent on all examples together.")
-    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="Ask only above this score; responsiveness: 0.2.")] = None,
+    order: Annotated[str, typer.Option(metavar="A,B,...", help="The order of policy fixed.")] = "",
+    group: Annotated[list[str], typer.Option(metavar="NAME=A,B", help="Ask about these together.")] = LIST,
+    cost: Annotated[list[str], typer.Option(metavar="NAME=NUMBER", help="The cost; default 1.")] = LIST,
+    batch_budget: Annotated[float | None, typer.Option(help="Budget of all examples together.")] = None,
     target: Annotated[
-        float | None, typer.Option("--target", help="Abstain so as to be this accurate; ask only where abstaining.")
+        float | None, typer.Option(help="Abstain so that decided examples are this accurate; ask about the others.")
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="RUN|PREDICTIONS", help="Count the gain over this model.")
+        Path | None, typer.Option(metavar="RUN|PREDICTIONS", help="Report the gain over this model.")
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="The split to ask about.")] = "test",
+    split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     seed: SeedOption = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The folder to write record and curves.")
+        Path | None, typer.Option("-o", "--output", help="The folder for the record, curves and page.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Ask about concepts within a budget, set them to the answers, and tell how right the labels are then.
+    """Intervene on concepts within a budget.
 
-    The model's own answers are always tried as well, as a control: they must change nothing.
+    Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
+    budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
     from assay.data.rebuild import Redrawing, task_of
-    from assay.diagnosis.interventions.intervene import Plan
+    from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
-    from assay.report.interventions import record, write_interventions
-    from assay.studies.intervening import accuracy_of, answering_for, runs_in
+    from assay.reporting.interventions import build_record, write_interventions
+    from assay.studies.run_models import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)
     dataset = dataset_for(runs[0], data)
-    groups = {name: tuple(_listed(names)) for name, names in map(_pair, group)}
-    plan = Plan(
-        policy, budget, source, kind, split, threshold, tuple(_listed(order)), groups, _costs(cost), batch_budget,
+    groups = {name: tuple(_parse_names(names)) for name, names in map(_pair, group)}
+    plan = InterventionPlan(
+        policy, budget, source, kind, split, threshold, tuple(_parse_names(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
     redraw = Redrawing(task_of(dataset)) if kind == "manipulation" else None
-    studies: dict[str, Study] = {}
+    results: dict[str, InterventionResult] = {}
     about: dict[str, dict[str, Any]] = {}
     for folder in runs:
         answering, about[folder.name] = answering_for(folder, dataset, split)
-        studies[folder.name] = carry_out(plan, dataset, answering, redraw)
-    told = record(studies, dataset, about)
-    page = None if output is None else write_interventions(output, studies, dataset, about)
+        results[folder.name] = carry_out(plan, dataset, answering, redraw)
+    facts = build_record(results, dataset, about)
+    page = None if output is None else write_interventions(output, results, dataset, about)
     if as_json:
-        print_json(told)
+        print_json(facts)
         return
-    _print(told)
+    _print(facts)
     if page is not None:
         say(str(page))
 
 
-def _print(told: dict[str, Any]) -> None:
-    rows = told["summary"]
+def _print(facts: dict[str, Any]) -> None:
+    rows = facts["summary"]
     keys = [key for key in COLUMNS if key in rows[0]]
     cells = [["max" if row["whole"] else f"{row['budget']:g}", *(_cell(row.get(key)) for key in keys)] for row in rows]
-    plan = told["plan"]
-    runs = f", {len(told['runs'])} runs" if len(told["runs"]) > 1 else ""
-    title = f"{told['runs'][0]['model']}: {plan['policy']}, {plan['kind']}, answers: {plan['source']}{runs}"
+    plan = facts["plan"]
+    runs = f", {len(facts['runs'])} runs" if len(facts["runs"]) > 1 else ""
+    title = f"{facts['runs'][0]['model']}: {plan['policy']}, {plan['kind']}, answers: {plan['source']}{runs}"
     print_table(["budget", *(COLUMNS[key] for key in keys)], cells, title)
-    moved = max(run["control"]["changed"] for run in told["runs"])
-    say(f"control: the model's own answers change {100 * moved:.1f} % of the labels (must be 0)")
+    moved = max(run["control"]["changed"] for run in facts["runs"])
+    say(f"control: the model's own predictions change {100 * moved:.1f} % of the labels (must be 0)")
 
 
-def _cell(found: dict[str, float] | None) -> str:
-    if found is None:
+def _cell(numbers: dict[str, float] | None) -> str:
+    if numbers is None:
         return "–"
-    spread = f" ({found['low']:.3f}–{found['high']:.3f})" if found["low"] != found["high"] else ""
-    return f"{found['mean']:.3f}{spread}"
+    interval = f" ({numbers['low']:.3f}–{numbers['high']:.3f})" if numbers["low"] != numbers["high"] else ""
+    return f"{numbers['mean']:.3f}{interval}"
 
 
-def _listed(text: str) -> list[str]:
+def _parse_names(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -125,10 +123,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _costs(texts: list[str]) -> dict[str, float]:
-    found = {}
+    costs = {}
     for name, number in map(_pair, texts):
         try:
-            found[name] = float(number)
+            costs[name] = float(number)
         except ValueError:
             raise ConfigError(f"--cost {name}={number}: expected a number") from None
-    return found
+    return costs

@@ -1,4 +1,4 @@
-"""`assay list`: what there is."""
+"""`assay list`: the registered tasks, models, metrics, backbones and export formats."""
 
 from typing import Annotated
 
@@ -25,17 +25,17 @@ def list_things(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List tasks, models, metrics, backbones and the forms for 'assay export'."""
+    """List tasks, models, metrics, backbones and export formats."""
     known = registries()
     if kind is not None and kind not in known:
         raise UnknownName(f"nothing to list under {kind!r}{suggestion(kind, known)}")
     chosen = known if kind is None else {kind: known[kind]}
     if as_json:
-        listed = {
-            name: [{"name": entry, "summary": held.entry(entry).summary} for entry in held]
-            for name, held in chosen.items()
+        summaries = {
+            name: [{"name": entry, "summary": registry.entry(entry).summary} for entry in registry]
+            for name, registry in chosen.items()
         }
-        print_json(listed if kind is None else listed[kind])
+        print_json(summaries if kind is None else summaries[kind])
         return
-    for name, held in chosen.items():
-        print_table([name, ""], [[entry, held.entry(entry).summary] for entry in held])
+    for name, registry in chosen.items():
+        print_table([name, ""], [[entry, registry.entry(entry).summary] for entry in registry])

@@ -1,4 +1,4 @@
-"""`assay`: the entry point. Errors that are the user's to mend are one line, without a traceback."""
+"""`assay`: the entry point. Errors that the user can correct are one line, without a traceback."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ from assay.errors import AssayError, MissingExtra
 
 app = typer.Typer(
     name="assay",
-    help="Tell whether a model has learned the concepts and the rule, or a shortcut.",
+    help="Find out whether a model has learned the concepts and the rule, or a shortcut.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -56,18 +56,15 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Tell whether a model has learned the concepts and the rule, or a shortcut."""
+    """Find out whether a model has learned the concepts and the rule, or a shortcut."""
 
 
 app.command("list")(list_things)
-for verb in (show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo):
+for verb in (
+    *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
+    *(annotate, export, leakage, intervene, align, attribute),
+):
     app.command()(verb)
-app.command()(annotate)
-app.command()(export)
-app.command()(leakage)
-app.command()(intervene)
-app.command()(align)
-app.command()(attribute)
 app.add_typer(study, name="study")
 app.command()(view)
 
@@ -102,14 +99,14 @@ def main() -> None:
 
 
 def _usage(error: Exception) -> str:
-    """Return what is wrong with the words of a command, and where help is."""
+    """Return a usage error in one line, with the command that prints help."""
     where = getattr(getattr(error, "ctx", None), "command_path", "assay")
-    told: str = getattr(error, "format_message", lambda: str(error))()
-    return f"{told.rstrip('.')}; see '{where} --help'"
+    message: str = getattr(error, "format_message", lambda: str(error))()
+    return f"{message.rstrip('.')}; see '{where} --help'"
 
 
 def _close_output() -> None:
-    """Send what is still to be printed nowhere: where it should go, it cannot."""
+    """Discard what is still to be printed, since standard output cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

@@ -20,7 +20,7 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.cli.sources import with_source_flags
-from assay.config import Config, Settings, checked, from_pairs
+from assay.config import Config, Settings, from_pairs, validate
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ class Output(Config):
 def make(
     task: Annotated[str, typer.Argument(help="A task's name, or a file my_task.py.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The folder to write, or s3://bucket/folder.")
+        Path | None, typer.Option("-o", "--output", help="The output folder, or s3://bucket/folder.")
     ] = None,
     train: Annotated[
         int | None, typer.Option("-n", min=1, help="Training examples; other splits in proportion.")
     ] = None,
     split: Annotated[list[str], typer.Option("--split", metavar="NAME=SIZE", help="The size of a split.")] = [],  # noqa: B006
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Seed of all randomness; by default 0.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="The random seed; by default 0.")] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes; by default as many as pay.")
+        int | None, typer.Option("--workers", min=1, help="Number of processes; by default as many as pay off.")
     ] = None,
     cluster: Annotated[str | None, ClusterOption] = None,
     settings: SetOption = [],  # noqa: B006
@@ -60,18 +60,18 @@ def make(
     archive: Annotated[str | None, typer.Option("--archive", help="Also pack it: zip, tar.gz or tar.bz2.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make a dataset of a task. A run that was stopped goes on where it was."""
+    """Make a dataset of a task. The same command resumes one that was stopped."""
     from assay.data.archive import archive as pack
     from assay.data.cluster import Cluster
     from assay.data.make import default_workers
     from assay.data.make import make as write
     from assay.data.recipe import recipe_from
 
-    base = settings_from(settings, config).renamed(RSBENCH)
+    base = settings_from(settings, config).rename_keys(RSBENCH)
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster
-    given = base.merged(_flags(options)).merged(_sizes(split, base))
-    own = checked(Output, given.only(Output.model_fields))
+    given = base.merge(_flags(options)).merge(_sizes(split, base))
+    own = validate(Output, given.only(Output.model_fields))
     if not own.output_dir:
         raise ConfigError("no output folder; give -o DIR")
     folder = _folder(own)

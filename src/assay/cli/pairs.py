@@ -1,4 +1,4 @@
-"""`assay pairs`: counterfactual worlds, drawn anew into a dataset or into a file."""
+"""`assay pairs`: counterfactual worlds, rendered again into a dataset or into a file."""
 
 import io
 from pathlib import Path
@@ -24,19 +24,22 @@ def pairs(
     split: Annotated[str, typer.Option("--split", help="With -o: the split whose worlds are changed.")] = "test",
     do: Annotated[
         list[str],
-        typer.Option("--do", help="With -o, instead: one of the task's interventions, or CONCEPT=VALUE; repeat."),
+        typer.Option(
+            "--do", help="With -o, instead: one of the task's interventions, or CONCEPT=VALUE; can be repeated."
+        ),
     ] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Draw counterfactual worlds: worlds of the test split with one concept changed.
+    """Render counterfactual worlds, with one concept changed.
 
-    `assay make` writes them as the split `pairs`; this command draws that split anew, or adds it to an older dataset.
-    Models that `assay train` trains have predicted for it. Any other model joins by predictions for `test` and `pairs`
-    (FOLDER/predictions/test.parquet and pairs.parquet): then `assay diagnose FOLDER DATA` says if the label follows.
+    `assay make` writes those of the test split as the split `pairs`; this command renders that split again, or adds it
+    to an older dataset. Models that `assay train` trains have predictions for it. For any other model, put predictions
+    for `test` and `pairs` into FOLDER/predictions/test.parquet and pairs.parquet: then `assay diagnose FOLDER DATA`
+    reports counterfactual sensitivity and invariance.
 
     With `-o`, the worlds of any split before and after a change go to a file of their own; with `--do` all worlds that
-    an intervention is for are changed, whether the task would draw the outcome or not.
+    an intervention applies to are changed, whether the task would sample the outcome or not.
     """
     from assay.data.dataset import Dataset
     from assay.data.pairs import intervened, pairs_of

@@ -9,9 +9,9 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="A folder that 'assay train' wrote.")],
+    run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
-    split: Annotated[str, typer.Option("--split", help="The split to answer for.")] = "test",
+    split: Annotated[str, typer.Option(help="The split to predict.")] = "test",
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""

@@ -1,4 +1,4 @@
-"""`assay probe`: which layers of a trained model hold the concepts?"""
+"""`assay probe`: which layers of a trained model encode the concepts?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,23 +24,26 @@ if TYPE_CHECKING:
     from assay.models.probes.probing import Probed
 
 METHODS = ("linear", "tcav")
-SHOWN = 10
+MOST_EFFECTS = 10
 
 
 def probe(
-    run: Annotated[Path, typer.Argument(help="A folder that 'assay train' wrote.")],
+    run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: DataArgument,
     output: OutOption,
-    layer: Annotated[list[str], typer.Option("--layer", help="Only this layer; repeat for more.")] = [],  # noqa: B006
-    every: Annotated[bool, typer.Option("--all", help="Also layers without weights of their own.")] = False,
-    method: Annotated[str, typer.Option("--method", help="linear or tcav.")] = "linear",
+    layer: Annotated[list[str], typer.Option(help="Probe only this layer; can be repeated.")] = [],  # noqa: B006
+    every: Annotated[bool, typer.Option("--all", help="Also layers without weights.")] = False,
+    method: Annotated[str, typer.Option(help="linear or tcav.")] = "linear",
     seed: SeedOption = 0,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Read the concepts off the layers of a trained model, and write predictions that can be scored and diagnosed."""
-    from assay.config import checked
+    """Probe the layers of a trained model for the concepts.
+
+    The predictions of the best probe are written as a run, which can be scored and diagnosed.
+    """
+    from assay.config import validate
     from assay.data.dataset import Dataset
     from assay.runs.folder import RunFolder
 
@@ -52,19 +55,19 @@ def probe(
     from assay.models.probes.probing import Ask, table
     from assay.models.probes.runs import effect_rows, probe_run
 
-    given = checked(ProbeConfig, settings_from(settings, config))
-    ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, given, seed)
+    probe_config = validate(ProbeConfig, settings_from(settings, config))
+    ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, probe_config, seed)
     with progress_bar() as bar:
         probed = probe_run(run, dataset, output, ask, bar)
     if as_json:
-        found = {r.layer.name: effect_rows(r, dataset.knowledge) for r in probed.results if r.effects}
+        effects = {r.layer.name: effect_rows(r, dataset.knowledge) for r in probed.results if r.effects}
         best = probed.best.layer.name
         print_json(
             {
                 "probes": str(output),
                 "best": best,
                 "layers": table(probed, list(probed.best.predictions)),
-                "effects": found,
+                "effects": effects,
             }
         )
         return
@@ -77,18 +80,19 @@ def probe(
 def _print_layers(probed: "Probed") -> None:
     splits = list(probed.best.predictions)
     rows = []
-    for number, one in enumerate(probed.results):
-        numbers = [" ".join(f"{held.value:.2f}" for held in one.scores[name].values()) for name in splits]
-        rows.append([str(number), one.layer.name, one.layer.kind, f"{one.layer.features:,}", *numbers])
+    for number, result in enumerate(probed.results):
+        numbers = [" ".join(f"{score.value:.2f}" for score in result.scores[name].values()) for name in splits]
+        rows.append([str(number), result.layer.name, result.layer.kind, f"{result.layer.features:,}", *numbers])
     print_table(["", "layer", "kind", "features", *(f"{name} Acc F1 Cls" for name in splits)], rows)
 
 
-def _print_effects(found: list[dict[str, Any]], layer: str) -> None:
-    """Print the surest effects of concepts on classes, if any were tested."""
-    surest = sorted(found, key=lambda effect: (effect["p_family"], -abs(effect["derivative"])))[:SHOWN]
-    if surest:
+def _print_effects(effects: list[dict[str, Any]], layer: str) -> None:
+    """Print the most significant effects of concepts on classes, if any were tested."""
+    strongest = sorted(effects, key=lambda effect: (effect["p_family"], -abs(effect["derivative"])))[:MOST_EFFECTS]
+    if strongest:
         rows = []
-        for e in surest:
-            numbers = [f"{e['score']:.2f}", f"{e['derivative']:+.3g}", f"{e['p']:.3g}", f"{e['p_family']:.3g}"]
-            rows.append([f"{e['concept']} = {e['value']}", f"{e['label']} = {e['class']}", *numbers])
+        for effect in strongest:
+            names = [f"{effect['concept']} = {effect['value']}", f"{effect['label']} = {effect['class']}"]
+            tests = [f"{effect[key]:.3g}" for key in ("p", "p_family")]
+            rows.append([*names, f"{effect['score']:.2f}", f"{effect['derivative']:+.3g}", *tests])
         print_table(["concept", "class", "TCAV", "derivative", "p", "p of all"], rows, f"\nat {layer}")

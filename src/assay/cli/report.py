@@ -9,11 +9,18 @@ from assay.cli.console import OutOption, say
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that 'assay train' wrote.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN|PREDICTIONS...", help="Run folders, or Parquet files of predictions.")
+    ],
     output: OutOption,
-    title: Annotated[str, typer.Option("--title", help="The title of the page.")] = "Assay report",
+    data: Annotated[Path | None, typer.Option(help="The dataset that predictions files are about.")] = None,
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
-    """Write report.html, report.md and report.json about one or more runs."""
-    from assay.report.write import write_report
+    """Write a report about one or more runs.
 
-    say(str(write_report(runs, output, title)))
+    The output folder gets report.html, report.md, report.json and tables.tex.
+    """
+    from assay.data.dataset import Dataset
+    from assay.reporting.write import write_report
+
+    say(str(write_report(runs, output, title, dataset=None if data is None else Dataset.open(data))))

@@ -11,10 +11,13 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
-    metric: Annotated[list[str], typer.Option("--metric", help="Only this metric; repeat for more.")] = [],  # noqa: B006
+    metric: Annotated[list[str], typer.Option(help="Only this metric; can be repeated.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Score predictions, from a run or from any other program."""
+    """Score predictions, with 95 % intervals.
+
+    The predictions are those of a run, or a file that any program wrote.
+    """
     from assay.diagnosis.runs import provenance
     from assay.metrics import METRICS
     from assay.metrics.score import score as measure
@@ -24,12 +27,12 @@ def score(
     names = metric or list(METRICS)
     dataset = dataset_for(predictions, data)
     evidence = evidence_of(RunFolder(predictions), dataset)
-    found = {split: measure(held, names) for split, held in evidence.items()}
+    scores = {split: measure(rows, names) for split, rows in evidence.items()}
     if as_json:
-        scores = {split: {name: held[name].to_dict() for name in names} for split, held in found.items()}
-        print_json({**provenance(dataset), "scores": scores})
+        plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
+        print_json({**provenance(dataset), "scores": plain})
         return
-    from assay.report.write import shown
+    from assay.reporting.write import format_score
 
-    rows = [[name, *(shown(held[name]) for held in found.values()), METRICS.entry(name).summary] for name in names]
-    print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in found), ""], rows)
+    table = [[name, *(format_score(s[name]) for s in scores.values()), METRICS.entry(name).summary] for name in names]
+    print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in scores), ""], table)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from assay.config import Settings
     from assay.logic.knowledge import Knowledge
 
-LOOK = 20_000
+DIAGRAM = 20_000
 MOST_VALUES = 300
-"""Of spaces with more values than that, all concepts together, shortcuts are not counted for a look."""
+"""Shortcuts are not counted for spaces with more values than this, all concepts together."""
 
 
 def show(
@@ -23,7 +23,11 @@ def show(
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a task: its concepts, its rule, its splits and its settings."""
+    """Show a task, a model, a backbone or a dataset.
+
+    For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow.
+    """
+    from assay.config import describe_settings
     from assay.data.recipe import recipe_from, split_to_dict
     from assay.data.remote import is_remote
     from assay.models import BACKBONES, MODELS
@@ -39,33 +43,33 @@ def show(
         _show_backbone(task, as_json)
         return
     recipe = recipe_from(task, settings_from(settings, config))
-    shown = recipe.task
+    instance = recipe.task
     facts: dict[str, Any] = {
-        "name": shown.name,
-        "version": shown.version,
-        "summary": shown.summary,
-        "about": (sys.modules[type(shown).__module__].__doc__ or "").strip(),
-        "knowledge": shown.knowledge.to_dict(),
-        "worlds": shown.space.worlds,
-        "diagram_nodes": _diagram_nodes(shown.knowledge),
-        "shortcuts": _shortcuts(task, shown.knowledge, settings_from(settings, config)),
-        "layout": shown.layout.to_dict(),
+        "name": instance.name,
+        "version": instance.version,
+        "summary": instance.summary,
+        "about": (sys.modules[type(instance).__module__].__doc__ or "").strip(),
+        "knowledge": instance.knowledge.to_dict(),
+        "worlds": instance.space.worlds,
+        "diagram_nodes": _diagram_nodes(instance.knowledge),
+        "shortcuts": _shortcuts(task, instance.knowledge, settings_from(settings, config)),
+        "layout": instance.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
-        "settings": _settings(type(shown.config)),
-        "config": shown.config.model_dump(mode="json"),
+        "settings": describe_settings(type(instance.config)),
+        "config": instance.config.model_dump(mode="json"),
     }
     if as_json:
         from assay.logic.latex import latex
 
-        print_json({**facts, "latex": {x.name: latex(x.formula) for x in shown.knowledge.labels}})
+        print_json({**facts, "latex": {x.name: latex(x.formula) for x in instance.knowledge.labels}})
         return
     print_text(f"{facts['name']} (version {facts['version']})\n\n{facts['about']}\n")
     _print_knowledge(facts)
     rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
     print_table(["split", "examples", "worlds where", "share", "even over"], rows)
     print_text()
-    held = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]
-    print_table(["setting", "default", ""], held)
+    settings_rows = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]
+    print_table(["setting", "default", ""], settings_rows)
 
 
 def _even(split: dict[str, Any]) -> str:
@@ -77,17 +81,17 @@ def _share(share: list[float]) -> str:
 
 
 def _print_knowledge(facts: dict[str, Any]) -> None:
-    from assay.concepts import listed
+    from assay.concepts import listing
 
     knowledge = facts["knowledge"]
     groups = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
     print_table(
         ["concept", "values", "encoder"],
-        [[c["name"], listed(c["values"]), groups[c["name"]]] for c in knowledge["concepts"]],
+        [[c["name"], listing(c["values"]), groups[c["name"]]] for c in knowledge["concepts"]],
     )
     print_text()
     print_table(
-        ["label", "values", "rule"], [[x["name"], listed(x["values"]), x["formula"]] for x in knowledge["labels"]]
+        ["label", "values", "rule"], [[x["name"], listing(x["values"]), x["formula"]] for x in knowledge["labels"]]
     )
     nodes = "too many" if facts["diagram_nodes"] is None else f"{facts['diagram_nodes']:,}"
     print_text(f"\n{facts['worlds']:,} worlds; the rule's decision diagram has {nodes} nodes")
@@ -100,7 +104,7 @@ def _diagram_nodes(knowledge: "Knowledge") -> int | None:
     from assay.logic.circuit import compile_diagram
 
     large = sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES
-    budget = LOOK // 20 if large else LOOK  # each node of a large formula takes long
+    budget = DIAGRAM // 20 if large else DIAGRAM  # each node of a large formula takes long
     try:
         return compile_diagram([label.formula for label in knowledge.labels], knowledge.space, budget=budget).size
     except TooLarge:
@@ -108,23 +112,16 @@ def _diagram_nodes(knowledge: "Knowledge") -> int | None:
 
 
 def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
-    """Say how many readings the training worlds allow."""
+    """Say how many reasoning shortcuts the training worlds allow."""
     if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
-        return f"how many readings of the concepts keep the training labels: assay count {task}"
+        return f"reasoning shortcuts: not counted; run assay count {task}"
     from assay.counting.count import count_readings
     from assay.data.support import training_support
 
     knowledge, support = training_support(task, settings, 0)
-    found = count_readings(knowledge, "shared", support, seconds=2.0)
-    number = f"{found.total:,}" if found.total is not None else f"{found.low:,} to {found.high:,}"
-    return f"{number} readings of the concepts keep the labels of the {len(support):,} training worlds looked at"
-
-
-def _settings(model: Any) -> dict[str, dict[str, Any]]:
-    """Return each setting with its default and the docstring below it."""
-    from assay.config import documented
-
-    return documented(model)
+    count = count_readings(knowledge, "shared", support, seconds=2.0)
+    number = f"{count.total - 1:,}" if count.total is not None else f"{max(0, count.low - 1):,} to {count.high - 1:,}"
+    return f"{number} reasoning shortcuts keep the labels of {len(support):,} training worlds (assay count {task})"
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
@@ -141,16 +138,17 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
     rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
     print_table(["split", "examples", "worlds where", "labels"], rows)
     names = [split["name"] for split in manifest["splits"]]
-    for label, found in region_rows(manifest).items():
+    for label, regions in region_rows(manifest).items():
         print_text()
-        print_table([label, "worlds where", *names], cells(found))
+        print_table([label, "worlds where", *names], cells(regions))
 
 
 def _show_model(name: str, as_json: bool) -> None:
+    from assay.config import describe_settings
     from assay.models import MODELS
 
     model = MODELS[name]
-    settings = _settings(model.Config)
+    settings = describe_settings(model.Config)
     facts = {"name": name, "summary": MODELS.entry(name).summary, "has_concepts": model.has_concepts}
     if as_json:
         print_json({**facts, "can_intervene": model.can_intervene, "settings": settings})
@@ -167,7 +165,7 @@ def _show_backbone(name: str, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    asked = {"no": name, "may": f"{name} or {name}@FILE.safetensors", "must": f"{name}@FOLDER"}[plan.weights]
+    setting = {"no": name, "may": f"{name} or {name}@FILE.safetensors", "must": f"{name}@FOLDER"}[plan.weights]
     print_text(f"{name}: {facts['summary']}\n")
     print_text(f"reads pictures of {plan.smallest} x {plan.smallest} pixels or more")
-    print_text(f"use it by --set backbone={asked}")
+    print_text(f"use it by --set backbone={setting}")

@@ -20,9 +20,9 @@ def with_source_flags(verb: Callable[..., None]) -> Callable[..., None]:
     flags = [_flag(name, about) for name, about in TASKS.sources.items()]
 
     @functools.wraps(verb)
-    def run(**given: Any) -> None:
-        paths = {flag.name: given.pop(flag.name) for flag in flags}
-        verb(**given, sources=paths)
+    def run(**arguments: Any) -> None:
+        paths = {flag.name: arguments.pop(flag.name) for flag in flags}
+        verb(**arguments, sources=paths)
 
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():

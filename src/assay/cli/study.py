@@ -14,11 +14,11 @@ def list_studies(as_json: JsonFlag = False) -> None:
     """List the ready studies."""
     from assay.studies.ready import ready_studies
 
-    found = ready_studies()
+    studies = ready_studies()
     if as_json:
-        print_json([{"name": name, "about": ready.about} for name, ready in found.items()])
+        print_json([{"name": name, "about": ready.about} for name, ready in studies.items()])
         return
-    print_table(["study", "what it repeats"], [[name, ready.about] for name, ready in found.items()])
+    print_table(["study", "what it repeats"], [[name, ready.about] for name, ready in studies.items()])
 
 
 @app.command("show")
@@ -35,4 +35,4 @@ def show_study(
     known = ready_studies()
     if name not in known:
         raise UnknownName(f"no ready study named {name!r}{suggestion(name, known)}")
-    print_text(yaml.safe_dump(dict(known[name].sized(size).values), sort_keys=False, allow_unicode=True, width=120))
+    print_text(yaml.safe_dump(dict(known[name].at_size(size).values), sort_keys=False, allow_unicode=True, width=120))

@@ -27,28 +27,31 @@ def train(
     output: OutOption,
     seed: SeedOption = 0,
     seeds: Annotated[
-        str | None, typer.Option("--seeds", help="Several seeds in one go, such as 0-9 or 1,5; a run each in OUTPUT.")
+        str | None, typer.Option(help="Train several seeds at once, such as 0-9 or 1,5; a run each in OUTPUT.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="The most epochs.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="The maximum number of epochs.")] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Train a model, and write its predictions for every split but the training one."""
+    """Train a model and write its predictions.
+
+    Predictions are written for every split except the training split.
+    """
     from assay.data.dataset import Dataset
     from assay.models import MODELS
 
     MODELS.entry(model)
     dataset = Dataset.open(data)
-    given = settings_from(settings, config)
+    values = settings_from(settings, config)
     if epochs is not None:
-        given = given.merged(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
+        values = values.merge(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
     from assay.models.core.runs import Order, train_run, train_together
 
     with progress_bar() as bar:
-        order = Order(model, given, seed)
+        order = Order(model, values, seed)
         if seeds is not None:
-            chosen = _listed(seeds)
+            chosen = _parse_seeds(seeds)
             runs = train_together(
                 order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole)
             )
@@ -62,18 +65,18 @@ def train(
         return
     for line in trained.in_words():
         say(line)
-    best = "not asked for" if math.isnan(max(last)) else f"{max(last):.3f}"
+    best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
 
 
-def _listed(text: str) -> list[int]:
+def _parse_seeds(text: str) -> list[int]:
     """Read seeds such as `0-9` or `1,5`."""
     try:
         ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
     except ValueError:
         raise ConfigError(f"--seeds: expected numbers such as 0-9 or 1,5, not {text!r}") from None
-    found = [seed for part in ends for seed in range(part[0], part[-1] + 1)]
-    if not found or any(len(part) > 2 for part in ends) or len(set(found)) < len(found):
+    seeds = [seed for part in ends for seed in range(part[0], part[-1] + 1)]
+    if not seeds or any(len(part) > 2 for part in ends) or len(set(seeds)) < len(seeds):
         raise ConfigError(f"--seeds: expected different numbers such as 0-9 or 1,5, not {text!r}")
-    return found
+    return seeds

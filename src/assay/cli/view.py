@@ -1,44 +1,41 @@
 """`assay view`: a local web page to look through datasets and runs."""
 
-from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from assay.cli.console import say
 from assay.errors import MissingExtra
 
-if TYPE_CHECKING:
-    from assay.arrays import Codes
-    from assay.data.dataset import SplitData
-    from assay.models.core.model import Model
-    from assay.predictions import Predictions
-
 
 def view(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Datasets, runs, predictions files, or folders of such.")
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Datasets, runs, predictions files, or folders that contain some."),
     ],
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
     bundle: Annotated[
-        Path | None, typer.Option("--bundle", metavar="OUT", help="Write static files for any web server instead.")
+        Path | None, typer.Option(metavar="OUT", help="Write static files instead, for any web server.")
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="With --bundle: samples of each split.")] = 60,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser; only print the address.")] = False,
+    samples: Annotated[int, typer.Option(min=1, help="With --bundle: samples per split.")] = 60,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
 ) -> None:
-    """Look through datasets and runs in a browser; change a concept and see what follows."""
+    """Browse datasets and runs on a local web page.
+
+    Filter and compare examples; edit a concept and see what changes.
+    """
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    from assay.studies.run_models import ask_run
     from assay.viewer.bundle import write_bundle
     from assay.viewer.serve import serve
     from assay.viewer.state import State
 
-    state = State.open([_here(folder) for folder in folders], ask)
+    state = State.open([_here(folder) for folder in folders], ask_run)
     for broken in state.shelf.broken:
         say(f"left out: {broken.why}")
     if bundle is not None:
@@ -48,23 +45,8 @@ def view(
 
 
 def _here(folder: Path) -> Path:
-    """Return a folder of this machine; a dataset at an address is fetched whole."""
+    """Return a folder of this machine; a remote dataset is fetched whole."""
     from assay.data.dataset import Dataset
     from assay.data.remote import is_remote
 
-    return Dataset.open(folder).fetched().folder if is_remote(folder) else folder
-
-
-def ask(run: Path, data: "SplitData", do: "Mapping[str, Codes] | None") -> "Predictions":
-    """Return what the model of a run says of rows, with some concepts set."""
-    try:
-        return _model(run).predict(data, do)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
-
-
-@lru_cache(maxsize=8)
-def _model(run: Path) -> "Model":
-    from assay.models.core.runs import load_model
-
-    return load_model(run)
+    return Dataset.open(folder).fetch_all().folder if is_remote(folder) else folder

@@ -56,10 +56,10 @@ def count_with(name: str, problem: Problem) -> Estimate:
     trial = engine(TWO_MODELS)
     if not trial.bounds[0] <= 2 <= trial.bounds[1]:
         raise RunFailed(f"{name} counts {trial.count} models of a formula that has 2; this version cannot be trusted")
-    return engine(encoded(problem))
+    return engine(encode_problem(problem))
 
 
-def encoded(problem: Problem) -> CNF:
+def encode_problem(problem: Problem) -> CNF:
     """Return the problem as clauses whose projected models are the optimal readings."""
     cnf = to_cnf(problem.as_knowledge(), given={"optimal": True})
     entries = {literal: meaning for literal, meaning in cnf.meanings.items() if meaning[0] != "optimal"}

@@ -1,4 +1,4 @@
-"""`count_readings`: the number of optimal readings of a rule under a family, on a support, within a budget."""
+"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
 
 import math
 import time
@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.block import block_count
-from assay.counting.families import Family, family_named, most_readings
-from assay.counting.full import all_worlds, prove_on_all
-from assay.counting.problem import Problem, Shown
+from assay.counting.concept_permutations import count_block
+from assay.counting.counterexample_guided import all_worlds, prove_on_all
+from assay.counting.problem import Problem, Supervised
+from assay.counting.reading_classes import ReadingClass, check_reading_class, most_readings
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
 from assay.errors import ConfigError, KnowledgeError, TooLarge
+from assay.html import html_table, html_text
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 
 MOST_DIGITS = 100_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReadingCount:
     """How many optimal readings there are: exactly `total`, or between `low` and `high`."""
 
-    family: Family
+    family: ReadingClass
     worlds: int | None
     """How many worlds the support has; None for all of a space too large to list."""
     low: int
@@ -33,7 +34,7 @@ class ReadingCount:
     method: str
     seconds: float
     readings: Readings | None = None
-    shown: tuple[str, ...] = field(default=())
+    supervised: tuple[str, ...] = field(default=())
 
     @property
     def total(self) -> int | None:
@@ -44,7 +45,7 @@ class ReadingCount:
         """Return the count as plain data."""
         known = {"total": self.total} if self.total is not None else {"low": self.low, "high": self.high}
         about = {"family": self.family, "worlds": self.worlds, "method": self.method, "seconds": round(self.seconds, 4)}
-        return {**known, **about, "shown": list(self.shown), "identifiability": self.identifiability()}
+        return {**known, **about, "shown": list(self.supervised), "identifiability": self.identifiability()}
 
     def identifiability(self) -> dict[str, float]:
         """Return, for each entry of the reading, the share of optimal readings that get it right."""
@@ -52,35 +53,47 @@ class ReadingCount:
             return {}
         return {entry.text: share for entry, share in self.readings.identifiability()}
 
+    def __repr__(self) -> str:
+        number = f"{self.total:,}" if self.total is not None else f"{self.low:,} to {self.high:,}"
+        where = "every world" if self.worlds is None else f"{self.worlds:,} worlds"
+        text = number if len(number) < 60 else f"about 10^{len(str(self.high)) - 1}"
+        return f"ReadingCount({text} readings keep every label, the right one included; {self.family}, {where})"
+
+    def _repr_html_(self) -> str:
+        rows = [[entry, f"{100 * share:.0f} %"] for entry, share in list(self.identifiability().items())[:20]]
+        return html_text(repr(self), bold=True) + (
+            html_table(["read right in", "of the readings"], rows) if rows else ""
+        )
+
 
 def count_readings(
     knowledge: Knowledge,
-    family: Family = "shared",
+    family: ReadingClass = "shared",
     support: Codes | None = None,
-    shown: Shown | None = None,
+    supervised: Supervised | None = None,
     seconds: float = 60.0,
 ) -> ReadingCount:
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
 
-    `shown` names concepts that are shown to the model, all of their values (None) or some. Entries that no world of the
+    `supervised` names concepts with supervision, on all of their values (None) or some. Entries that no world of the
     support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does.
 
     >>> from assay.concepts import bits
     >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
     24
     """
-    start, shown = time.monotonic(), shown or {}
-    if family_named(family) in ("free", "block", "block-permutation"):
-        if shown:
+    start, supervised = time.monotonic(), supervised or {}
+    if check_reading_class(family) in ("free", "block", "block-permutation"):
+        if supervised:
             raise ConfigError(f"family {family!r} takes no supervision; use per-concept, shared or per-object")
         return _whole_maps(knowledge, family, support, seconds, start)
     try:
-        listed = all_worlds(knowledge) if support is None else np.unique(support, axis=0)
-        if listed is None:
-            return _proved(knowledge, family, shown, seconds, start)
-        if not len(listed):
+        worlds = all_worlds(knowledge) if support is None else np.unique(support, axis=0)
+        if worlds is None:
+            return _proved(knowledge, family, supervised, seconds, start)
+        if not len(worlds):
             raise KnowledgeError("no world in the support: there is nothing to read")
-        return _bounded(Readings(Problem(knowledge, family, listed).showing(shown), seconds), start)
+        return _bounded(Readings(Problem(knowledge, family, worlds).supervise(supervised), seconds), start)
     except TooLarge as error:
         raise TooLarge(f"{error}; give a smaller support") from None
 
@@ -107,13 +120,15 @@ def _bounded(readings: Readings, start: float) -> ReadingCount:
 
 
 def _names(problem: Problem) -> tuple[str, ...]:
-    return tuple(entry.text for entry in problem.entries if (entry.owner, entry.truth) in problem.shown)
+    return tuple(entry.text for entry in problem.entries if (entry.owner, entry.truth) in problem.supervised)
 
 
-def _proved(knowledge: Knowledge, family: Family, shown: Shown, seconds: float, start: float) -> ReadingCount:
+def _proved(
+    knowledge: Knowledge, family: ReadingClass, supervised: Supervised, seconds: float, start: float
+) -> ReadingCount:
     """Count on all of a space too large to list."""
     try:
-        readings, proved = prove_on_all(knowledge, family, shown, seconds)
+        readings, proved = prove_on_all(knowledge, family, supervised, seconds)
     except (OutOfTime, RecursionError, KeyboardInterrupt) as error:
         most, method = most_readings(knowledge.space, family), f"bounds only: {str(error) or 'interrupted'}"
         return ReadingCount(family, None, 1, most, method, time.monotonic() - start)
@@ -128,7 +143,7 @@ def _proved(knowledge: Knowledge, family: Family, shown: Shown, seconds: float, 
 
 
 def _whole_maps(
-    knowledge: Knowledge, family: Family, support: Codes | None, seconds: float, start: float
+    knowledge: Knowledge, family: ReadingClass, support: Codes | None, seconds: float, start: float
 ) -> ReadingCount:
     used = _used(knowledge, support)
     worlds = sum(used)
@@ -138,7 +153,7 @@ def _whole_maps(
         total, method = _free(knowledge, used), "closed form"
     else:
         try:
-            total, method = block_count(knowledge, support, family == "block-permutation", seconds)
+            total, method = count_block(knowledge, support, family == "block-permutation", seconds)
         except (OutOfTime, KeyboardInterrupt):
             sizes = knowledge.space.sizes
             most = math.factorial(len(sizes)) * math.prod(max(sizes) ** max(sizes) for _ in sizes)
@@ -152,10 +167,10 @@ def _used(knowledge: Knowledge, support: Codes | None) -> list[int]:
     if support is None:
         inside = knowledge.diagram_within(TRUE).counts
         return [inside.get((*outcome, True), 0) for outcome in diagram.outcomes]
-    found: list[int] = np.bincount(
+    counts: list[int] = np.bincount(
         diagram.outcome_of(np.unique(support, axis=0)), minlength=len(diagram.outcomes)
     ).tolist()
-    return found
+    return counts
 
 
 def _free(knowledge: Knowledge, used: list[int]) -> int:

@@ -1,4 +1,4 @@
-"""The counting problem: entries as variables, and one constraint for each world that training shows."""
+"""The counting problem: entries as variables, and one constraint for each world in the training support."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,37 +9,37 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.counting.families import Cell, Entry, Family, cells, entry_of
+from assay.counting.reading_classes import Cell, ReadingClass, ReadingEntry, cells, entry_of
 from assay.errors import ConfigError, FormulaError
 from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge, Label
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 
-Shown = Mapping[str, Iterable[Value] | None]
-"""Concepts that are shown to the model, all of their values (None) or some."""
+Supervised = Mapping[str, Iterable[Value] | None]
+"""Concepts with supervision, on all of their values (None) or some."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Knowledge, a family of readings, the support (distinct worlds as codes), and the entries that are shown."""
+    """Knowledge, a class of readings, the support (distinct worlds as codes), and the supervised entries."""
 
     knowledge: Knowledge
-    family: Family
+    family: ReadingClass
     support: Codes
-    shown: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
+    supervised: frozenset[tuple[str, tuple[Value, ...]]] = frozenset()
 
-    def showing(self, shown: Shown) -> "Problem":
-        """Return the problem where the entries that decide these concepts, or some values of them, are shown too."""
-        space, found = self.knowledge.space, set(self.shown)
-        for name, values in shown.items():
+    def supervise(self, supervised: Supervised) -> "Problem":
+        """Return the problem with supervision on the entries that decide these concepts, or some of their values."""
+        space, keys = self.knowledge.space, set(self.supervised)
+        for name, values in supervised.items():
             column = space.place(name)
             wanted = None if values is None else {space.concept(name).code(value) for value in values}
             for codes in self.support.tolist():
                 if wanted is None or codes[column] in wanted:
                     entry = entry_of(space, self.cells[column], codes)
-                    found.add((entry.owner, entry.truth))
-        return replace(self, shown=frozenset(found))
+                    keys.add((entry.owner, entry.truth))
+        return replace(self, supervised=frozenset(keys))
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -47,15 +47,15 @@ class Problem:
         return cells(self.knowledge.space, self.family)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ReadingEntry, ...]:
         """The entries that decide how the worlds of the support are read."""
-        found: dict[tuple[str, tuple[Value, ...]], Entry] = {}
+        entries: dict[tuple[str, tuple[Value, ...]], ReadingEntry] = {}
         for cell in self.cells:
             _, rows = np.unique(self.support[:, list(cell.columns)], axis=0, return_index=True)
             for codes in self.support[np.sort(rows)].tolist():
                 entry = entry_of(self.knowledge.space, cell, codes)
-                found.setdefault((entry.owner, entry.truth), entry)
-        return tuple(found[key] for key in sorted(found, key=_order(found)))
+                entries.setdefault((entry.owner, entry.truth), entry)
+        return tuple(entries[key] for key in sorted(entries, key=_order(entries)))
 
     @cached_property
     def numbers(self) -> Mapping[tuple[str, tuple[Value, ...]], int]:
@@ -73,23 +73,23 @@ class Problem:
         return tuple(entry.right for entry in self.entries)
 
     def constraints(self) -> list[Formula]:
-        """Return what makes a reading optimal: the labels of the support stay, and shown entries are right."""
+        """Return the constraints of an optimal reading: it keeps all labels, and supervised entries are right."""
         space = self.knowledge.space
-        formulas = [grounded(label.formula, space) for label in self.knowledge.labels]
+        formulas = [ground_formula(label.formula, space) for label in self.knowledge.labels]
         labels = self.knowledge.labels_of(self.support)
-        made = []
-        for codes, given in zip(self.support.tolist(), labels.tolist(), strict=True):
+        constraints = []
+        for codes, label_codes in zip(self.support.tolist(), labels.tolist(), strict=True):
             meanings: dict[str, Formula] = {}
             for cell in self.cells:
                 entry = entry_of(space, cell, codes)
                 meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
-            for label, formula, code in zip(self.knowledge.labels, formulas, given, strict=True):
-                made.append(equals(substituted(formula, meanings), label, code))
-        for key in self.shown:
+            for label, formula, code in zip(self.knowledge.labels, formulas, label_codes, strict=True):
+                constraints.append(equals(substitute(formula, meanings), label, code))
+        for key in self.supervised:
             number = self.numbers[key]
             entry = self.entries[number]
-            made.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
-        return made
+            constraints.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
+        return constraints
 
     def as_knowledge(self) -> Knowledge:
         """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""
@@ -101,9 +101,11 @@ class Problem:
             raise ConfigError("a rule about objects that may be absent cannot be written over entries") from None
 
 
-def _order(found: Mapping[tuple[str, tuple[Value, ...]], Entry]) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
+def _order(
+    entries: Mapping[tuple[str, tuple[Value, ...]], ReadingEntry],
+) -> Callable[[tuple[str, tuple[Value, ...]]], Any]:
     """Sort entries by owner as first met, then by what is truly there: entries of one map stand together."""
-    owners = list(dict.fromkeys(owner for owner, _ in found))
+    owners = list(dict.fromkeys(owner for owner, _ in entries))
     return lambda key: (owners.index(key[0]), [(isinstance(value, str), value) for value in key[1]])
 
 

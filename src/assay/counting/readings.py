@@ -10,18 +10,18 @@ from itertools import combinations
 import numpy as np
 
 from assay.arrays import Codes
-from assay.counting.families import Entry, entry_of
-from assay.counting.interchange import Alike
+from assay.counting.interchangeable_values import AlikeValues
 from assay.counting.problem import Problem
+from assay.counting.reading_classes import ReadingEntry, entry_of
 from assay.counting.solver import OutOfTime, Part, Solver
 from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
-class Step:
-    """A step of a labelling plan: what is shown, in words, and how many readings are left."""
+class LabellingStep:
+    """A step of a labelling plan: what to supervise, in words, and how many readings are left."""
 
-    shown: str
+    supervised: str
     left: int
 
 
@@ -33,7 +33,7 @@ SAMPLED = 500
 
 
 class Readings:
-    """The optimal readings of a problem, counted once and asked often."""
+    """The optimal readings of a problem: their number, samples of them, and plans to rule out all but the right one."""
 
     def __init__(self, problem: Problem, seconds: float = float("inf")) -> None:
         self.problem = problem
@@ -51,22 +51,22 @@ class Readings:
         codes = range(self.solver.space.sizes[number])
         return [self._ways(self.part, 0, number, code, alike) for code in codes]
 
-    def identifiability(self) -> list[tuple[Entry, float]]:
+    def identifiability(self) -> list[tuple[ReadingEntry, float]]:
         """Return, for each entry, the share of optimal readings that read it right."""
-        found = []
+        shares = []
         for number, entry in enumerate(self.problem.entries):
             alike = self.solver.interchange.alike(self.part, number)
-            found.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
-        return found
+            shares.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
+        return shares
 
-    def _ways(self, part: Part, mask: int, number: int, code: int, alike: Alike) -> int:
+    def _ways(self, part: Part, mask: int, number: int, code: int, alike: AlikeValues) -> int:
         """Return how many readings of a part give a value for an entry; `mask` has the entries known before."""
         solver = self.solver
         if code in alike.codes:
             code = alike.codes[0]
             if len(alike.codes) == solver.space.sizes[number]:
                 return solver.count(part) * solver.free(solver.mask(part) | mask) // len(alike.codes)
-        rest = solver.given(part, number, code)
+        rest = solver.assign(part, number, code)
         return solver.count(rest) * solver.free(solver.mask(rest) | mask | 1 << number)
 
     def sample(self, rng: np.random.Generator, count: int) -> list[tuple[int, ...]]:
@@ -81,29 +81,29 @@ class Readings:
         """
         if not 0 <= rank < self.total:
             raise ValueError(f"ranks run from 0 to {self.total - 1}")
-        solver, part, mask, made = self.solver, self.part, 0, list(self.problem.truth)
+        solver, part, mask, reading = self.solver, self.part, 0, list(self.problem.truth)
         meant = [list(range(size)) for size in solver.space.sizes]
         while part:
             component = min(solver.components(part), key=lambda some: solver.mask(some) & -solver.mask(some))
             place = solver.choice(component)
             alike = solver.interchange.alike(component, place)
-            for said in range(solver.space.sizes[place]):
-                code = meant[place].index(said)
+            for answer in range(solver.space.sizes[place]):
+                code = meant[place].index(answer)
                 ways = self._ways(part, mask, place, code, alike)
                 if rank < ways:
                     break
                 rank -= ways
-            made[place] = said
+            reading[place] = answer
             if code in alike.codes:
                 first = alike.codes[0]
                 for entry in alike.entries:
                     meant[entry][first], meant[entry][code] = meant[entry][code], meant[entry][first]
                 code = first
-            part, mask = solver.given(part, place, code), mask | 1 << place
+            part, mask = solver.assign(part, place, code), mask | 1 << place
         for place, size in enumerate(solver.space.sizes):
             if not mask >> place & 1:
-                rank, made[place] = divmod(rank, size)
-        return tuple(made)
+                rank, reading[place] = divmod(rank, size)
+        return tuple(reading)
 
     def text(self, reading: tuple[int, ...]) -> str:
         """Return what a reading gets wrong, in words."""
@@ -121,15 +121,15 @@ class Readings:
         wrong = {r: sum(a != b for a, b in zip(r, truth, strict=True)) for r in offered if r != truth}
         return sorted(wrong, key=lambda reading: (wrong[reading], reading))[:count]
 
-    def plan(self, seconds: float = PLANNING) -> list[Step]:
-        """Return what to show, one entry after the other, each removing as many readings as one can.
+    def plan(self, seconds: float = PLANNING) -> list[LabellingStep]:
+        """Return what to supervise, one entry after the other, each removing as many readings as possible.
 
         A plan that its budget cuts short ends with more than one reading left.
         """
         return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)], seconds)
 
-    def plan_examples(self, seconds: float = PLANNING) -> list[Step]:
-        """Return which worlds of the support to show whole, one after the other, each removing as many as one can."""
+    def plan_examples(self, seconds: float = PLANNING) -> list[LabellingStep]:
+        """Return which worlds to annotate fully, one by one, each removing as many readings as possible."""
         problem, space = self.problem, self.problem.knowledge.space
         options = []
         for codes in problem.support.tolist():
@@ -138,8 +138,8 @@ class Readings:
             options.append((" ".join(f"{n}={v}" for n, v in space.decode(codes).items()), numbers))
         return self._greedy(options, seconds)
 
-    def _greedy(self, options: list[tuple[str, tuple[int, ...]]], seconds: float) -> list[Step]:
-        part, mask, left, steps = self.part, 0, self.total, list[Step]()
+    def _greedy(self, options: list[tuple[str, tuple[int, ...]]], seconds: float) -> list[LabellingStep]:
+        part, mask, left, steps = self.part, 0, self.total, list[LabellingStep]()
         self.solver.deadline = time.monotonic() + seconds
         try:
             while left > 1:
@@ -147,7 +147,7 @@ class Readings:
                 (part, mask, left), text = min(tried, key=lambda option: option[0][2])
                 if steps and left == steps[-1].left:
                     break  # what is left cannot be told apart by showing any of these
-                steps.append(Step(text, left))
+                steps.append(LabellingStep(text, left))
         except OutOfTime:
             return steps
         finally:
@@ -155,53 +155,53 @@ class Readings:
         return steps
 
     def _after(self, part: Part, mask: int, numbers: tuple[int, ...]) -> tuple[Part, int, int]:
-        """Return what is left of a part once entries are shown: the part, the entries shown, the number of readings."""
+        """Return what is left of a part after supervision: the part, the supervised entries, the number of readings."""
         for number in numbers:
-            part = self.solver.given(part, number, self.problem.truth[number])
+            part = self.solver.assign(part, number, self.problem.truth[number])
             mask |= 1 << number
         return part, mask, self.solver.count(part) * self.solver.free(self.solver.mask(part) | mask)
 
-    def least_to_show(self, most: int = 4) -> tuple[Entry, ...] | None:
-        """Return the fewest entries that, shown, leave only the right reading; None if more than `most` are needed."""
+    def least_to_show(self, most: int = 4) -> tuple[ReadingEntry, ...] | None:
+        """Return the fewest entries to supervise that leave only the right reading; None if more than `most`."""
         for size in range(most + 1):
             for chosen in combinations(range(len(self.problem.entries)), size):
                 if self._after(self.part, 0, chosen)[2] == 1:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
 
-    def added(self, worlds: Codes) -> "Readings":
+    def add_worlds(self, worlds: Codes) -> "Readings":
         """Return the readings that fit further worlds too; what was counted before is not counted again."""
         support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
         problem = replace(self.problem, support=support)
-        made = Readings(problem)
+        readings = Readings(problem)
         if problem.entries == self.problem.entries:
-            made.solver = self.solver
-            made.part = self.solver.part(dict.fromkeys(problem.constraints()))
-        return made
+            readings.solver = self.solver
+            readings.part = self.solver.part(dict.fromkeys(problem.constraints()))
+        return readings
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return self.listed()
+        return self.enumerate_readings()
 
-    def listed(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
+    def enumerate_readings(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
         """Yield every optimal reading in the order of its codes, or those that are right in the given entries."""
         stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
         while stack:
-            part, made = stack.pop()
-            place = len(made)
+            part, reading = stack.pop()
+            place = len(reading)
             if place == len(self.problem.entries):
-                yield made
+                yield reading
                 continue
             codes = [self.problem.truth[place]] if place in right else range(self.solver.space.sizes[place])
             for code in reversed(codes):
-                rest = self.solver.given(part, place, code)
+                rest = self.solver.assign(part, place, code)
                 if self.solver.count(rest):
-                    stack.append((rest, (*made, code)))
+                    stack.append((rest, (*reading, code)))
 
 
 def _below(total: int, rng: np.random.Generator) -> int:
     """Return a uniform number below a total of any size."""
     bits = total.bit_length()
     while True:
-        drawn = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
-        if drawn < total:
-            return drawn
+        number = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
+        if number < total:
+            return number

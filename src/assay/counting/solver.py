@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 
 from assay.concepts import ConceptSpace
-from assay.counting.interchange import Interchange
+from assay.counting.interchangeable_values import Interchange
 from assay.errors import AssayError
 from assay.logic.formula import Formula
 from assay.logic.residual import Residuals
@@ -26,6 +26,12 @@ class OutOfTime(AssayError):
     exit_code = 1
 
 
+def check_time(deadline: float) -> None:
+    """Raise if the time is up."""
+    if time.monotonic() > deadline:
+        raise OutOfTime("the time for counting is used up")
+
+
 class Solver:
     """Counts the assignments of a space's concepts that satisfy constraints."""
 
@@ -40,7 +46,7 @@ class Solver:
 
     def part(self, constraints: Iterable[Formula]) -> Part:
         """Return constraints as a part of a problem, simplified."""
-        return self.simplified(self.terms.term(constraint) for constraint in constraints)
+        return self.simplify(self.terms.term(constraint) for constraint in constraints)
 
     def total(self, part: Part) -> int:
         """Return the number of assignments of all concepts that satisfy a part."""
@@ -78,8 +84,7 @@ class Solver:
         """Count one connected part by trying the values of one concept, one of those that are alike for all."""
         if part in self.known:
             return self.known[part]
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time for counting is used up")
+        check_time(self.deadline)
         place = self.choice(part)
         mask = self.mask(part)
         alike = self.interchange.alike(part, place).codes if self.space.sizes[place] > 2 else ()
@@ -87,7 +92,7 @@ class Solver:
         for code in range(self.space.sizes[place]):
             if code in alike[1:]:
                 continue
-            rest = self.given(part, place, code)
+            rest = self.assign(part, place, code)
             unused = mask & ~(1 << place) & ~self.mask(rest)
             ways += self.count(rest) * self._sizes(unused) * (len(alike) if code in alike else 1)
         self.known[part] = ways
@@ -101,13 +106,13 @@ class Solver:
             place += 1
         return ways
 
-    def given(self, part: Part, place: int, code: int) -> Part:
+    def assign(self, part: Part, place: int, code: int) -> Part:
         """Return what is left of a part once a concept has a value."""
-        return self.simplified(self.terms.restrict(term, place, code) for term in part)
+        return self.simplify(self.terms.restrict(term, place, code) for term in part)
 
-    def simplified(self, terms: Iterable[Term]) -> Part:
+    def simplify(self, terms: Iterable[Term]) -> Part:
         """Split conjunctions, drop what is true, and drop clauses that another constraint makes true."""
-        nodes, found = self.terms.nodes, set[Term]()
+        nodes, constraints = self.terms.nodes, set[Term]()
         stack = list(terms)
         while stack:
             term = stack.pop()
@@ -117,11 +122,13 @@ class Solver:
             elif node.op == "not" and nodes[node.operands[0]].op == "or":
                 stack.extend(self.terms.negate(part) for part in nodes[node.operands[0]].operands)
             else:
-                found.add(term)
-        found.discard(self.terms.true)
-        if self.terms.false in found or any(nodes[t].op == "not" and nodes[t].operands[0] in found for t in found):
+                constraints.add(term)
+        constraints.discard(self.terms.true)
+        if self.terms.false in constraints or any(
+            nodes[t].op == "not" and nodes[t].operands[0] in constraints for t in constraints
+        ):
             return frozenset([self.terms.false])
-        return frozenset(term for term in found if not (self.clause(term) & found))
+        return frozenset(term for term in constraints if not (self.clause(term) & constraints))
 
     def clause(self, term: Term) -> frozenset[Term]:
         """Return the alternatives of a constraint that is a disjunction; none for any other."""
@@ -140,11 +147,11 @@ class Solver:
         for term in part:
             mask, members = self.terms.nodes[term].mask, [term]
             apart = []
-            for other, held in groups:
+            for other, terms in groups:
                 if other & mask:
-                    mask, members = mask | other, members + held
+                    mask, members = mask | other, members + terms
                 else:
-                    apart.append((other, held))
+                    apart.append((other, terms))
             groups = [*apart, (mask, members)]
         return [frozenset(members) for _, members in groups]
 
@@ -172,6 +179,6 @@ class Solver:
         """Return the values that a constraint about one concept allows, as bits."""
         if term not in self.allowed:
             codes = range(self.space.sizes[place])
-            kept = [code for code in codes if self.terms.restrict(term, place, code) != self.terms.false]
-            self.allowed[term] = sum(1 << code for code in kept)
+            allowed = [code for code in codes if self.terms.restrict(term, place, code) != self.terms.false]
+            self.allowed[term] = sum(1 << code for code in allowed)
         return self.allowed[term]

@@ -4,7 +4,6 @@ Each orbit is found by asking whether a symmetry with given first readings exist
 """
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -12,11 +11,11 @@ from itertools import permutations
 import numpy as np
 
 from assay.arrays import Array
-from assay.counting.solver import OutOfTime
+from assay.counting.solver import check_time
 from assay.logic.knowledge import Knowledge
 
 Choice = tuple[int, tuple[int, ...]]
-"""Which true concept is read, and for each of its values the value that is said."""
+"""Which true concept is read, and for each of its values the predicted value."""
 
 
 def truth_table(knowledge: Knowledge) -> Array:
@@ -27,8 +26,8 @@ def truth_table(knowledge: Knowledge) -> Array:
     return table
 
 
-def values_told_apart(table: Array, axis: int) -> int:
-    """Return how many kinds of values a concept has, as far as the labels can tell; one if it does not matter."""
+def count_distinct_values(table: Array, axis: int) -> int:
+    """Return how many values of a concept the labels distinguish; one if it does not matter."""
     return len(np.unique(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1), axis=0))
 
 
@@ -58,31 +57,30 @@ class Symmetries:
             fixed.append((axis, tuple(range(size))))
         return total
 
-    def choices(self, axis: int, made: list[Choice]) -> Iterator[Choice]:
+    def choices(self, axis: int, chosen: list[Choice]) -> Iterator[Choice]:
         """Yield the ways in which the next concept could be read."""
-        taken = {other for other, _ in made}
+        used = {other for other, _ in chosen}
         for other, size in enumerate(self.sizes):
-            if other not in taken and size == self.sizes[axis]:
+            if other not in used and size == self.sizes[axis]:
                 for values in permutations(range(size)):
                     yield other, values
 
-    def exists(self, made: list[Choice]) -> bool:
+    def exists(self, chosen: list[Choice]) -> bool:
         """Return whether some symmetry begins with these readings."""
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time for counting is used up")
-        if not self.fits(made):
+        check_time(self.deadline)
+        if not self.fits(chosen):
             return False
-        if len(made) == len(self.sizes):
+        if len(chosen) == len(self.sizes):
             return True
-        return any(self.exists([*made, choice]) for choice in self.choices(len(made), made))
+        return any(self.exists([*chosen, choice]) for choice in self.choices(len(chosen), chosen))
 
-    def fits(self, made: list[Choice]) -> bool:
-        """Return whether the labels are spread alike once these concepts are known, read this way and as they are."""
-        width = len(made)
-        left = [axis for axis in range(len(self.sizes)) if axis not in {other for other, _ in made}]
-        said = self.table.sum(axis=tuple(range(width, len(self.sizes))))
-        true = self.table.transpose([other for other, _ in made] + left + [len(self.sizes)])
+    def fits(self, chosen: list[Choice]) -> bool:
+        """Return whether the label counts agree once these concepts are known, as read this way and as they are."""
+        width = len(chosen)
+        left = [axis for axis in range(len(self.sizes)) if axis not in {other for other, _ in chosen}]
+        read = self.table.sum(axis=tuple(range(width, len(self.sizes))))
+        true = self.table.transpose([other for other, _ in chosen] + left + [len(self.sizes)])
         true = true.sum(axis=tuple(range(width, len(self.sizes))))
-        for axis, (_, values) in enumerate(made):
-            said = np.take(said, values, axis=axis)
-        return bool(np.array_equal(said, true))
+        for axis, (_, values) in enumerate(chosen):
+            read = np.take(read, values, axis=axis)
+        return bool(np.array_equal(read, true))

@@ -1,4 +1,4 @@
-"""What `assay annotate` can be asked for, as settings. They are applied in the order in which they stand here."""
+"""The settings of `assay annotate`, applied in the order in which they stand here."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -92,7 +92,7 @@ class Annotation(Config):
         return self
 
     @property
-    def asked(self) -> dict[str, object]:
+    def non_defaults(self) -> dict[str, object]:
         """What is not as by default, for the record."""
         return self.model_dump(mode="json", exclude_defaults=True, exclude={"machine", "seed"})
 

@@ -20,11 +20,11 @@ SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 def cache_folder() -> Path:
     """Return where copies are kept: `$ASSAY_CACHE`, or `assay` in the user's cache folder."""
-    given = os.environ.get("ASSAY_CACHE")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+    folder = os.environ.get("ASSAY_CACHE")
+    return Path(folder) if folder else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
 
 
-def opened(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
+def open_copy(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
     """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
     manifest = read_manifest(origin)
     for shard in all_shards(manifest):

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from assay.concepts import listed
+from assay.concepts import listing
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
@@ -75,14 +75,14 @@ def card(manifest: Mapping[str, Any]) -> str:
         version=manifest["versions"]["assay"],
         seed=manifest["seed"],
         fingerprint=manifest["fingerprint"],
-        shown=_shown(manifest["columns"], layout),
+        shown=_example(manifest["columns"], layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
         pairs=_pairs(manifest.get(PAIRS, {})),
         regions=_regions(manifest),
-        noise=_noise(knowledge) + _annotated(task),
+        noise=_noise(knowledge) + _annotation(task),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
         drawn=manifest["drawn"].format(balance=_balance(manifest["splits"])),
@@ -92,9 +92,9 @@ def card(manifest: Mapping[str, Any]) -> str:
 
 
 def _balance(splits: Sequence[Mapping[str, Any]]) -> str:
-    spread = "label values" if splits[0]["balance"] == "label" else "worlds"
+    unit = "label values" if splits[0]["balance"] == "label" else "worlds"
     hard = [split["name"] for split in splits if split["quota"]]
-    return f"{spread} ({listed(hard)}: over the ways to keep and to just miss the rule)" if hard else spread
+    return f"{unit} ({listing(hard)}: over the ways to keep and to just miss the rule)" if hard else unit
 
 
 def _people(sources: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _licence(sources: Mapping[str, Any]) -> str:
     return "cc-by-sa-3.0" if "digits" in sources else "cc-by-4.0"
 
 
-def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
+def _example(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
     colour = "grey" if layout["channels"] == 1 else "colour"
     words = {
         "image": f"a picture of {layout['width']} x {layout['height']} pixels ({colour})",
@@ -120,7 +120,7 @@ def _shown(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
         "depth": "a map of how far away each pixel is",
         "text": "a text",
     }
-    text = listed([words[column] for column in columns]) or "a row"
+    text = listing([words[column] for column in columns]) or "a row"
     return text[0].upper() + text[1:]
 
 
@@ -161,12 +161,12 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _concepts(knowledge: Mapping[str, Any]) -> str:
     group_of = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
-    rows = [[c["name"], listed(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
+    rows = [[c["name"], listing(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
     return _table(["concept", "values", "read by encoder"], rows)
 
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
-    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listed(x["values"])] for x in knowledge["labels"]]
+    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listing(x["values"])] for x in knowledge["labels"]]
     return _table(["label", "rule", "values"], rows)
 
 
@@ -176,16 +176,16 @@ def _odds(label: Mapping[str, Any]) -> str:
     return f", drawn: True with probability 1 / (1 + exp(-{label['odds']['scale']} x)), x = `{label['odds']['score']}`"
 
 
-def _annotated(task: Mapping[str, Any]) -> str:
+def _annotation(task: Mapping[str, Any]) -> str:
     """Say that this is an annotated copy, and what was asked for."""
     if "annotation" not in task:
         return ""
     about = task["annotation"]
-    asked = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
-        f"were changed by `assay annotate` in the splits {listed(about['splits'])} ({asked or 'nothing asked'}; seed "
-        f"{about['seed']}) from the dataset with fingerprint `{about['parent']}`."
+        f"were changed by `assay annotate` in the splits {listing(about['splits'])} ({settings or 'nothing asked'}; "
+        f"seed {about['seed']}) from the dataset with fingerprint `{about['parent']}`."
     )
 
 
@@ -193,7 +193,7 @@ def _noise(knowledge: Mapping[str, Any]) -> str:
     drawn = [label["name"] for label in knowledge["labels"] if "odds" in label]
     if not drawn:
         return "No value is missing and no noise was added."
-    return f"No value is missing. Drawn by chance: {listed(drawn)}; examples with the same concepts can differ in it."
+    return f"No value is missing. Drawn by chance: {listing(drawn)}; examples with the same concepts can differ in it."
 
 
 def _constraints(knowledge: Mapping[str, Any]) -> str:
@@ -232,9 +232,9 @@ def _share(split: Mapping[str, Any]) -> str:
 def _counts(labels: Mapping[str, Mapping[str, int]], values: Mapping[str, Sequence[Any]]) -> str:
     """Return how often each value of each label occurs, in the order of the values."""
     texts = []
-    for name, held in labels.items():
-        counted = [f"{value} x {held[str(value)]}" for value in values[name] if str(value) in held]
-        texts.append(f"{name}: " + listed(counted))
+    for name, counts in labels.items():
+        occurring = [f"{value} x {counts[str(value)]}" for value in values[name] if str(value) in counts]
+        texts.append(f"{name}: " + listing(occurring))
     return "; ".join(texts)
 
 

@@ -1,4 +1,4 @@
-"""A Ray cluster: calls go to its nodes, with no more than names their work; what they make goes straight to files."""
+"""A Ray cluster: nodes get the names of their work, and write what they make straight to files."""
 
 import logging
 import os
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.make import kept_or_made
+from assay.data.make import ensure_shard
 from assay.data.manifest import versions
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder
-from assay.data.shard import ShardJob, ShardRecord, Writer
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter
 from assay.errors import AssayError, ConfigError, MissingExtra, RunFailed
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -24,7 +24,7 @@ PAUSE = 0.3
 QUEUE = 2
 """Calls handed to Ray at once, for each processor: enough that none idles, and a cluster that grows sees the need."""
 
-_writers: dict[str, Writer] = {}
+_writers: dict[str, ShardWriter] = {}
 """The writer of the last recipe, which a worker keeps for its next shard."""
 
 
@@ -53,11 +53,11 @@ class Cluster:
     @property
     def processors(self) -> int:
         """How many processors its nodes have now."""
-        return int(_connected(self.address).cluster_resources().get("CPU", 0))
+        return int(_connect(self.address).cluster_resources().get("CPU", 0))
 
     def run(self, calls: Sequence[Call], look: Callable[[], None] = lambda: None) -> Iterator[tuple[Call, Any]]:
         """Do the calls in any order and give each with its result as it comes; one whose worker dies is done again."""
-        ray = _connected(self.address)
+        ray = _connect(self.address)
         there = Path.cwd(), versions()
         environment = {"env_vars": dict.fromkeys(THREADS, "1")}
         remote = ray.remote(num_cpus=1, max_retries=0, runtime_env=environment)(_do)
@@ -74,11 +74,11 @@ class Cluster:
                 glance()
                 for reference in ended:
                     call = under_way.pop(reference)
-                    found = _result(ray, reference)
-                    if isinstance(found, Died) and tries[call.name] < TRIES:
+                    result = _result(ray, reference)
+                    if isinstance(result, Died) and tries[call.name] < TRIES:
                         waiting.insert(0, call)
                     else:
-                        yield call, found
+                        yield call, result
         finally:
             for reference in under_way:  # a training under way would take hours to end
                 ray.cancel(reference, force=True)
@@ -89,12 +89,12 @@ class Cluster:
         """Make the shards of a dataset; each node writes its own into the folder."""
         place = folder.resolve() if isinstance(folder, Path) else folder
         calls = {Call(job.file, _shard, (recipe, job, place, sha256)): job for job, sha256 in todo.items()}
-        for call, found in self.run(list(calls)):
-            if isinstance(found, Died):
+        for call, result in self.run(list(calls)):
+            if isinstance(result, Died):
                 raise RunFailed(
-                    f"{call.name}: its worker died {found.times} times; run the same command again to go on"
+                    f"{call.name}: its worker died {result.times} times; run the same command again to go on"
                 )
-            yield calls[call], found
+            yield calls[call], result
 
 
 def _seldom(look: Callable[[], None]) -> Callable[[], None]:
@@ -127,7 +127,7 @@ def _result(ray: Any, reference: Any) -> Any:
         return Died(TRIES)
 
 
-def _connected(address: str) -> Any:
+def _connect(address: str) -> Any:
     """Return ray, connected; a session that is connected already is used."""
     for name, value in _environment(address).items():  # before the import, which reads it
         os.environ.setdefault(name, value)
@@ -147,14 +147,14 @@ def _connected(address: str) -> Any:
 
 
 def _environment(address: str) -> dict[str, str]:
-    """Return what Ray is told before it is imported: to report to nobody, and to stay on the loopback address."""
-    told = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    """Return the environment variables of Ray, set before its import: no usage reports, the loopback address only."""
+    variables = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     if address != "local":
-        told["RAY_gcs_server_port_wait_time_s"] = "1"  # try once, for 40 seconds
+        variables["RAY_gcs_server_port_wait_time_s"] = "1"  # try once, for 40 seconds
     host, _, port = address.rpartition(":")
     if address == "local" or (host in LOOPBACK and port.isdigit() and _answers(host, port)):
-        told["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # or else it takes this machine's outer address instead
-    return told
+        variables["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # or else it takes this machine's outer address instead
+    return variables
 
 
 def _knock(address: str) -> None:
@@ -162,7 +162,7 @@ def _knock(address: str) -> None:
     host, _, port = address.rpartition(":")
     if host and port.isdigit() and "/" not in host:
         hosts = [host, _outer()] if host in LOOPBACK else [host]
-        if not any(_answers(one, port) for one in hosts):
+        if not any(_answers(name, port) for name in hosts):
             raise ConnectionError("nothing answers there")
 
 
@@ -186,21 +186,21 @@ def _outer() -> str:
 
 def _do(function: Callable[..., Any], arguments: tuple[Any, ...], folder: Path, wanted: dict[str, str]) -> Any:
     """Do a call on a node: where the caller is, so that relative paths mean the same, and with the same versions."""
-    held = versions()
-    if held != wanted:
-        name = next(name for name in wanted if held.get(name) != wanted[name])
-        raise RunFailed(f"a node has {name} {held.get(name)}, not {wanted[name]}; install the same on all nodes")
+    installed = versions()
+    if installed != wanted:
+        name = next(name for name in wanted if installed.get(name) != wanted[name])
+        raise RunFailed(f"a node has {name} {installed.get(name)}, not {wanted[name]}; install the same on all nodes")
     if folder.is_dir():
         os.chdir(folder)
     return function(*arguments)
 
 
 def _shard(recipe: Recipe, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
-    return kept_or_made(_writer(repr(recipe), recipe), job, folder, sha256)
+    return ensure_shard(_writer(repr(recipe), recipe), job, folder, sha256)
 
 
-def _writer(key: str, recipe: Recipe) -> Writer:
+def _writer(key: str, recipe: Recipe) -> ShardWriter:
     if key not in _writers:
         _writers.clear()  # one is large
-        _writers[key] = Writer(recipe)
+        _writers[key] = ShardWriter(recipe)
     return _writers[key]

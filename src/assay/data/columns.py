@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value, kind_of_value, listed
+from assay.concepts import Value, kind_of_value, listing
 from assay.errors import DataError
 
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
@@ -25,7 +25,10 @@ def kind_of_values(values: Sequence[Value]) -> str:
 
 
 def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
-    """Return codes as a column of values."""
+    """Return codes as a column of values, empty where a code is -1."""
+    if (codes < 0).any():
+        column = to_column(np.maximum(codes, 0), values)
+        return pa.array(column.to_pylist(), column.type, mask=codes < 0)
     kind = kind_of_values(values)
     if kind == "symbol":
         words = [str(value) for value in values]
@@ -56,11 +59,11 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
     text = kind_of_values(values) == "symbol"
     places: dict[Any, int] = {str(value) if text else value: place for place, value in enumerate(values)}
     if pa.types.is_nested(column.type):
-        raise DataError(f"{what}: expected one value in each row, such as {listed(values, 3)}, not a {column.type}")
+        raise DataError(f"{what}: expected one value in each row, such as {listing(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
-    found, which = _distinct(column)
-    table = [_place(value, places, what, values) for value in found]
+    distinct, which = _distinct(column)
+    table = [_place(value, places, what, values) for value in distinct]
     codes: Codes = np.array([*table, -1], dtype=np.int64)[which]
     return codes
 
@@ -90,5 +93,5 @@ def _place(value: Any, places: dict[Any, int], what: str, values: Sequence[Value
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas turns whole numbers with gaps into floats
     if value not in places:
-        raise DataError(f"{what}: value {value!r} is not one of {listed(values)}")
+        raise DataError(f"{what}: value {value!r} is not one of {listing(values)}")
     return places[value]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listed
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listing
 from assay.data.annotation import Annotation
-from assay.data.supervision import ONE_HOT
+from assay.data.annotator import ONE_HOT
 from assay.errors import ConfigError
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Constraint, Knowledge, Label, Odds
 from assay.logic.traverse import free_names
 from assay.render.picture import Layout
@@ -31,7 +31,7 @@ LEAST = 40.0
 
 
 @dataclass(frozen=True)
-class View:
+class ConceptView:
     """How a new concept is read off the old ones: which old concept, and the new code of each of its codes."""
 
     concept: Concept
@@ -44,32 +44,32 @@ class ConceptSet:
     """The new concepts of a dataset."""
 
     old: Knowledge
-    views: tuple[View, ...]
+    views: tuple[ConceptView, ...]
 
     @classmethod
-    def of(cls, old: Knowledge, asked: Annotation) -> "ConceptSet":
+    def of(cls, old: Knowledge, annotation: Annotation) -> "ConceptSet":
         """Return the concepts that are left, with those that are refined replaced by their subtypes."""
-        for name in (*asked.drop, *asked.refine):
+        for name in (*annotation.drop, *annotation.refine):
             old.space.concept(name)
-        both = [name for name in asked.drop if name in asked.refine]
+        both = [name for name in annotation.drop if name in annotation.refine]
         if both:
             raise ConfigError(f"concept {both[0]!r} cannot be both dropped and refined")
-        views = list[View]()
+        views = list[ConceptView]()
         for concept in old.space.concepts:
-            if concept.name in asked.refine:
-                views += _indicators(concept, asked.refine[concept.name])
-            elif concept.name not in asked.drop:
-                views.append(View(concept, concept.name, tuple(range(len(concept.values)))))
+            if concept.name in annotation.refine:
+                views += _indicators(concept, annotation.refine[concept.name])
+            elif concept.name not in annotation.drop:
+                views.append(ConceptView(concept, concept.name, tuple(range(len(concept.values)))))
         if not views:
             raise ConfigError("drop: no concept is left")
         return cls(old, tuple(views))
 
     @property
-    def kept(self) -> set[str]:
+    def unchanged(self) -> set[str]:
         """The concepts that stay as they are."""
         return {view.source for view in self.views if view.concept == self.old.space.concept(view.source)}
 
-    def seen(self, codes: Codes) -> Codes:
+    def translate(self, codes: Codes) -> Codes:
         """Return the new concepts of old ones; what is missing stays missing."""
         columns = []
         for view in self.views:
@@ -84,43 +84,43 @@ class ConceptSet:
         slots = [Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in names)) for s in old.slots]
         groups = list[EncoderGroup]()
         for group in old.encoders:
-            made: dict[str, list[str]] = {}
+            members: dict[str, list[str]] = {}
             for view in self.views:
                 if view.source in group.concepts:
                     suffix = view.concept.name.removeprefix(view.source)
-                    made.setdefault(group.name + suffix, []).append(view.concept.name)
-            groups += [EncoderGroup(name, tuple(held)) for name, held in made.items()]
+                    members.setdefault(group.name + suffix, []).append(view.concept.name)
+            groups += [EncoderGroup(name, tuple(concepts_in)) for name, concepts_in in members.items()]
         concepts = tuple(view.concept for view in self.views)
         return ConceptSpace(concepts, tuple(slot for slot in slots if slot.attributes), tuple(groups))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints that speak of kept concepts only, and that of subtypes at most one is true."""
-        grounds = [Constraint(c.name, grounded(c.formula, self.old.space), c.tags) for c in self.old.constraints]
-        kept = [c for c in grounds if set(free_names(c.formula)) <= self.kept]
-        for source in dict.fromkeys(view.source for view in self.views if view.source not in self.kept):
-            held = [view for view in self.views if view.source == source]
-            if len(held) > 1:
-                whole = len(held) == len(self.old.space.concept(source).values)
-                parts = [Var(view.concept.name) for view in held]
+        grounds = [Constraint(c.name, ground_formula(c.formula, self.old.space), c.tags) for c in self.old.constraints]
+        constraints = [c for c in grounds if set(free_names(c.formula)) <= self.unchanged]
+        for source in dict.fromkeys(view.source for view in self.views if view.source not in self.unchanged):
+            subtypes = [view for view in self.views if view.source == source]
+            if len(subtypes) > 1:
+                whole = len(subtypes) == len(self.old.space.concept(source).values)
+                parts = [Var(view.concept.name) for view in subtypes]
                 formula = exactly(1, *parts) if whole else at_most(1, *parts)
-                kept.append(Constraint(f"one_{source}".replace(".", "_"), formula, (ONE_HOT,)))
-        return tuple(kept)
+                constraints.append(Constraint(f"one_{source}".replace(".", "_"), formula, (ONE_HOT,)))
+        return tuple(constraints)
 
-    def knowledge(self, seen: Codes, labels: Codes) -> Knowledge:
+    def knowledge(self, codes: Codes, labels: Codes) -> Knowledge:
         """Return the rule as it looks through the new concepts, given all rows of the data."""
-        space, made = self.space, list[Label]()
+        space, rules = self.space, list[Label]()
         for place, label in enumerate(self.old.labels):
             needed = _names(label, self.old.space)
-            if needed <= self.kept:
-                odds = label.odds and Odds(grounded(label.odds.score, self.old.space), label.odds.scale)
-                made.append(Label(label.name, grounded(label.formula, self.old.space), label.values, odds))
+            if needed <= self.unchanged:
+                odds = label.odds and Odds(ground_formula(label.odds.score, self.old.space), label.odds.scale)
+                rules.append(Label(label.name, ground_formula(label.formula, self.old.space), label.values, odds))
                 continue
             places = [i for i, view in enumerate(self.views) if view.source in needed]
             if not places:
                 raise ConfigError(f"the concepts that are left have no part in the rule of label {label.name!r}")
-            made.append(label_from(space, places, seen, labels[:, place], label))
-        return Knowledge(space, tuple(made), self.constraints)
+            rules.append(label_from(space, places, codes, labels[:, place], label))
+        return Knowledge(space, tuple(rules), self.constraints)
 
     def layout(self, old: Layout, regions: bool) -> Layout:
         """Return where the new concepts show: where the old ones did."""
@@ -128,36 +128,38 @@ class ConceptSet:
         return Layout(old.width, old.height, old.channels, boxes if regions else {})
 
 
-def _indicators(concept: Concept, values: Sequence[Value]) -> list[View]:
+def _indicators(concept: Concept, values: Sequence[Value]) -> list[ConceptView]:
     """Return a true-or-false concept for each of these values."""
     if not values or len(set(values)) < len(values):
-        raise ConfigError(f"refine: give distinct values of {concept.name!r}: {listed(concept.values)}")
+        raise ConfigError(f"refine: give distinct values of {concept.name!r}: {listing(concept.values)}")
     codes = [concept.code(value) for value in values]
     every = range(len(concept.values))
     return [
-        View(Concept(f"{concept.name}_is_{value}", (False, True)), concept.name, tuple(int(c == code) for c in every))
+        ConceptView(
+            Concept(f"{concept.name}_is_{value}", (False, True)), concept.name, tuple(int(c == code) for c in every)
+        )
         for value, code in zip(values, codes, strict=True)
     ]
 
 
 def _names(label: Label, space: ConceptSpace) -> set[str]:
     score = label.odds.score if label.odds else Const(0)
-    return {*free_names(grounded(label.formula, space)), *free_names(grounded(score, space))}
+    return {*free_names(ground_formula(label.formula, space)), *free_names(ground_formula(score, space))}
 
 
-def machine_knowledge(names: Sequence[str], old: Knowledge, said: Codes, labels: Codes) -> Knowledge:
+def machine_knowledge(names: Sequence[str], old: Knowledge, codes: Codes, labels: Codes) -> Knowledge:
     """Return the rule as it looks through true-or-false concepts that a machine made up."""
     space = ConceptSpace(tuple(Concept(name, (False, True)) for name in names))
     places = list(range(len(space)))
-    made = [label_from(space, places, said, labels[:, i], label) for i, label in enumerate(old.labels)]
-    return Knowledge(space, tuple(made))
+    rules = [label_from(space, places, codes, labels[:, i], label) for i, label in enumerate(old.labels)]
+    return Knowledge(space, tuple(rules))
 
 
-def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: Codes, old: Label) -> Label:
+def label_from(space: ConceptSpace, places: Sequence[int], codes: Codes, labels: Codes, old: Label) -> Label:
     """Return a label as the rows of the data have it for each combination of some concepts."""
     if len(np.unique(labels)) < 2:
         raise ConfigError(f"label {old.name!r} is always {old.values[labels[0]]} in these rows: nothing to learn")
-    rows, which = np.unique(seen[:, places], axis=0, return_inverse=True)
+    rows, which = np.unique(codes[:, places], axis=0, return_inverse=True)
     counts = np.zeros((len(rows), len(old.values)))
     np.add.at(counts, (which.ravel(), labels), 1)
     concepts = [space.concepts[place] for place in places]
@@ -165,19 +167,19 @@ def label_from(space: ConceptSpace, places: Sequence[int], seen: Codes, labels: 
     values = [tuple(c.values[code] for c, code in zip(concepts, row, strict=True)) for row in rows.tolist()]
     certain = bool(((counts > 0).sum(axis=1) == 1).all())
     if certain and (len(rows) <= MOST_PATTERNS or _few_of_one_kind(counts)):
-        return Label(old.name, _chosen(terms, values, counts.argmax(axis=1), old.values), old.values)
+        return Label(old.name, _value_formula(terms, values, counts.argmax(axis=1), old.values), old.values)
     if old.kind != "bool":
         raise ConfigError(
-            f"label {old.name!r} does not follow from the concepts {listed(c.name for c in concepts)}, "
+            f"label {old.name!r} does not follow from the concepts {listing(c.name for c in concepts)}, "
             "and only true-or-false labels can be left to chance"
         )
     if len(rows) <= MOST_PATTERNS:
         shares = counts[:, 1] / counts.sum(axis=1)
         scores = np.rint(_log_odds(shares) / FINE).astype(np.int64)
-        score = _numbered(terms, values, scores)
+        score = _score_formula(terms, values, scores)
         likely = _one_of(terms, values, scores > 0)
     else:
-        score = _weighted(concepts, seen[:, places], labels)
+        score = _weight_formula(concepts, codes[:, places], labels)
         likely = score > 0
     return Label(old.name, likely, old.values, Odds(score, FINE))
 
@@ -198,24 +200,24 @@ def _one_of(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], holds: Ar
     if holds.all() or not holds.any():
         return Const(bool(holds.all()))
     few = bool(holds.sum() <= len(rows) / 2)  # of the rows; what no row shows is taken for the rest
-    found = Member(terms, tuple(row for row, here in zip(rows, holds, strict=True) if here == few))
-    return found if few else Not(found)
+    member = Member(terms, tuple(row for row, here in zip(rows, holds, strict=True) if here == few))
+    return member if few else Not(member)
 
 
-def _chosen(
+def _value_formula(
     terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], codes: Array, values: Sequence[Value]
 ) -> Formula:
     """Return the formula that gives each row its value."""
     if tuple(values) == (False, True):
         return _one_of(terms, rows, codes == 1)
-    found = np.unique(codes).tolist()
-    formula: Formula = Const(values[found[-1]])
-    for code in reversed(found[:-1]):
+    occurring = np.unique(codes).tolist()
+    formula: Formula = Const(values[occurring[-1]])
+    for code in reversed(occurring[:-1]):
         formula = If(_one_of(terms, rows, codes == code), Const(values[code]), formula)
     return formula
 
 
-def _numbered(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: Array) -> Formula:
+def _score_formula(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: Array) -> Formula:
     """Return the formula that gives each row its number: the commonest, and the others' distance from it."""
     levels, counts = np.unique(numbers, return_counts=True)
     base = int(levels[counts.argmax()])
@@ -225,7 +227,7 @@ def _numbered(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers
     return total(Const(base), *steps)
 
 
-def _weighted(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
+def _weight_formula(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
     """Return log-odds as a sum of weights, one for each value of each concept but the first, by logistic regression."""
     from sklearn.linear_model import LogisticRegression
 
@@ -246,10 +248,10 @@ def _says(concept: Concept, code: int) -> Formula:
     return Var(concept.name).eq(concept.values[code])
 
 
-def lucky(chances: Array, labels: Codes, draws: Array) -> Array:
+def draw_luck(chances: Array, labels: Codes, draws: Array) -> Array:
     """Return for each row a number from 0 to 1 that is below the chance exactly where the label is true.
 
-    >>> lucky(np.array([0.5, 0.5]), np.array([1, 0]), np.array([0.5, 0.5])).tolist()
+    >>> draw_luck(np.array([0.5, 0.5]), np.array([1, 0]), np.array([0.5, 0.5])).tolist()
     [0.25, 0.75]
     """
     below = chances * draws

@@ -6,43 +6,24 @@ from typing import Any
 from assay.data.columns import BOUNDARY, CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, kind_of_values
 from assay.data.manifest import PAIRS
 
+OWN_TERMS = (
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet", "format",
+    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references",
+    "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
+)  # fmt: skip
+"""The terms that Croissant defines by itself."""
 CONTEXT: dict[str, Any] = {
+    **{term: f"cr:{term}" for term in OWN_TERMS},
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
 TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
 
@@ -105,11 +86,11 @@ def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str,
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
     columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
-    kinds, given = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
+    kinds, annotated = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
     if name == PAIRS:
         columns += [(PAIR_ROW, "sc:Integer"), (PAIR_CONCEPT, "sc:Text")]
     else:
-        columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in given]
+        columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in annotated]
     columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
     for column in manifest["columns"]:

@@ -9,25 +9,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value, listed
-from assay.data.cache import fetch, opened
+from assay.concepts import Value, listing
+from assay.data.cache import fetch, open_copy
 from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, from_column, plain_numbers
 from assay.data.manifest import PAIRS, all_shards, read_manifest
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.errors import DataError, MissingExtra, UnknownName, suggestion
-from assay.html import html_picture, html_table, html_text
+from assay.html import html_picture, html_table, html_text, shorten
 from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.picture import Box, Layout, Thing
 from assay.plots import Figure, picture_sheet
+from assay.render.picture import Box, Layout, ObjectBox
 from assay.worlds.world import LUCK, World
 
 if TYPE_CHECKING:
@@ -122,10 +122,10 @@ class SplitData:
         return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])
 
     @cached_property
-    def things(self) -> list[tuple[Thing, ...]]:
+    def things(self) -> list[tuple[ObjectBox, ...]]:
         """The objects in each picture, with their boxes."""
         rows = self._column("things").to_pylist()
-        return [tuple(Thing(one.pop("name"), Box(**one)) for one in row) for row in rows]
+        return [tuple(ObjectBox(one.pop("name"), Box(**one)) for one in row) for row in rows]
 
     @cached_property
     def texts(self) -> list[str]:
@@ -139,7 +139,7 @@ class SplitData:
 
     def _column(self, name: str) -> pa.ChunkedArray:
         if name not in self.table.column_names:
-            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listed(self.table.column_names)}")
+            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.table.column_names)}")
         return self.table[name]
 
     @cached_property
@@ -166,11 +166,11 @@ class SplitData:
     def __getitem__(self, row: int) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, row: slice) -> "SplitData": ...
-    def __getitem__(self, row: int | slice) -> "dict[str, Any] | SplitData":
+    def __getitem__(self, row: Any) -> "dict[str, Any] | SplitData":
         if isinstance(row, slice):
             return self.take(np.arange(len(self))[row])
         if isinstance(row, str):
-            raise UnknownName(f"split {self.name!r} has no column {row!r} here; to_pandas() has all columns by name")
+            raise UnknownName(f"an example is found by its number, not by {row!r}; to_pandas() has all columns by name")
         if not -len(self) <= row < len(self):
             raise IndexError(f"split {self.name!r} has {len(self)} examples, so no example {row}")
         place = row % len(self)
@@ -198,7 +198,8 @@ class SplitData:
         except ModuleNotFoundError:
             raise MissingExtra("to_pandas needs pandas: pip install pandas") from None
         seen = [name for name in self.table.column_names if name not in PICTURES]
-        return self.table.select(seen).to_pandas()
+        frame: pd.DataFrame = self.table.select(seen).to_pandas()
+        return frame
 
     def to_hf(self) -> "datasets.Dataset":
         """Return a Hugging Face `datasets.Dataset` with the pictures."""
@@ -212,7 +213,15 @@ class SplitData:
         """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""
         import assay  # the door to torch, which only models import
 
-        return cast("TorchSplit", assay.TorchSplit(self))
+        return assay.TorchSplit(self)
+
+    def __getitems__(self, rows: Sequence[int]) -> list[Any]:
+        """Return examples as a DataLoader collates them: (picture, label codes, concept codes) as tensors."""
+        return [self._tensors[row] for row in rows]
+
+    @cached_property
+    def _tensors(self) -> "TorchSplit":
+        return self.torch()
 
     def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> "Predictions":
         """Return what a model says of every example, in order, as predictions: arrays, tensors or a data frame.
@@ -222,7 +231,7 @@ class SplitData:
         """
         import assay
 
-        return cast("Predictions", assay.predictions_for(self, labels, concepts, about))
+        return assay.predictions_for(self, labels, concepts, about)
 
     def plot(self, count: int = 12) -> "Figure":
         """Draw the first pictures with their labels."""
@@ -251,11 +260,6 @@ def example_table(data: SplitData, rows: Iterable[int]) -> str:
     return html_table(head if not cells or len(cells[0]) == 2 else ["picture", *head], cells)
 
 
-def shorten(text: str, most: int) -> str:
-    """Return a text that is no longer than this, with dots where something was left out."""
-    return text if len(text) <= most else text[: most - 4] + " ..."
-
-
 def decode(data: bytes) -> Array:
     """Return a PNG as bytes in height x width x channels."""
     from PIL import Image
@@ -279,7 +283,7 @@ class Dataset:
         """Open a folder that `assay make` wrote, here or at an address such as `s3://bucket/folder`."""
         folder = folder_at(where)
         if isinstance(folder, RemotePath):
-            return cls(*opened(folder), folder)
+            return cls(*open_copy(folder), folder)
         manifest = read_manifest(folder)
         for shard in all_shards(manifest):
             _check_size(folder / shard["file"], shard)
@@ -340,7 +344,7 @@ class Dataset:
         """Why there are no counterfactual worlds."""
         return str(self.manifest.get(PAIRS, {}).get("none", "it was made without; add them: assay pairs DATA"))
 
-    def fetched(self) -> "Dataset":
+    def fetch_all(self) -> "Dataset":
         """Return the dataset with all of its files on this machine."""
         self._fetch([*self.manifest["splits"], *([self.pairs] if self.pairs else [])])
         return self

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import DataError, UnknownName, suggestion
+from assay.files import require_empty
 from assay.registry import Registry
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = 
     for split in splits:
         if split not in dataset:
             raise UnknownName(f"no split named {split!r}{suggestion(split, dataset.split_names)}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
+    require_empty(folder)
     part = folder.with_name(f".{folder.name}.part")
     try:
         shutil.rmtree(part, ignore_errors=True)  # what a killed run left

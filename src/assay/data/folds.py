@@ -17,7 +17,7 @@ class Fold:
     number: int
     of: int
 
-    def parted(self, data: SplitData) -> tuple[SplitData, SplitData]:
+    def divide(self, data: SplitData) -> tuple[SplitData, SplitData]:
         """Return the examples outside of the fold and those inside."""
         if not 0 <= self.number < self.of or not 2 <= self.of <= len(data):
             raise ConfigError(f"fold {self.number} of {self.of} of {len(data)} examples cannot be")
@@ -26,7 +26,7 @@ class Fold:
 
 
 def folds_of(labels: Codes, folds: int, key: str) -> Array:
-    """Return the fold of each example: the examples of each combination of labels are dealt to the folds in turn.
+    """Return the fold of each example: the examples of each combination of labels go to the folds in turn.
 
     >>> labels = np.array([[0], [0], [0], [0], [1], [1]])
     >>> sorted(np.bincount(folds_of(labels, 2, "key")[labels[:, 0] == 0]).tolist())
@@ -34,6 +34,6 @@ def folds_of(labels: Codes, folds: int, key: str) -> Array:
     """
     shuffled = np.argsort(Deck(len(labels), 0, "folds", key).deal(np.arange(len(labels))))
     order = shuffled[np.lexsort(labels[shuffled].T)]
-    found = np.empty(len(labels), dtype=np.int64)
-    found[order] = np.arange(len(labels)) % folds
-    return found
+    numbers = np.empty(len(labels), dtype=np.int64)
+    numbers[order] = np.arange(len(labels)) % folds
+    return numbers

@@ -29,16 +29,16 @@ from assay.data.manifest import NAME, PAIRS, PLAN, all_shards, manifest_of, read
 from assay.data.pairs import choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe, pairs_split
 from assay.data.remote import Folder, RemotePath, folder_at
-from assay.data.shard import ShardJob, ShardRecord, Writer, jobs, record, write_shard
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, write_shard
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.logic.parse import parse
-from assay.processes import deaf
+from assay.processes import block_interrupts
 from assay.tasks.base import Task
 
 Progress = Callable[[int], None]
 
-_writer: Writer | None = None
+_writer: ShardWriter | None = None
 
 
 class Pool(Protocol):
@@ -62,8 +62,8 @@ def make(
     The first call of `progress` says how many examples were there, each later one how many more are done.
     """
     folder = folder_at(folder)
-    writer = Writer(recipe)
-    writer.task.ready()
+    writer = ShardWriter(recipe)
+    writer.task.check_ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
     hashes = {shard["file"]: shard["sha256"] for shard in all_shards(held)} if held is not None else {}
@@ -82,7 +82,7 @@ def make(
 class Drawing:
     """Draws shards: here, in several processes, or by a pool; what is there and whole is kept."""
 
-    writer: Writer
+    writer: ShardWriter
     folder: Folder
     workers: int
     progress: Progress
@@ -187,7 +187,7 @@ def refresh_pairs(
     )
 
 
-def kept_or_made(writer: Writer, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
+def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
     """Return the record of a shard that is there and whole, or else make it."""
     if not (folder / PLAN).exists() and not (folder / NAME).exists():
         raise RunFailed(f"a node does not see {str(folder)!r}; give a folder that all nodes share, or an object store")
@@ -241,14 +241,14 @@ def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord 
     return found if sha256 in (None, found.sha256) and job.fits(found) else None
 
 
-def _serial(writer: Writer, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
+def _serial(writer: ShardWriter, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
     for job in left:
         yield job, writer.write(job, folder)
 
 
 def _start(recipe: Recipe) -> None:
     global _writer
-    _writer = Writer(recipe)
+    _writer = ShardWriter(recipe)
 
 
 def _work(job: ShardJob, folder: Folder) -> ShardRecord:
@@ -264,7 +264,7 @@ def _parallel(
     count = min(workers, len(left))
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         try:
-            with deaf():
+            with block_interrupts():
                 futures = {pool.submit(_work, job, folder): job for job in left}
             with _remembered() as interrupts:
                 for future in as_completed(futures):

@@ -18,7 +18,7 @@ from assay.data.columns import GIVEN, PAIR_CONCEPT, PAIR_ROW, numbers, strings
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
-from assay.data.shard import ShardJob, ShardRecord, Writer, file_names, table_of
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, table_of
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.evaluate import evaluate
 from assay.logic.ground import well_formed
@@ -52,7 +52,7 @@ class PairsJob(ShardJob):
     changes: tuple[Change, ...] = field(default=(), compare=False)
     start: int = 0
 
-    def rows(self, writer: Writer) -> int:
+    def rows(self, writer: ShardWriter) -> int:
         """Return how many rows the shard has."""
         return len(self.changes)
 
@@ -60,7 +60,7 @@ class PairsJob(ShardJob):
         """Return whether a shard that was found holds as many worlds; another number may have been asked for then."""
         return record.rows == len(self.changes)
 
-    def table(self, writer: Writer) -> pa.Table:
+    def table(self, writer: ShardWriter) -> pa.Table:
         """Return the rows of the shard."""
         return self.drawn_by(writer.task)
 
@@ -176,7 +176,7 @@ def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -
     order = np.lexsort((crosses != across, ~possible))
     for option in order[:TRIES].tolist():
         concept = task.space.concepts[places[option]]
-        made = task.changed(world, {concept.name: concept.values[codes[option, places[option]]]})
+        made = task.change_world(world, {concept.name: concept.values[codes[option, places[option]]]})
         if made is not None and made.codes != world.codes and _can_be(knowledge, made):
             return concept.name, made
     return None

@@ -27,7 +27,7 @@ class Redrawing:
         concept, knowledge = self.task.space.concepts[place], self.task.knowledge
         if world.codes[place] == code:
             return world
-        after = self.task.changed(world, {concept.name: concept.values[code]})
+        after = self.task.change_world(world, {concept.name: concept.values[code]})
         if after is None or after.codes[place] != code:
             return None
         possible = evaluate(knowledge.possible, knowledge.space, np.array([after.codes], dtype=np.int64))[0]
@@ -47,7 +47,7 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     make = find_task(about["name"])
     if make.version != about["version"]:
         raise DataError(f"{str(dataset.folder)!r} is of version {about['version']} of its task, this is {make.version}")
-    task = make(Settings({**about["config"], **manifest.get("local", {})}).merged(settings or Settings()))
+    task = make(Settings({**about["config"], **manifest.get("local", {})}).merge(settings or Settings()))
     if task.sources() != manifest["sources"]:
         raise DataError(f"{str(dataset.folder)!r} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:

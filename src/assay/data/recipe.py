@@ -12,7 +12,7 @@ from assay.data.manifest import PAIRS
 from assay.data.userfile import load_tasks
 from assay.errors import ConfigError
 from assay.tasks import TASKS
-from assay.tasks.base import Task, resized
+from assay.tasks.base import Task, resize_splits
 from assay.worlds.split import Split
 
 MOST_PAIRS = 400
@@ -31,6 +31,11 @@ class Recipe:
     train: int | None = None
     sizes: tuple[tuple[str, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        plain: Any = self.settings
+        if isinstance(plain, Mapping):  # as a notebook gives them
+            object.__setattr__(self, "settings", Settings(dict(plain)))
+
     @cached_property
     def task(self) -> Task:
         """The task, built from its settings."""
@@ -41,7 +46,7 @@ class Recipe:
         """The splits in the sizes asked for."""
         scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
         sizes = {name: size for name, size in self.sizes if name != PAIRS}
-        return resized(self.task.splits(), sizes, Fraction(scale))
+        return resize_splits(self.task.splits(), sizes, Fraction(scale))
 
     @property
     def most_pairs(self) -> int:
@@ -69,8 +74,8 @@ class Recipe:
         """The settings that say where data lies on this machine, and are no part of what the dataset is."""
         config = self.task.config
         names = [name for name, field in type(config).model_fields.items() if field.exclude]
-        given = {name: getattr(config, name) for name in names if getattr(config, name) is not None}
-        return {name: str(Path(value).resolve()) if isinstance(value, str) else value for name, value in given.items()}
+        paths = {name: getattr(config, name) for name in names if getattr(config, name) is not None}
+        return {name: str(Path(value).resolve()) if isinstance(value, str) else value for name, value in paths.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
@@ -111,11 +116,11 @@ def split_to_dict(split: Split) -> dict[str, Any]:
 def find_task(name: str) -> type[Task]:
     """Return the task class of a registered name, or the one task in a file `my_task.py`."""
     if name.endswith(".py"):
-        found = load_tasks(Path(name))
-        if len(found) != 1:
-            names = ", ".join(task.name for task in found) or "none"
+        tasks = load_tasks(Path(name))
+        if len(tasks) != 1:
+            names = ", ".join(task.name for task in tasks) or "none"
             raise ConfigError(f"{name}: expected one task in the file, found {names}")
-        return found[0]
+        return tasks[0]
     task: type[Task] = TASKS[name]
     return task
 
@@ -126,15 +131,15 @@ RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", *SIZES_FROM_SHARES}
 
 def recipe_from(task_name: str, settings: Settings) -> Recipe:
     """Return the recipe that settings describe: our keys, or rsbench's shares of the number of training samples."""
-    settings = settings.renamed({"n_samples": "n"})
-    given = settings.values
-    if given.get("task", task_name) != task_name:
-        raise ConfigError(f"{settings.place('task')}the file is for task {given['task']!r}, not {task_name!r}")
+    settings = settings.rename_keys({"n_samples": "n"})
+    values = settings.values
+    if values.get("task", task_name) != task_name:
+        raise ConfigError(f"{settings.place('task')}the file is for task {values['task']!r}, not {task_name!r}")
     own = settings.without(RECIPE_KEYS)
-    train = _whole(settings, "n") if "n" in given else None
-    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in given else 0, train)
+    train = _whole(settings, "n") if "n" in values else None
+    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in values else 0, train)
     sizes = _sizes(settings)
-    shares = {split: float(given[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
+    shares = {split: float(values[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
     names = [split.name for split in recipe.task.splits()] if shares else []
     for split, share in shares.items():
         parts = [name for name in names if name == split or name.startswith(f"{split}_")]  # one for each stage
@@ -160,8 +165,8 @@ def _is_share(settings: Settings, key: str) -> bool:
 
 
 def _sizes(settings: Settings) -> dict[str, int]:
-    given = settings.values.get("splits", {})
-    whole = isinstance(given, Mapping) and all(type(size) is int and size >= 0 for size in given.values())
-    if not whole or not all(isinstance(name, str) for name in given):
+    sizes = settings.values.get("splits", {})
+    whole = isinstance(sizes, Mapping) and all(type(size) is int and size >= 0 for size in sizes.values())
+    if not whole or not all(isinstance(name, str) for name in sizes):
         raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
-    return dict(given)
+    return dict(sizes)

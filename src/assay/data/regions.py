@@ -1,4 +1,4 @@
-"""How many examples of each split lie where in the rule of each label: in which variant or type, or far."""
+"""How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,20 +33,20 @@ def region_rows(manifest: Mapping[str, Any]) -> dict[str, list[RegionRow]]:
 
 
 def _rows(label: str, boundary: Boundary, splits: list[Mapping[str, Any]]) -> list[RegionRow]:
-    held: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
-    held += [("just misses", region.name) for region in boundary.types]
+    regions: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
+    regions += [("just misses", region.name) for region in boundary.types]
     if not boundary.explicit:
-        held += [("changes", f"change {name}") for name in boundary.space.names]
-    held.append(("far", "far"))
+        regions += [("changes", f"change {name}") for name in boundary.space.names]
+    regions.append(("far", "far"))
     counted = [split.get("boundary", {}).get(label, {}) for split in splits]  # older datasets have no counts
-    rows = [RegionRow(label, kind, name, tuple(found.get(name, 0) for found in counted)) for kind, name in held]
+    rows = [RegionRow(label, kind, name, tuple(by_name.get(name, 0) for by_name in counted)) for kind, name in regions]
     return [row for row in rows if any(row.counts)]
 
 
 def cells(rows: list[RegionRow], quote: str = "") -> list[list[str]]:
     """Return rows as texts, kind first; of many the first, and how many more there are."""
     named = ["all others" if row.kind == "far" else f"{quote}{row.name}{quote}" for row in rows]
-    shown = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
+    texts = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
     if len(rows) > MOST:
-        shown.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])
-    return shown
+        texts.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])
+    return texts

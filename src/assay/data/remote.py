@@ -1,4 +1,4 @@
-"""Folders that lie elsewhere: any address that fsspec knows, such as `s3://bucket/folder`, with verbs of a path."""
+"""Remote folders: any address that fsspec knows, such as `s3://bucket/folder`, with the methods of a path."""
 
 import os
 import re
@@ -46,22 +46,22 @@ class RemotePath:
 
     def exists(self) -> bool:
         """Return whether there is a file or folder."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             return bool(system.exists(path))
 
     def is_file(self) -> bool:
         """Return whether there is a file."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             return bool(system.isfile(path))
 
     def is_dir(self) -> bool:
         """Return whether there is a folder."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             return bool(system.isdir(path))
 
     def read_bytes(self) -> bytes:
         """Return what is in the file."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             return bytes(system.cat_file(path))
 
     def read_text(self, encoding: str = "utf-8") -> str:
@@ -70,13 +70,13 @@ class RemotePath:
 
     def open(self, mode: str) -> IO[bytes]:
         """Open the file for reading, part by part."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             handle: IO[bytes] = system.open(path, mode)
             return handle
 
     def write(self, data: bytes) -> None:
         """Write the file so that it is either wholly there or not at all."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             if self.scheme in WHOLE:
                 system.pipe_file(path, data)
                 return
@@ -88,31 +88,31 @@ class RemotePath:
 
     def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
         """Make the folder, where there are such things."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             if self.scheme not in DRIVERS:  # a bucket is not ours to make, and folders in it are names
                 system.makedirs(path, exist_ok=exist_ok)
 
     def iterdir(self) -> Iterator["RemotePath"]:
         """Return what lies in the folder."""
-        with self._reached() as (system, path):
-            names = [str(found).rstrip("/").rpartition("/")[2] for found in system.ls(path, detail=False)]
+        with self._reach() as (system, path):
+            names = [str(path_inside).rstrip("/").rpartition("/")[2] for path_inside in system.ls(path, detail=False)]
         return iter([self / name for name in names])
 
     def rglob(self, pattern: str) -> Iterator["RemotePath"]:
         """Return the files below whose names fit."""
-        with self._reached() as (system, path):
-            found = [str(one) for one in system.find(path)]
-            inside = [one[len(path) :].lstrip("/") for one in found if one.startswith(path)]
+        with self._reach() as (system, path):
+            paths = [str(full) for full in system.find(path)]
+            inside = [full[len(path) :].lstrip("/") for full in paths if full.startswith(path)]
         return iter([self / name for name in inside if fnmatch(name.rpartition("/")[2], pattern)])
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Remove the file."""
-        with self._reached() as (system, path):
+        with self._reach() as (system, path):
             if not missing_ok or system.exists(path):
                 system.rm_file(path)
 
     @contextmanager
-    def _reached(self) -> Iterator[tuple[Any, str]]:
+    def _reach(self) -> Iterator[tuple[Any, str]]:
         """Give the file system and the path in it; whatever its driver raises becomes one line."""
         try:
             yield _system(self)
@@ -160,10 +160,10 @@ def folder_at(where: "Folder | str") -> Folder:
     """
     if isinstance(where, RemotePath):
         return where
-    found = ADDRESS.fullmatch(str(where))
-    if found is None:
+    match = ADDRESS.fullmatch(str(where))
+    if match is None:
         return Path(where)
-    scheme, rest = found[1], found[2].rstrip("/")
+    scheme, rest = match[1], match[2].rstrip("/")
     if not rest:
         raise ConfigError(f"{str(where)!r} names no folder; expected such as {scheme}://bucket/folder")
     return RemotePath(f"{scheme}://{'/' if scheme == 'file' else ''}{rest}")

@@ -1,4 +1,4 @@
-"""Which rows of a split are kept: those of some kind, so many of them, in asked shares of labels or of formulas."""
+"""Which rows of a split an annotation keeps: where a formula holds, how many, in which shares of labels or formulas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import listed
+from assay.concepts import listing
 from assay.data.annotation import Annotation
 from assay.errors import ConfigError, UnknownName
 from assay.logic.evaluate import evaluate
@@ -15,21 +15,21 @@ from assay.logic.parse import parse
 from assay.seeds import rng_for
 
 
-def chosen_rows(asked: Annotation, knowledge: Knowledge, split: str, concepts: Codes, labels: Codes) -> Array:
+def choose_rows(annotation: Annotation, knowledge: Knowledge, split: str, concepts: Codes, labels: Codes) -> Array:
     """Return the rows that are kept, in their order."""
     rows = np.arange(len(labels))
-    if asked.where is not None:
-        rows = rows[_holds(asked.where, knowledge, concepts, "where")]
+    if annotation.where is not None:
+        rows = rows[_holds(annotation.where, knowledge, concepts, "where")]
         if not len(rows):
-            raise ConfigError(f"where: {asked.where!r} holds in no row of split {split!r}")
-    rng = rng_for(asked.seed, "annotate", split, "rows")
+            raise ConfigError(f"where: {annotation.where!r} holds in no row of split {split!r}")
+    rng = rng_for(annotation.seed, "annotate", split, "rows")
     rows = rows[rng.permutation(len(rows))]
-    if asked.label_shares is None and asked.shares is None:
-        return np.sort(rows[: asked.examples])
-    cells, shares = _cells(asked, knowledge, concepts[rows], labels[rows])
-    counts = quotas(np.bincount(cells, minlength=len(shares)), shares, asked.examples, split)
-    kept = [rows[cells == cell][:count] for cell, count in enumerate(counts)]
-    return np.sort(np.concatenate(kept))
+    if annotation.label_shares is None and annotation.shares is None:
+        return np.sort(rows[: annotation.examples])
+    cells, shares = _cells(annotation, knowledge, concepts[rows], labels[rows])
+    counts = quotas(np.bincount(cells, minlength=len(shares)), shares, annotation.examples, split)
+    chosen = [rows[cells == cell][:count] for cell, count in enumerate(counts)]
+    return np.sort(np.concatenate(chosen))
 
 
 def quotas(there: Array, shares: Array, wanted: int | None, split: str) -> list[int]:
@@ -50,22 +50,22 @@ def quotas(there: Array, shares: Array, wanted: int | None, split: str) -> list[
     for cell in np.argsort(counts - exact, kind="stable").tolist():
         if counts.sum() < total and counts[cell] < there[cell] and needed[cell]:
             counts[cell] += 1
-    found: list[int] = counts.tolist()
-    return found
+    quota: list[int] = counts.tolist()
+    return quota
 
 
-def _cells(asked: Annotation, knowledge: Knowledge, concepts: Codes, labels: Codes) -> tuple[Array, Array]:
+def _cells(annotation: Annotation, knowledge: Knowledge, concepts: Codes, labels: Codes) -> tuple[Array, Array]:
     """Return the cell of each row and the share of each cell; the last is the rest."""
-    if asked.shares is not None:
-        named: Mapping[Any, float] = asked.shares
+    if annotation.shares is not None:
+        named: Mapping[Any, float] = annotation.shares
         holds = [_holds(text, knowledge, concepts, "shares") for text in named]
     else:
-        place, named = _label_asked(asked.label_shares or {}, knowledge)
+        place, named = _label_asked(annotation.label_shares or {}, knowledge)
         label = knowledge.labels[place]
         codes = {(type(value), value): code for code, value in enumerate(label.values)}
         strangers = [value for value in named if (type(value), value) not in codes]
         if strangers:
-            raise UnknownName(f"label {label.name!r} has no value {strangers[0]!r}; it has: {listed(label.values)}")
+            raise UnknownName(f"label {label.name!r} has no value {strangers[0]!r}; it has: {listing(label.values)}")
         holds = [labels[:, place] == codes[type(value), value] for value in named]
     both = np.stack(holds, axis=1)
     if (both.sum(axis=1) > 1).any():
@@ -88,12 +88,12 @@ def _label_asked(shares: Mapping[Any, Any], knowledge: Knowledge) -> tuple[int, 
         knowledge.label(name)
         return knowledge.label_names.index(name), inner
     if len(knowledge.labels) > 1:
-        raise ConfigError(f"label_shares: say of which label: {listed(knowledge.label_names)}")
+        raise ConfigError(f"label_shares: say of which label: {listing(knowledge.label_names)}")
     return 0, shares
 
 
 def _holds(text: str, knowledge: Knowledge, concepts: Codes, key: str) -> Array:
-    found = evaluate(parse(text), knowledge.space, concepts)
-    if found.dtype != bool:
+    truth = evaluate(parse(text), knowledge.space, concepts)
+    if truth.dtype != bool:
         raise ConfigError(f"{key}: {text!r} is not true or false")
-    return found
+    return truth

@@ -20,8 +20,8 @@ from assay.data.remote import Folder
 from assay.errors import KnowledgeError
 from assay.files import write_atomically
 from assay.logic.knowledge import Knowledge
-from assay.render.picture import Picture, Thing
-from assay.render.png import png
+from assay.render.picture import ObjectBox, Picture
+from assay.render.png import encode_png
 from assay.tasks.base import Column, Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
@@ -59,7 +59,7 @@ class ShardJob:
         """The path inside the dataset's folder."""
         return f"{self.split}/part-{self.number:05d}.parquet"
 
-    def rows(self, writer: "Writer") -> int:
+    def rows(self, writer: "ShardWriter") -> int:
         """Return how many rows the shard has."""
         return len(writer.places(self))
 
@@ -67,7 +67,7 @@ class ShardJob:
         """Return whether a shard that was found is of the size that is asked for, as far as that can vary."""
         return True
 
-    def table(self, writer: "Writer") -> pa.Table:
+    def table(self, writer: "ShardWriter") -> pa.Table:
         """Return the rows of the shard."""
         split, places = writer.splits[self.split], writer.places(self)
         return table_of(writer.task, writer.worlds(split, places), file_names(split.name, places), places)
@@ -79,7 +79,7 @@ def jobs(recipe: Recipe) -> list[ShardJob]:
     return [ShardJob(s.name, number) for s in recipe.splits for number in range(-(-s.size // rows))]
 
 
-class Writer:
+class ShardWriter:
     """Makes shards of a recipe; each worker process has one."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -99,9 +99,9 @@ class Writer:
 
     def worlds(self, split: Split, places: Array) -> list[World]:
         """Return the worlds at these places, with their styles drawn."""
-        made = self.sources[split.name].worlds(places)
-        self._check_held_out(split, np.array([world.codes for world in made], dtype=np.int64))
-        return made
+        worlds = self.sources[split.name].worlds(places)
+        self._check_held_out(split, np.array([world.codes for world in worlds], dtype=np.int64))
+        return worlds
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
         for other in split.disjoint_from:
@@ -131,31 +131,33 @@ def table_of(
 ) -> pa.Table:
     """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
-    shown = seen(task.columns, task.pictures(worlds), names) if pictures else {}
+    pictures_shown = picture_columns(task.columns, task.render_all(worlds), names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
-    columns = {"index": numbers(places), **shown, **columns_of(task.knowledge, codes, worlds)}
+    columns = {"index": numbers(places), **pictures_shown, **columns_of(task.knowledge, codes, worlds)}
     columns["style"] = strings(styles, pa.string())
     metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
     return pa.table(columns).replace_schema_metadata(metadata)
 
 
-def seen(columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]) -> dict[str, pa.Array]:
+def picture_columns(
+    columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]
+) -> dict[str, pa.Array]:
     """Return the columns that show what worlds look like."""
-    made: dict[str, pa.Array] = {}
+    arrays: dict[str, pa.Array] = {}
     for column in columns:
         if column == "text":
-            made[column] = strings([picture.text for picture in pictures], pa.string())
+            arrays[column] = strings([picture.text for picture in pictures], pa.string())
         elif column == "things":
-            made[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
+            arrays[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
         else:
-            files = [png(getattr(picture, column)) for picture in pictures]
+            files = [encode_png(getattr(picture, column)) for picture in pictures]
             paths = [name if column == "image" else f"{column}-{name}" for name in names]
             parts = [strings(files, pa.binary()), strings(paths, pa.string())]
-            made[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
-    return made
+            arrays[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
+    return arrays
 
 
-def _thing(thing: Thing) -> dict[str, Any]:
+def _thing(thing: ObjectBox) -> dict[str, Any]:
     box = thing.box
     return {"name": thing.name, "left": box.left, "top": box.top, "right": box.right, "bottom": box.bottom}
 
@@ -195,9 +197,9 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
         "text": value("string"),
         "things": [{"name": value("string"), **corners}],
     }
-    shown = {column: kinds[column] for column in columns}
+    pictures = {column: kinds[column] for column in columns}
     tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
-    return {"index": value("int64"), **shown, **concepts, **labels, **tags, "style": value("string")}
+    return {"index": value("int64"), **pictures, **concepts, **labels, **tags, "style": value("string")}
 
 
 def record(folder: Folder, job: ShardJob) -> ShardRecord:

@@ -26,16 +26,16 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
         names = [name for name in dataset.split_names if name.startswith("train")]
         if not names:
             raise ConfigError(f"{source!r} has no training split; give --support full")
-        shown = np.concatenate([dataset.symbols(name).concepts for name in names])
-        return dataset.knowledge, np.unique(shown, axis=0)
+        codes = np.concatenate([dataset.symbols(name).concepts for name in names])
+        return dataset.knowledge, np.unique(codes, axis=0)
     recipe = recipe_from(source, settings)
     task = recipe.task
-    made = []
+    parts = []
     for split in recipe.splits:
         if split.name.startswith("train"):
             worlds = task.worlds_in(split, seed)
-            made.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
-    return task.knowledge, np.unique(np.concatenate(made), axis=0)
+            parts.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
+    return task.knowledge, np.unique(np.concatenate(parts), axis=0)
 
 
 def random_worlds(knowledge: Knowledge, count: int, seed: int) -> Codes:
@@ -47,7 +47,7 @@ def random_worlds(knowledge: Knowledge, count: int, seed: int) -> Codes:
     return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(count)))
 
 
-def listed_worlds(knowledge: Knowledge, text: str) -> Codes:
+def parse_worlds(knowledge: Knowledge, text: str) -> Codes:
     """Return the worlds that a text lists, such as `06,28` for digits."""
     formula = combinations([piece.strip() for piece in text.split(",") if piece.strip()], knowledge.space)
     codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])

@@ -25,8 +25,8 @@ def load_tasks(path: Path) -> list[type[Task]]:
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise ConfigError(f"{path.name} cannot be run: {type(error).__name__}: {error}") from error
-    found = vars(sys.modules[name]).values()
-    return [thing for thing in found if isinstance(thing, type) and issubclass(thing, Task) and _own(thing, name)]
+    things = vars(sys.modules[name]).values()
+    return [thing for thing in things if isinstance(thing, type) and issubclass(thing, Task) and _own(thing, name)]
 
 
 def _own(task: type[Task], module: str) -> bool:

@@ -1,12 +1,12 @@
-"""Whose fault a wrong label is: perception's, the rule's, or both's. Found by swapping in what is true.
+"""Attribution of wrong labels to perception, to the learned rule, or to both, by swapping in the ground truth.
 
-A label follows from what a model perceives by the rule that it has learned. Two swaps tell the two apart: the true
-concepts with the learned rule, and the perceived concepts with the true rule.
+A label follows from the predicted concepts by the rule that the model has learned. Two swaps separate the two: the true
+concepts with the learned rule, and the predicted concepts with the true rule.
 
-`perception`  true concepts mend it, the true rule does not
-`rule`        the true rule mends it, true concepts do not
-`both`        neither swap by itself mends it
-`either`      each swap by itself mends it: the learned rule errs only where perception does
+`perception`  true concepts correct it, the true rule does not
+`rule`        the true rule corrects it, true concepts do not
+`both`        neither swap alone corrects it
+`either`      each swap alone corrects it: the learned rule errs only where perception does
 `luck`        the label is right, although it would be wrong with true concepts: two errors that cancel out
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.answering import EVERY, Answerer, one_hot
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, one_hot
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 
@@ -57,7 +57,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Blame:
-    """How often a concept is misread, and how many wrong labels its true value alone would make right."""
+    """How often a concept is misread, and how many wrong labels its true value alone would correct."""
 
     concept: str
     misread: int
@@ -105,53 +105,55 @@ def _row(share: Share) -> list[str]:
     ]  # fmt: skip
 
 
-def attribute(held: Answerer, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test") -> Attribution:
-    """Attribute the errors of a model with its pictures at hand, given the true concepts and labels."""
+def attribute(
+    model: IntervenableModel, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test"
+) -> Attribution:
+    """Attribute the errors of a model on some examples, from their true concepts and labels."""
     sizes = knowledge.space.sizes
-    if len(held.concepts) != len(sizes):
-        raise ConfigError(f"model {held.name!r} does not speak of every concept, so none can be swapped")
+    if len(model.concepts) != len(sizes):
+        raise ConfigError(f"model {model.name!r} does not predict every concept, so none can be swapped")
     true = {place: one_hot(concepts[:, place], size) for place, size in enumerate(sizes)}
-    own = held.answer(EVERY, {})
-    answered = own.label_codes == labels
-    told = held.answer(EVERY, true).label_codes == labels
+    own = model.answer(EVERY, {})
+    as_is = own.label_codes == labels
+    with_concepts = model.answer(EVERY, true).label_codes == labels
     perceived = own.concept_codes
-    ruled = knowledge.labels_of(perceived) == labels
+    with_rule = knowledge.labels_of(perceived) == labels
     names = knowledge.label_names
-    shares = [_share(name, answered[:, i], told[:, i], ruled[:, i]) for i, name in enumerate(names)]
-    whole = _share("all", answered.ravel(), told.ravel(), ruled.ravel())
+    shares = [_share(name, as_is[:, i], with_concepts[:, i], with_rule[:, i]) for i, name in enumerate(names)]
+    whole = _share("all", as_is.ravel(), with_concepts.ravel(), with_rule.ravel())
     return Attribution(
-        held.name, split, tuple(shares), whole, tuple(_blames(held, knowledge, true, perceived != concepts, labels))
+        model.name, split, tuple(shares), whole, tuple(_blames(model, knowledge, true, perceived != concepts, labels))
     )
 
 
-def _share(name: str, answered: Array, told: Array, ruled: Array) -> Share:
-    wrong = ~answered
+def _share(name: str, as_is: Array, with_concepts: Array, with_rule: Array) -> Share:
+    wrong = ~as_is
     return Share(
         name,
-        len(answered),
+        len(as_is),
         int(wrong.sum()),
-        perception=int((wrong & told & ~ruled).sum()),
-        rule=int((wrong & ~told & ruled).sum()),
-        both=int((wrong & ~told & ~ruled).sum()),
-        either=int((wrong & told & ruled).sum()),
-        luck=int((answered & ~told).sum()),
-        with_true_concepts=float(told.mean()),
-        with_true_rule=float(ruled.mean()),
+        perception=int((wrong & with_concepts & ~with_rule).sum()),
+        rule=int((wrong & ~with_concepts & with_rule).sum()),
+        both=int((wrong & ~with_concepts & ~with_rule).sum()),
+        either=int((wrong & with_concepts & with_rule).sum()),
+        luck=int((as_is & ~with_concepts).sum()),
+        with_true_concepts=float(with_concepts.mean()),
+        with_true_rule=float(with_rule.mean()),
     )
 
 
 def _blames(
-    held: Answerer, knowledge: Knowledge, true: dict[int, Array], misread: Array, labels: Codes
+    model: IntervenableModel, knowledge: Knowledge, true: dict[int, Array], misread: Array, labels: Codes
 ) -> Sequence[Blame]:
-    """Return the concepts that are misread somewhere, those first that would mend most."""
-    wrong = held.answer(EVERY, {}).label_codes != labels
-    found = []
+    """Return the concepts that are misread somewhere, those that would correct most labels first."""
+    wrong = model.answer(EVERY, {}).label_codes != labels
+    blames = []
     for place, name in enumerate(knowledge.space.names):
         rows = np.flatnonzero(misread[:, place] & wrong.any(axis=1))
         mended = 0
         if len(rows):
-            after = held.answer(rows, {place: true[place][rows]}).label_codes
+            after = model.answer(rows, {place: true[place][rows]}).label_codes
             mended = int((wrong[rows] & (after == labels[rows])).sum())
         if misread[:, place].any():
-            found.append(Blame(name, int(misread[:, place].sum()), mended))
-    return sorted(found, key=lambda blame: (-blame.mends, -blame.misread, blame.concept))
+            blames.append(Blame(name, int(misread[:, place].sum()), mended))
+    return sorted(blames, key=lambda blame: (-blame.mends, -blame.misread, blame.concept))

@@ -1,6 +1,5 @@
-"""Selective prediction: decide where the model is sure enough, leave the rest to a person, and count the work saved."""
+"""Selective prediction: decide where the model is confident enough, leave the rest to a person, and count."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.scaling import Scaling, fit_scalings
+from assay.diagnosis.calibration import Scaling, fit_scalings
 from assay.errors import ConfigError
 
 
@@ -21,9 +20,9 @@ class Abstention:
     target: float
 
     def confidence(self, labels: Sequence[Array]) -> Array:
-        """Return how sure the labels of each row are, together: the product over labels."""
-        spreads = [scaling(spread) for scaling, spread in zip(self.scalings, labels, strict=True)]
-        return np.asarray(np.prod([spread.max(axis=1) for spread in spreads], axis=0))
+        """Return the confidence in all labels of each row together: the product over labels."""
+        scaled = [scaling(p) for scaling, p in zip(self.scalings, labels, strict=True)]
+        return np.asarray(np.prod([p.max(axis=1) for p in scaled], axis=0))
 
     def decides(self, labels: Sequence[Array]) -> Array:
         """Return which rows are decided."""
@@ -36,11 +35,11 @@ class Abstention:
 
 
 def fit_abstention(labels: Sequence[Array], truth: Codes, target: float) -> Abstention:
-    """Fit scaling and threshold on held-out probabilities of labels (rows x values each) and true codes."""
+    """Fit scaling and threshold on validation probabilities of labels (rows x values each) and true codes."""
     if not 0 < target <= 1:
         raise ConfigError(f"a target accuracy is a number above 0 and up to 1, not {target:g}")
     rule = Abstention(fit_scalings(labels, truth), 0.0, target)
-    right = np.stack([spread.argmax(axis=1) for spread in labels], axis=1) == truth
+    right = np.stack([p.argmax(axis=1) for p in labels], axis=1) == truth
     threshold = fit_threshold(rule.confidence(labels), right.all(axis=1), target)
     return Abstention(rule.scalings, threshold, target)
 
@@ -51,25 +50,22 @@ def fit_threshold(confidence: Array, right: Array, target: float) -> float:
     >>> fit_threshold(np.array([0.9, 0.8, 0.8, 0.6]), np.array([True, True, True, False]), 0.9)
     0.8
     """
-    order = np.argsort(-confidence, kind="stable")
-    sure, accuracy = confidence[order], np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    last_of_equal = np.append(sure[1:] < sure[:-1], True)
-    fine = np.flatnonzero(last_of_equal & (accuracy >= target - 1e-12))
+    coverage, accuracy = coverage_curve(confidence, right)
+    fine = np.flatnonzero(accuracy >= target - 1e-12)
     if not len(fine):
-        best = np.flatnonzero(last_of_equal)[accuracy[last_of_equal].argmax()]
+        best = accuracy.argmax()
         raise ConfigError(
             f"no threshold reaches accuracy {target:g} on validation: the best is {accuracy[best]:.3f}, "
-            f"deciding {100 * (best + 1) / len(order):.0f} %"
+            f"deciding {100 * coverage[best]:.0f} %"
         )
-    return float(sure[fine[-1]])
+    return float(np.unique(confidence)[::-1][fine[-1]])
 
 
 def coverage_curve(confidence: Array, right: Array) -> tuple[Array, Array]:
-    """Return coverage and selective accuracy at every threshold, from the surest rows to all."""
+    """Return the risk-coverage curve: coverage and selective accuracy at each distinct confidence, highest first."""
     order = np.argsort(-confidence, kind="stable")
-    sure = confidence[order]
-    last_of_equal = np.append(sure[1:] < sure[:-1], True)
-    counts = np.arange(1, len(order) + 1)
+    ranked, counts = confidence[order], np.arange(1, len(order) + 1)
+    last_of_equal = np.append(ranked[1:] < ranked[:-1], True)
     return (counts / len(order))[last_of_equal], (np.cumsum(right[order]) / counts)[last_of_equal]
 
 
@@ -80,8 +76,3 @@ def net_work_automated(coverage: float, asked: float, concepts: int) -> float:
     -0.106
     """
     return coverage - asked / concepts
-
-
-def gain(accuracy: float, baseline: float) -> float:
-    """Return how much better than a baseline an accuracy is."""
-    return math.nan if math.isnan(accuracy) else accuracy - baseline

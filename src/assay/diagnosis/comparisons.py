@@ -1,53 +1,100 @@
-"""Findings that compare examples: worlds of training with new ones, and the boundary of the rule with what is far."""
+"""Comparisons of examples: training worlds with new ones, regions of the rule, counterfactual pairs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
+from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import DROP, FEWEST, KEPT, Finding
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import share_of, shortened
+from assay.diagnosis.wording import join_first, share_of
+from assay.metrics.boundary import accuracy_by_region
+from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_most, wilson
+from assay.worlds.split import HARD
+
+Region = Literal["variant", "type", "far"]
+FEWEST_SEEN = 50
+"""How many examples of training worlds a comparison with new worlds needs: fewer are special ones."""
+FOLLOWS = 0.9
+"""The counterfactual sensitivity and invariance that a sound model has at least."""
 
 
-def memorised(
+def find_memorised(views: Mapping[str, SplitView], new: Mapping[str, Array | None]) -> Finding | None:
+    """Compare worlds of the training set with new ones, or where it has hardly any the first split with others."""
+    easy = {name: view for name, view in views.items() if name != HARD}
+    masks = [new[name] for name in easy]
+    known = [mask for mask in masks if mask is not None]
+    if len(known) == len(masks) and known and int((~np.concatenate(known)).sum()) >= FEWEST_SEEN:
+        finding = _find_memorised(easy, new, "whose world is in the training set", "of other worlds")
+        if finding is not None:
+            return finding
+    for other in list(easy)[1:]:
+        first = next(iter(easy))
+        pair = {first: easy[first], other: easy[other]}
+        sides = {name: np.full(len(view.right), name == other) for name, view in pair.items()}
+        finding = _find_memorised(pair, sides, f"of {first}", f"of {other}")
+        if finding is not None:
+            return finding
+    return None
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Examples of one kind, over all splits."""
+
+    right: Array
+    head_wrong: Array
+    """Whether labels are wrong although the predicted concepts imply the right ones, or are not all there."""
+    misread: Array
+    near: Array
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[SplitView, Array]]) -> "_Group":
+        """Return these rows of these splits."""
+        head_wrong = [~view.right & (~view.complete | view.implied_right) for view, _ in parts]
+        misread = [~view.concepts_right & view.complete for view, _ in parts]
+        columns = ([view.right for view, _ in parts], head_wrong, misread, [view.near for view, _ in parts])
+        masks = [mask for _, mask in parts]
+        return cls(*(np.concatenate([x[mask] for x, mask in zip(column, masks, strict=True)]) for column in columns))
+
+    @property
+    def hits(self) -> int:
+        """How many examples have right labels."""
+        return int(self.right.sum())
+
+
+def _find_memorised(
     views: Mapping[str, SplitView], new: Mapping[str, Array | None], seen_is: str, new_is: str
 ) -> Finding | None:
     """Find a model that is right on worlds of training and wrong on others, beyond what misread concepts explain."""
-    groups: dict[bool, list[tuple[Array, Array, Array, Array]]] = {True: [], False: []}
-    for name, view in views.items():
-        mask = new.get(name)
-        if mask is None:
-            continue
-        known = view.complete
-        head = ~view.right & (~known | view.implied_right)
-        for is_new in (True, False):
-            rows = mask if is_new else ~mask
-            misread = ~view.concepts_right & known
-            groups[is_new].append((view.right[rows], head[rows], misread[rows], view.near[rows]))
-    if not groups[True]:
+    parts = {name: (view, mask) for name, view in views.items() if (mask := new.get(name)) is not None}
+    if not parts:
         return None
-    fresh, old = (tuple(np.concatenate(parts) for parts in zip(*groups[key], strict=True)) for key in (True, False))
-    if min(len(fresh[0]), len(old[0])) < FEWEST or wilson(int(old[0].sum()), len(old[0]))[0] < KEPT:
+    fresh, old = _Group.of(list(parts.values())), _Group.of([(view, ~mask) for view, mask in parts.values()])
+    if min(len(fresh.right), len(old.right)) < FEWEST or wilson(old.hits, len(old.right))[0] < KEPT:
         return None
     level = min(view.level for view in views.values())
-    causes = [1, 2] if old[2].mean() <= DROP else [1]  # where known worlds are misread too, that is no memory
-    alike = [(old[3] == near, fresh[3] == near) for near in (True, False)]  # new worlds may lie nearer to the boundary
-    falls = any(rises(old[i][before], fresh[i][after], level) for i in causes for before, after in alike)
-    if not falls or not rises(~old[0], ~fresh[0], level):
+    causes = [(old.head_wrong, fresh.head_wrong)]
+    if old.misread.mean() <= DROP:  # where training worlds are misread too, that is no memory
+        causes.append((old.misread, fresh.misread))
+    falls = any(  # at equal distance: new worlds may lie nearer to the boundary
+        rises(before[old.near == near], after[fresh.near == near], level)
+        for before, after in causes
+        for near in (True, False)
+    )
+    if not falls or not rises(~old.right, ~fresh.right, level):
         return None
     text = (
-        f"Labels are right in {share_of(int(old[0].sum()), len(old[0]))} examples {seen_is}, and in "
-        f"{share_of(int(fresh[0].sum()), len(fresh[0]))} {new_is}."
+        f"Labels are right in {share_of(old.hits, len(old.right))} examples {seen_is}, and in "
+        f"{share_of(fresh.hits, len(fresh.right))} {new_is}."
     )
-    numbers = {
-        "seen": len(old[0]),
-        "seen_right": int(old[0].sum()),
-        "new": len(fresh[0]),
-        "new_right": int(fresh[0].sum()),
-    }
-    return Finding("memorised", ", ".join(n for n in views if new.get(n) is not None), text, numbers=numbers)
+    seen = {"seen": len(old.right), "seen_right": old.hits}
+    numbers = {**seen, "new": len(fresh.right), "new_right": fresh.hits}
+    return Finding("memorised", ", ".join(parts), text, numbers=numbers)
 
 
 def rises(before: Array, after: Array, level: float) -> bool:
@@ -62,9 +109,9 @@ def rises(before: Array, after: Array, level: float) -> bool:
     return bool(chance <= level and low > high)
 
 
-def boundary(view: SplitView) -> Finding | None:
+def find_boundary(view: SplitView) -> Finding | None:
     """Find labels that are right where the rule is clear and wrong near its boundary."""
-    told, names = [], []
+    texts, names = [], []
     for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
         right = view.evidence.predicted_labels[:, place] == view.truth[:, place]
         near, clear = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1), side.far
@@ -77,23 +124,76 @@ def boundary(view: SplitView) -> Finding | None:
         ):
             continue
         worst_types = _worst_types(side.types, side.in_types, right, view.level)
-        named = f"; clearly wrong: {shortened(worst_types, 3)}" if worst_types else ""
-        told.append(
+        named = f"; clearly wrong: {join_first(worst_types, 3)}" if worst_types else ""
+        texts.append(
             f"{label.name} is right in {share_of(int(right[near].sum()), int(near.sum()))} examples that one change "
             f"brings across the boundary, and in {share_of(int(right[clear].sum()), int(clear.sum()))} far from it"
             f"{named}"
         )
         names.append(label.name)
-    if not told:
+    if not texts:
         return None
-    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(told)}.", labels=tuple(names))
+    return Finding("boundary", view.name, f"On {view.name}, {'; '.join(texts)}.", labels=tuple(names))
 
 
 def _worst_types(names: Sequence[str], inside: Array, right: Array, level: float) -> list[str]:
     """Return the near-boundary types that are clearly wrong more often than not, the worst first."""
-    found = []
+    types = []
     for name, rows in zip(names, inside.T, strict=True):
         total, hits = int(rows.sum()), int(right[rows].sum())
         if total and at_most(hits, total, 0.5) <= level / len(names):
-            found.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
-    return [text for _, text in sorted(found)]
+            types.append((hits / total, f"'{name}' ({hits:,} of {total:,} right)"))
+    return [text for _, text in sorted(types)]
+
+
+def new_worlds(evidence: Evidence, training: Codes | None) -> Array | None:
+    """Return which examples have a world that the training set has not; None if that is not known."""
+    if training is None or not len(training):
+        return None
+    both = np.concatenate([training, evidence.concepts])
+    numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    return ~np.isin(numbers[len(training) :], numbers[: len(training)])
+
+
+def find_insensitive(effects: Counterfactuals | None) -> Finding | None:
+    """Find labels that do not change where the change of one concept should change them, or change where not."""
+    if effects is None:
+        return None
+    clearly = [part for part in (effects.all.follows, effects.all.stays) if part.applies and part.high < FOLLOWS]
+    if not clearly:
+        return None
+    numbers = {part.metric: part.value for part in clearly}
+    return Finding("boundary", effects.split, effects.text, numbers=numbers)
+
+
+@dataclass(frozen=True)
+class RegionScore:
+    """The accuracy of a label on the worlds of one variant or near-boundary type, or on those that are far."""
+
+    label: str
+    kind: Region
+    name: str
+    examples: int
+    accuracy: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the score as plain data."""
+        return asdict(self)
+
+
+def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
+    """Return the accuracy on every variant and type of every label that occurs, and on what is far."""
+    scores: list[RegionScore] = []
+    for place, (label, side) in enumerate(zip(evidence.knowledge.labels, evidence.sides, strict=True)):
+        right = evidence.labels[:, place] == evidence.predicted_labels[:, place]
+        regions: list[tuple[Region, Sequence[str], Any]] = [
+            ("variant", side.variants, side.in_variants),
+            ("type", side.types, side.in_types),
+            ("far", ["far"], side.far[:, None]),
+        ]
+        for kind, names, inside in regions:
+            accuracies, sizes = accuracy_by_region(right, inside), inside.sum(axis=0)
+            for name, accuracy, size in zip(names, accuracies.tolist(), sizes.tolist(), strict=True):
+                if size:
+                    scores.append(RegionScore(label.name, kind, name, size, accuracy))
+    return tuple(scores)

@@ -6,7 +6,7 @@ its accuracy is at least `RIGHT` with 97.5 % confidence, and no value of it is c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from assay.concepts import ConceptSpace
 from assay.diagnosis.maps import MOSTLY, ConceptMap, MapFitter
 from assay.errors import AssayError
 from assay.logic.circuit import compile_diagram
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import names_in
 from assay.metrics.evidence import Evidence
@@ -96,13 +96,18 @@ class ConceptState:
         }
 
 
-def map_to_dict(found: ConceptMap) -> dict[str, Any]:
+def map_to_dict(mapping: ConceptMap) -> dict[str, Any]:
     """Return a map as plain data; of very many entries, the first."""
     entries = [
-        {"true": list(key), "said": value, "examples": found.entries[key][0], "follow": found.entries[key][1]}
-        for key, value in list(found.image.items())[:100]
+        {"true": list(key), "said": value, "examples": mapping.entries[key][0], "follow": mapping.entries[key][1]}
+        for key, value in list(mapping.image.items())[:100]
     ]
-    return {"kind": found.kind, "read_from": list(found.sources), "explained": found.explained, "entries": entries}
+    return {
+        "kind": mapping.kind,
+        "read_from": list(mapping.sources),
+        "explained": mapping.fidelity,
+        "entries": entries,
+    }
 
 
 def used_concepts(knowledge: Knowledge) -> frozenset[int]:
@@ -116,7 +121,7 @@ def used_concepts(knowledge: Knowledge) -> frozenset[int]:
     try:
         diagram = compile_diagram(formulas, space, budget=DIAGRAM)
     except AssayError:  # too large, or a program: what the text names
-        return frozenset(space.place(name) for formula in formulas for name in names_in(grounded(formula, space)))
+        return frozenset(space.place(name) for formula in formulas for name in names_in(ground_formula(formula, space)))
     pairs = zip(diagram.order, diagram.layers, strict=True)
     return frozenset(place for place, layer in pairs if bool((layer != layer[:, :1]).any()))
 
@@ -128,7 +133,7 @@ def judge_concepts(evidence: Evidence, used: frozenset[int], level: float) -> tu
     decides = decided_examples(evidence)
     each = level / len(space)
     return tuple(
-        _judged(evidence, place, place in used, int(decides[place]), fitter, each) for place in range(len(space))
+        _judge(evidence, place, place in used, int(decides[place]), fitter, each) for place in range(len(space))
     )
 
 
@@ -138,34 +143,22 @@ def decided_examples(evidence: Evidence) -> Array:
     return np.asarray(np.any(flips, axis=0).sum(axis=0))
 
 
-def _judged(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
-    truth, said = evidence.concepts[:, place], evidence.predicted_concepts[:, place]
-    counts = confusion(truth, said, evidence.knowledge.space.sizes[place])
-    spoken = counts[:, :-1]
-    answered, right = int(spoken.sum()), int(np.trace(spoken))
-    about = (evidence.knowledge.space.names[place], used, decides, len(truth), answered, right)
-    if not answered or at_least(len(truth) - answered, len(truth), TOLERATED) <= level:
-        return _state("absent", about)
+def _judge(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
+    concept, truth = evidence.knowledge.space.concepts[place], evidence.concepts[:, place]
+    table = confusion(truth, evidence.predicted_concepts[:, place], len(concept.values))[:, :-1]  # no column for none
+    total, answered = len(truth), int(table.sum())
+    absent = ConceptState(concept.name, "absent", used, decides, total, answered, int(np.trace(table)))
+    if not answered or at_least(total - answered, total, TOLERATED) <= level:
+        return absent
     elsewhere = fitter.elsewhere(place)
     if elsewhere is not None:
-        return _state("misread", about, elsewhere)
+        return replace(absent, state="misread", map=elsewhere)
     own = fitter.own(place)
-    values = evidence.knowledge.space.concepts[place].values
-    missed = tuple(str(values[code]) for code in clearly_missed(spoken, level))
-    wrong = misread_values(spoken, level)
+    missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level))
+    wrong = misread_values(table, level)
     if not wrong and fitter.clearly_misread(place):
-        wrong = [code for code, row in enumerate(spoken) if row.max() > row[code]]
-    return _state(_own_state(spoken, own, wrong, bool(missed), level), about, own, missed)
-
-
-def _state(
-    state: State,
-    about: tuple[str, bool, int, int, int, int],
-    found: ConceptMap | None = None,
-    missed: tuple[str, ...] = (),
-) -> ConceptState:
-    concept, used, decides, examples, answered, right = about
-    return ConceptState(concept, state, used, decides, examples, answered, right, found, missed)
+        wrong = [code for code, row in enumerate(table) if row.max() > row[code]]
+    return replace(absent, state=_own_state(table, own, wrong, bool(missed), level), map=own, missed=missed)
 
 
 def clearly_missed(counts: Array, level: float, recall: float = RIGHT) -> list[int]:
@@ -177,14 +170,14 @@ def clearly_missed(counts: Array, level: float, recall: float = RIGHT) -> list[i
 
 def misread_values(counts: Array, level: float) -> list[int]:
     """Return the true values that are clearly said as another one more often than as themselves."""
-    found = []
+    codes = []
     for code, row in enumerate(counts):
         best = int(row.argmax())
         if row[best] > row[code]:
             chance = at_least(int(row[best]), int(row[best] + row[code]), 0.5)
             if chance * max(1, len(row) - 1) * len(counts) <= level:
-                found.append(code)
-    return found
+                codes.append(code)
+    return codes
 
 
 def _own_state(counts: Array, own: ConceptMap, wrong: list[int], missed: bool, level: float) -> State:
@@ -240,6 +233,6 @@ def read_by_maps(states: Sequence[ConceptState], codes: Codes, space: ConceptSpa
             key = tuple(space.concepts[c].values[code] for c, code in zip(columns, world, strict=True))
             if key in state.map.image:
                 table[row] = space.concepts[place].code(state.map.image[key])
-        given = table[rows.ravel()]
-        read[:, place] = np.where(given >= 0, given, codes[:, place])
+        mapped = table[rows.ravel()]
+        read[:, place] = np.where(mapped >= 0, mapped, codes[:, place])
     return read

@@ -1,4 +1,4 @@
-"""What can be found about a model: one function for each kind of finding, from how concepts and labels are judged."""
+"""The findings about a model: one function for each kind, from how its concepts and labels are judged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from assay.arrays import Codes
 from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState, read_by_maps
 from assay.diagnosis.labels import worst
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import percent, share_of, shortened, tell_concepts
+from assay.diagnosis.wording import describe_concepts, join_first, percent, share_of
 from assay.metrics.interval import at_least, wilson
 from assay.seeds import rng_for
 
@@ -20,15 +20,15 @@ Kind = Literal[
 ]  # fmt: skip
 MEANINGS: dict[Kind, str] = {
     "underfit": "Labels are wrong: they are not learned.",
-    "shortcut": "Concepts that the rule uses are systematically misread, and the labels are kept all the same.",
-    "leaking": "The labels are better than the predicted concepts allow: they are told by something else.",
-    "memorised": "The model is right on worlds that training showed, and wrong on new ones.",
+    "shortcut": "A reasoning shortcut: concepts that the rule uses are systematically misread, yet labels stay right.",
+    "leaking": "The labels are better than the predicted concepts allow: information leaks past the concepts.",
+    "memorised": "The model is right on worlds of the training set, and wrong on new ones.",
     "wrong rule": "Labels are wrong where every concept that the rule uses is right.",
     "inconsistent": "The labels do not follow from the predicted concepts by the rule.",
     "noisy": "Some concepts that the rule uses are read wrong too often, and not in a way that keeps the labels.",
-    "opaque": "The model does not say some concepts that the rule uses, so that they cannot be judged.",
+    "opaque": "The model does not predict some concepts that the rule uses, so that they cannot be judged.",
     "boundary": "Labels are right far from the boundary of the rule and wrong near it.",
-    "unidentified": "Only concepts that the rule does not use are wrong; no label could have taught them.",
+    "unidentified": "Only concepts that the rule does not use are wrong; no label could have supervised them.",
     "too few": "There are too few examples to tell.",
     "sound": "The labels are right, and they follow from concepts that are right.",
 }
@@ -47,7 +47,7 @@ SHUFFLES = 20
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found: its kind, the splits that show it, a sentence, and what it is about."""
+    """A finding: its kind, the splits that show it, a sentence, and the concepts and labels concerned."""
 
     kind: Kind
     split: str
@@ -58,18 +58,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data."""
-        return {
-            "kind": self.kind,
-            "split": self.split,
-            "text": self.text,
-            "concepts": list(self.concepts),
-            "labels": list(self.labels),
-            "numbers": dict(self.numbers),
-        }
+        lists = {"concepts": list(self.concepts), "labels": list(self.labels), "numbers": dict(self.numbers)}
+        return {"kind": self.kind, "split": self.split, "text": self.text, **lists}
 
 
-def opaque(view: SplitView) -> Finding | None:
-    """Find concepts that the rule uses and that the model does not say."""
+def find_opaque(view: SplitView) -> Finding | None:
+    """Find concepts that the rule uses and that the model does not predict."""
     silent = view.in_state(["absent"])
     if not silent:
         return None
@@ -77,40 +71,42 @@ def opaque(view: SplitView) -> Finding | None:
     parts = [f"{c.concept} in {c.examples - c.answered:,} of {c.examples:,} examples" for c in silent if c.answered]
     used = len(view.columns)
     if len(whole) == used:
-        text = f"On {view.name}, it says no concept that the rule uses."
+        text = f"On {view.name}, it predicts no concept that the rule uses."
     else:
-        text = f"On {view.name}, of {used} concepts that the rule uses it does not say {shortened([*whole, *parts])}."
+        text = (
+            f"On {view.name}, of {used} concepts that the rule uses it does not predict {join_first([*whole, *parts])}."
+        )
     return Finding("opaque", view.name, text, tuple(c.concept for c in silent), numbers={"concepts": len(silent)})
 
 
-def shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | None, float | None]:
+def find_shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | None, float | None]:
     """Find misreadings that keep the labels; also return the share of training worlds whose labels they keep."""
     wrong = view.in_state(SYSTEMATIC)
     if not wrong:
-        return _mixed_shortcut(view), None
+        return _find_mixed_shortcut(view), None
     columns = [view.evidence.knowledge.space.place(c.concept) for c in wrong]
-    said = view.evidence.predicted_concepts[:, columns]
-    misread = ((said != view.evidence.concepts[:, columns]) & (said >= 0)).any(axis=1) & view.complete
-    kept, count = int((misread & view.implied_right).sum()), int(misread.sum())
+    predicted = view.evidence.predicted_concepts[:, columns]
+    misread = ((predicted != view.evidence.concepts[:, columns]) & (predicted >= 0)).any(axis=1) & view.complete
+    label_kept, count = int((misread & view.implied_right).sum()), int(misread.sum())
     agreement = kept_in_training(wrong, training, view)
     always = agreement is not None and agreement >= 1 - TOLERATED
-    if not count or not (always or wilson(kept, count)[0] >= KEPT):
+    if not count or not (always or wilson(label_kept, count)[0] >= KEPT):
         return None, agreement
-    word = "still" if wilson(kept, count)[0] >= KEPT else "then"
+    word = "still" if wilson(label_kept, count)[0] >= KEPT else "then"
     text = (
         f"On {view.name}, concepts that the rule uses are misread in {count:,} of {len(view.evidence):,} examples, and "
-        f"the rule {word} gives the right labels in {share_of(kept, count)} such examples."
+        f"the rule {word} gives the right labels in {share_of(label_kept, count)} such examples."
     )
-    texts = [text, *tell_concepts(wrong, view.evidence)]
+    texts = [text, *describe_concepts(wrong, view.evidence)]
     if agreement is not None:
-        texts.append(_tell_agreement(agreement))
-    numbers = {"misread": count, "kept": kept, **({} if agreement is None else {"training_kept": agreement})}
+        texts.append(_describe_agreement(agreement))
+    numbers = {"misread": count, "kept": label_kept, **({} if agreement is None else {"training_kept": agreement})}
     return Finding("shortcut", view.name, " ".join(texts), tuple(c.concept for c in wrong), numbers=numbers), agreement
 
 
-def _tell_agreement(agreement: float) -> str:
+def _describe_agreement(agreement: float) -> str:
     if agreement == 1:
-        return "Read this way, every training world keeps its labels, so training could not tell."
+        return "Read this way, every training world keeps its labels, so the training labels cannot reveal it."
     return f"Read this way, {percent(agreement)} of the training worlds keep their labels."
 
 
@@ -123,68 +119,68 @@ def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view
     return float((knowledge.labels_of(worlds) == knowledge.labels_of(read)).all(axis=1).mean())
 
 
-def _mixed_shortcut(view: SplitView) -> Finding | None:
-    """Find wrong concepts that go together so as to keep the labels, though no concept by itself is misread mostly."""
+def _find_mixed_shortcut(view: SplitView) -> Finding | None:
+    """Find errors of concepts that together keep the labels, though no concept by itself is mostly misread."""
     noisy = view.in_state(["noisy", "not learned"])
     rows = view.complete & ~view.concepts_right
-    count, kept = int(rows.sum()), int((rows & view.implied_right).sum())
-    if not noisy or not count or kept == 0:
+    count, label_kept = int(rows.sum()), int((rows & view.implied_right).sum())
+    if not noisy or not count or label_kept == 0:
         return None
     expected = _kept_by_chance(view)
-    if at_least(kept, count, min(1.0, expected + DROP)) > view.level or wilson(kept, count)[0] < KEPT:
+    if at_least(label_kept, count, min(1.0, expected + DROP)) > view.level or wilson(label_kept, count)[0] < KEPT:
         return None
     text = (
         f"On {view.name}, concepts that the rule uses are wrong in {count:,} of {len(view.evidence):,} examples, and "
-        f"the rule still gives the right labels in {percent(kept / count)} of these; errors that do not go together "
-        f"would keep {percent(expected)}."
+        f"the rule still gives the right labels in {percent(label_kept / count)} of these; independent errors would "
+        f"keep {percent(expected)}."
     )
-    numbers = {"misread": count, "kept": kept, "expected": expected}
+    numbers = {"misread": count, "kept": label_kept, "expected": expected}
     return Finding("shortcut", view.name, text, tuple(c.concept for c in noisy), numbers=numbers)
 
 
 def _kept_by_chance(view: SplitView) -> float:
-    """Return how often labels survive if each concept errs as often as it does, but by itself."""
-    truth, said = view.evidence.concepts, view.evidence.predicted_concepts
-    rng, kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
+    """Return how often labels stay right if each concept errs as often as it does, but independently."""
+    truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts
+    rng, label_kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
     for _ in range(SHUFFLES):
-        mixed = said.copy()
+        mixed = predicted.copy()
         for column in view.columns:
             for code in np.unique(truth[:, column]):
                 rows = np.flatnonzero(truth[:, column] == code)
-                mixed[rows, column] = said[rng.permutation(rows), column]
+                mixed[rows, column] = predicted[rng.permutation(rows), column]
         wrong = (mixed[:, view.columns] != truth[:, view.columns]).any(axis=1) & view.complete
-        kept += int((wrong & (view.labels_implied_by(mixed) == view.truth).all(axis=1)).sum())
+        label_kept += int((wrong & (view.labels_implied_by(mixed) == view.truth).all(axis=1)).sum())
         count += int(wrong.sum())
-    return kept / max(1, count)
+    return label_kept / max(1, count)
 
 
-def noisy(view: SplitView, kept: frozenset[str]) -> Finding | None:
+def find_noisy(view: SplitView, shortcut_concepts: frozenset[str]) -> Finding | None:
     """Find concepts that the rule uses and that are read wrong, but for those whose misreading keeps the labels."""
-    wrong = [c for c in view.in_state(WRONG) if c.state not in SYSTEMATIC or c.concept not in kept]
+    wrong = [c for c in view.in_state(WRONG) if c.state not in SYSTEMATIC or c.concept not in shortcut_concepts]
     if not wrong:
         return None
     return Finding(
-        "noisy", view.name, " ".join([f"On {view.name}:", *tell_concepts(wrong, view.evidence)]),
+        "noisy", view.name, " ".join([f"On {view.name}:", *describe_concepts(wrong, view.evidence)]),
         tuple(c.concept for c in wrong), numbers={"concepts": len(wrong)},
     )  # fmt: skip
 
 
-def unidentified(view: SplitView) -> Finding | None:
+def find_unidentified(view: SplitView) -> Finding | None:
     """Find wrong concepts that the rule does not use, where those it uses are right."""
     wrong = view.in_state(WRONG, used=False)
     if not wrong or view.wrong_used:
         return None
-    names = shortened([c.concept for c in wrong])
+    names = join_first([c.concept for c in wrong])
     text = " ".join(
         [
             f"On {view.name}, the rule does not use {names}, and only these are wrong.",
-            *tell_concepts(wrong, view.evidence),
+            *describe_concepts(wrong, view.evidence),
         ]
     )
     return Finding("unidentified", view.name, text, tuple(c.concept for c in wrong), numbers={"concepts": len(wrong)})
 
 
-def wrong_rule(view: SplitView) -> Finding | None:
+def find_wrong_rule(view: SplitView) -> Finding | None:
     """Find labels that are wrong where all concepts of the rule are right."""
     rows = view.concepts_right
     if rows.sum() < FEWEST:
@@ -200,7 +196,7 @@ def wrong_rule(view: SplitView) -> Finding | None:
     ]
     if not bad:
         return None
-    named = shortened([f"{name} in {count:,}" for name, count in bad])
+    named = join_first([f"{name} in {count:,}" for name, count in bad])
     text = (
         f"On {view.name}, in {total:,} examples every concept that the rule uses is right, yet the "
         f"model is wrong about {named}."
@@ -209,7 +205,7 @@ def wrong_rule(view: SplitView) -> Finding | None:
     return Finding("wrong rule", view.name, text, labels=tuple(name for name, _ in bad), numbers=numbers)
 
 
-def inconsistent(view: SplitView) -> Finding | None:
+def find_inconsistent(view: SplitView) -> Finding | None:
     """Find labels that do not follow from predicted concepts, where those are wrong too."""
     rows = view.complete & ~view.concepts_right
     count, total = int((rows & ~view.follows).sum()), int(view.complete.sum())
@@ -220,8 +216,8 @@ def inconsistent(view: SplitView) -> Finding | None:
     return Finding("inconsistent", view.name, text, numbers={"examples": total, "follow": follow})
 
 
-def bypassing(view: SplitView) -> Finding | None:
-    """Find labels that are right where the predicted concepts imply wrong ones, and could not come from them."""
+def find_bypass(view: SplitView) -> Finding | None:
+    """Find labels that are right where the predicted concepts imply wrong ones, and cannot be computed from them."""
     rows = view.complete & ~view.implied_right
     better, worse = int((rows & view.right).sum()), int((view.complete & view.implied_right & ~view.right).sum())
     total = int(view.complete.sum())
@@ -231,7 +227,7 @@ def bypassing(view: SplitView) -> Finding | None:
         or at_least(better, better + worse, 0.5) > view.level
     ):
         return None
-    by_concepts = told_by_concepts(view)
+    by_concepts = accuracy_from_concepts(view)
     own = int((view.complete & view.right).sum())
     if wilson(own, total)[0] <= by_concepts + TOLERATED:
         return None
@@ -244,14 +240,14 @@ def bypassing(view: SplitView) -> Finding | None:
     return Finding("leaking", view.name, text, numbers={"right": own, "implied": implied, "examples": total})
 
 
-def told_by_concepts(view: SplitView) -> float:
-    """Return how often the right labels can be told from predicted concepts by rules learned on the other half."""
+def accuracy_from_concepts(view: SplitView) -> float:
+    """Return the accuracy of labels that decision trees, fitted on the other half, predict from predicted concepts."""
     from sklearn.tree import DecisionTreeClassifier
 
     rows = np.flatnonzero(view.complete)
-    said = view.evidence.predicted_concepts[rows][:, view.columns]
+    predicted = view.evidence.predicted_concepts[rows][:, view.columns]
     sizes = [view.evidence.knowledge.space.sizes[column] for column in view.columns]
-    features = np.concatenate([said[:, [i]] == np.arange(size)[None] for i, size in enumerate(sizes)], axis=1)
+    features = np.concatenate([predicted[:, [i]] == np.arange(size)[None] for i, size in enumerate(sizes)], axis=1)
     halves = rng_for(0, "told by concepts", len(rows)).permutation(len(rows)) % 2
     right = np.ones(len(rows), dtype=bool)
     for place in range(view.truth.shape[1]):
@@ -265,33 +261,33 @@ def told_by_concepts(view: SplitView) -> float:
     return float(right.mean()) if len(rows) else 0.0
 
 
-def underfit(view: SplitView, by_rule: bool) -> Finding | None:
+def find_underfit(view: SplitView, by_rule: bool) -> Finding | None:
     """Find labels that are wrong, unless the concepts are right and only the rule is wrong."""
     wrong = [label for label in view.labels if label.standing == "wrong"]
     if not wrong or by_rule:
         return None
     named = [f"{label.label} is right in {share_of(label.right, label.examples)}" for label in wrong]
-    often = shortened([percent(label.majority / label.examples) for label in wrong])
-    text = f"On {view.name}, {shortened(named)}; the most frequent value would be right in {often}."
+    often = join_first([percent(label.majority / label.examples) for label in wrong])
+    text = f"On {view.name}, {join_first(named)}; the most frequent value would be right in {often}."
     return Finding("underfit", view.name, text, labels=tuple(label.label for label in wrong))
 
 
-def too_few(view: SplitView) -> Finding | None:
-    """Find what cannot be told yet: labels or concepts of the rule whose interval is too wide."""
+def find_too_few(view: SplitView) -> Finding | None:
+    """Find what cannot be decided yet: labels or concepts of the rule whose interval is too wide."""
     labels = [label for label in view.labels if label.standing == "undecided"]
     concepts = view.in_state(["too few"])
     if not labels and not concepts:
         return None
     named = [f"label {label.label} ({share_of(label.right, label.examples)})" for label in labels]
     named += [f"{c.concept} ({share_of(c.right, c.answered)})" for c in concepts]
-    text = f"On {view.name}, {len(view.evidence):,} examples do not tell whether these are right: {shortened(named)}."
+    text = f"On {view.name}, {len(view.evidence):,} examples do not tell whether these are right: {join_first(named)}."
     return Finding(
         "too few", view.name, text, tuple(c.concept for c in concepts), tuple(label.label for label in labels)
     )
 
 
-def labels_standing(view: SplitView) -> str:
-    """Return how right the labels of a split are, in words."""
+def describe_labels(view: SplitView) -> str:
+    """Return how accurate the labels of a split are, in words."""
     standing = worst(view.labels)
     right, total = int(view.right.sum()), len(view.right)
     words = {

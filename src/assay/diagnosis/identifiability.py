@@ -1,4 +1,4 @@
-"""What training labels can teach: how many readings of the concepts keep them all, and what would settle the rest."""
+"""Which reasoning shortcuts the training labels allow, and which concept supervision would rule them out."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.counting.count import ReadingCount, count_readings
-from assay.diagnosis.wording import enumerated
+from assay.diagnosis.wording import join_words
 from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
 
@@ -18,9 +18,10 @@ SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Identifiability:
-    """The readings that keep the labels of training worlds: one map for each encoder group.
+    """How many readings of the concepts keep the labels of all training worlds, from `low` to `high`.
 
-    `counted` of the `worlds` that training shows were looked at; with fewer than all, the number is an upper bound.
+    A reading has one map for each encoder group; all but the right one are reasoning shortcuts. `counted` of the
+    training `worlds` were used; with fewer than all, the number is an upper bound.
     """
 
     worlds: int
@@ -30,24 +31,24 @@ class Identifiability:
     identified: dict[str, bool]
     """For each encoder group, whether all readings that keep the labels read it right; empty if not known."""
     settle: tuple[str, ...]
-    """What to show the model so that one reading is left."""
+    """The concept values to supervise so that no shortcut is left."""
 
     @property
     def text(self) -> str:
         """The count in words."""
-        where = f"{self.worlds:,} training worlds"
+        where = f"labels of {self.worlds:,} training worlds"
         if self.counted < self.worlds:
-            where = f"{self.counted:,} of the {self.worlds:,} training worlds, looked at,"
+            where = f"labels of {self.counted:,} of the {self.worlds:,} training worlds"
         if self.low != self.high:
-            return (
-                f"The {where} allow from {self.low:,} to {self.high:,} readings of the concepts that keep every label."
-            )
+            return f"The {where} allow from {max(0, self.low - 1):,} to {self.high - 1:,} reasoning shortcuts."
         if self.high == 1:
-            return f"The {where} allow one reading of the concepts that keeps every label: the right one."
-        text = f"The {where} allow {self.high:,} readings of the concepts that keep every label; one is right."
+            return f"The {where} allow no reasoning shortcut: only the right reading of the concepts keeps them all."
+        many = self.high > 2
+        what = "reasoning shortcuts: wrong readings" if many else "reasoning shortcut: a wrong reading"
+        text = f"The {where} allow {self.high - 1:,} {what} of the concepts that keep{'' if many else 's'} every label."
         if not self.settle:
             return text
-        return f"{text} Showing the model {enumerated(self.settle)} would leave only that one."
+        return f"{text} Supervising {join_words(self.settle)} would rule {'them' if many else 'it'} out."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -63,30 +64,32 @@ class Identifiability:
 
 
 def identifiability(knowledge: Knowledge, training: Codes | None, seconds: float = SECONDS) -> Identifiability | None:
-    """Return what the labels of training worlds can teach; None without such, or where it cannot be counted."""
+    """Return which readings the labels of training worlds allow; None without any, or where they cannot be counted."""
     if training is None or not len(training):
         return None
     worlds = np.unique(training, axis=0)
-    shown = worlds[:: -(-len(worlds) // MOST_WORLDS)]
+    counted = worlds[:: -(-len(worlds) // MOST_WORLDS)]
     try:
-        found = count_readings(knowledge, "shared", shown, seconds=seconds)
+        count = count_readings(knowledge, "shared", counted, seconds=seconds)
     except AssayError:
         return None
-    low = found.low if len(shown) == len(worlds) else 1
-    return Identifiability(len(worlds), len(shown), low, found.high, _identified(found), _settling(found, seconds))
+    low = count.low if len(counted) == len(worlds) else 1
+    return Identifiability(
+        len(worlds), len(counted), low, count.high, _identified_groups(count), _ruling_out(count, seconds)
+    )
 
 
-def _identified(found: ReadingCount) -> dict[str, bool]:
-    if found.readings is None or found.total is None:
+def _identified_groups(count: ReadingCount) -> dict[str, bool]:
+    if count.readings is None or count.total is None:
         return {}
-    known: dict[str, bool] = {}
-    for entry, share in found.readings.identifiability():
-        known[entry.owner] = known.get(entry.owner, True) and share == 1
-    return known
+    identified: dict[str, bool] = {}
+    for entry, share in count.readings.identifiability():
+        identified[entry.owner] = identified.get(entry.owner, True) and share == 1
+    return identified
 
 
-def _settling(found: ReadingCount, seconds: float) -> tuple[str, ...]:
-    if found.readings is None or found.total is None or not 1 < found.total <= MOST_READINGS:
+def _ruling_out(count: ReadingCount, seconds: float) -> tuple[str, ...]:
+    if count.readings is None or count.total is None or not 1 < count.total <= MOST_READINGS:
         return ()
-    steps = found.readings.plan(seconds)
-    return tuple(step.shown for step in steps) if steps and steps[-1].left == 1 else ()
+    steps = count.readings.plan(seconds)
+    return tuple(step.supervised for step in steps) if steps and steps[-1].left == 1 else ()

@@ -1,4 +1,4 @@
-"""How much one thing tells of another, in nats: counted where both have few values, else by nearest neighbours.
+"""Mutual information in nats: by counting where both variables have few values, else by nearest neighbours.
 
 The estimator for numbers beside classes is that of Ross (2014), in the family of Kraskov, Stoegbauer and Grassberger:
 how many points of any class lie within the distance of the k-th neighbour of the same class.
@@ -13,7 +13,7 @@ from assay.seeds import rng_for
 
 NEIGHBOURS = 5
 PRECISION = 0.01
-"""Numbers are blurred by noise of this size, drawn from the seed: what differs by less is taken for the same."""
+"""Numbers get noise of this size, drawn from the seed: what differs by less counts as equal."""
 
 
 def entropy(codes: Array) -> float:
@@ -26,19 +26,19 @@ def entropy(codes: Array) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-def shared(one: Array, other: Array) -> float:
+def mutual_information(first: Array, second: Array) -> float:
     """Return the mutual information of two columns of values, by counting.
 
-    >>> round(shared(np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])), 4)
+    >>> round(mutual_information(np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])), 4)
     0.6931
     """
-    both = np.unique(np.stack([one, other], axis=1), axis=0, return_inverse=True)[1].ravel()
-    return max(0.0, entropy(one) + entropy(other) - entropy(both))
+    both = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)[1].ravel()
+    return max(0.0, entropy(first) + entropy(second) - entropy(both))
 
 
 @dataclass(frozen=True)
 class Blur:
-    """How finely numbers are told apart, and the seed of the noise."""
+    """The size of the noise that is added to numbers, and its seed."""
 
     seed: int = 0
     precision: float = PRECISION
@@ -49,23 +49,23 @@ class Blur:
         return np.asarray(numbers + self.precision * noise)
 
 
-def shared_by_neighbours(numbers: Array, codes: Array, blur: Blur, *purpose: object) -> float:
+def mutual_information_knn(numbers: Array, codes: Array, blur: Blur, *purpose: object) -> float:
     """Return the mutual information of rows of numbers and a column of values, by nearest neighbours."""
     from scipy.spatial import cKDTree
     from scipy.special import digamma
 
     points = blur(np.asarray(numbers, dtype=np.float64).reshape(len(codes), -1), *purpose)
-    radius, near, held = np.zeros(len(codes)), np.zeros(len(codes)), np.zeros(len(codes))
+    radius, near, sizes = np.zeros(len(codes)), np.zeros(len(codes)), np.zeros(len(codes))
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
         if len(rows) > 1:
-            near[rows], held[rows] = min(NEIGHBOURS, len(rows) - 1), len(rows)
-            found = np.asarray(cKDTree(points[rows]).query(points[rows], k=[int(near[rows[0]]) + 1], p=np.inf)[0])
-            radius[rows] = np.nextafter(found[:, 0], 0)
-    used = held > 0  # a class of one example has no neighbour
+            near[rows], sizes[rows] = min(NEIGHBOURS, len(rows) - 1), len(rows)
+            distances = np.asarray(cKDTree(points[rows]).query(points[rows], k=[int(near[rows[0]]) + 1], p=np.inf)[0])
+            radius[rows] = np.nextafter(distances[:, 0], 0)
+    used = sizes > 0  # a class of one example has no neighbour
     if not used.any():
         return 0.0
     tree = cKDTree(points[used])
     within = tree.query_ball_point(points[used], radius[used], p=np.inf, return_length=True)
-    value = digamma(used.sum()) + digamma(near[used]).mean() - digamma(held[used]).mean() - digamma(within).mean()
+    value = digamma(used.sum()) + digamma(near[used]).mean() - digamma(sizes[used]).mean() - digamma(within).mean()
     return max(0.0, float(value))

@@ -57,8 +57,8 @@ class LabelState:
         }
 
 
-def lawful_labels(evidence: Evidence) -> Codes:
-    """Return the labels to be expected: the true ones, or the likelier value of a label that is left to chance."""
+def expected_labels(evidence: Evidence) -> Codes:
+    """Return the labels to be expected: the true ones, or the likelier value of a stochastic label."""
     labels = evidence.labels
     if evidence.knowledge.stochastic:
         drawn = np.array([label.odds is not None for label in evidence.knowledge.labels])
@@ -68,10 +68,10 @@ def lawful_labels(evidence: Evidence) -> Codes:
 
 def judge_labels(evidence: Evidence, level: float) -> tuple[LabelState, ...]:
     """Return how right each label is; `level` is the chance of a false alarm over all of them."""
-    truth, said = lawful_labels(evidence), evidence.predicted_labels
+    truth, predicted = expected_labels(evidence), evidence.predicted_labels
     labels = evidence.knowledge.labels
     return tuple(
-        _judged(label.name, tuple(map(str, label.values)), truth[:, i], said[:, i], level / len(labels))
+        _judge(label.name, tuple(map(str, label.values)), truth[:, i], predicted[:, i], level / len(labels))
         for i, label in enumerate(labels)
     )
 
@@ -81,9 +81,9 @@ def worst(states: tuple[LabelState, ...]) -> Standing:
     return min((state.standing for state in states), key=STANDINGS.index)
 
 
-def _judged(name: str, values: tuple[str, ...], truth: Array, said: Array, level: float) -> LabelState:
-    counts = confusion(np.maximum(truth, 0), said, len(values))
-    total, right = len(truth), int((truth == said).sum())
+def _judge(name: str, values: tuple[str, ...], truth: Array, predicted: Array, level: float) -> LabelState:
+    counts = confusion(np.maximum(truth, 0), predicted, len(values))
+    total, right = len(truth), int((truth == predicted).sum())
     majority = int(counts.sum(axis=1).max())
     missed = clearly_missed(counts, 0.05)
     standing = _standing(right, total, majority, counts, level)

@@ -1,13 +1,13 @@
-"""Leakage: do a model's concepts carry more than concepts? Into the label (CTL), and from one concept to another (ICL).
+"""Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
 
-CTL of a concept is max(0, I(predicted; label) - I(true; label)) / H(label), and ICL of a pair is max(0, what the two
-predictions share - what the truths share), each divided by the geometric mean of the entropies; both averaged, as
-the Concept Benchmark reports them. `hard` compares the predicted values. `soft` compares the predicted probabilities:
-for CTL by nearest neighbours; for ICL what the probabilities of one tell of the other's true value.
+CTL of a concept is max(0, I(predicted; label) - I(true; label)) / H(label). ICL of a pair is max(0, I(predicted 1;
+predicted 2) - I(true 1; true 2)), each divided by the geometric mean of the entropies. Both are averaged, as the
+Concept Benchmark reports them. `hard` uses the predicted values, `soft` the predicted probabilities: for CTL by nearest
+neighbours; for ICL as the information of one concept's probabilities about the other's true value.
 
-Both look at one concept at a time, and are biased upwards by chance. The probe is not: it learns on one half and is
-asked about the other how much better the label is told by true and predicted concepts than by the truth and the
-rule. It is 0 where the rule uses every concept; what probabilities tell then is measured in `soft_leakage`.
+Both look at one concept at a time, and are biased upwards by chance. The probe is not: fitted on one half and evaluated
+on the other, it compares how well labels are predicted from the true concepts and the rule with and without the
+predicted concepts. It is 0 where the rule uses every concept; `soft_leakage` measures what probabilities carry then.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.information import PRECISION, Blur, entropy, shared, shared_by_neighbours
+from assay.diagnosis.information import PRECISION, Blur, entropy, mutual_information, mutual_information_knn
 from assay.diagnosis.soft_leakage import soft_leaks
 from assay.errors import DataError
 from assay.metrics.evidence import Evidence
@@ -53,7 +53,7 @@ class Leakage:
     by_concept: dict[str, float]
     """The CTL of each concept, by its probabilities if there are such."""
     beyond_value: dict[str, float]
-    """How much the probabilities of each concept tell of a label where the concept's value is known and right."""
+    """How much the probabilities of each concept depend on a label where the concept's value is known and right."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -64,34 +64,34 @@ def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> 
     """Return the leakage of a model on a split, the same in every run with the same seed.
 
     Probabilities that differ by less than the precision are taken for the same: a network's confidence depends a little
-    on everything in the picture, and without this a difference in the tenth digit would count as fully told.
+    on everything in the image, and without this a difference in the tenth digit would count as full information.
     """
-    sizes, said = evidence.knowledge.space.sizes, evidence.predicted_concepts
-    places = [p for p in evidence.answered if sizes[p] > 1 and (said[:, p] >= 0).all()]
+    sizes, predicted = evidence.knowledge.space.sizes, evidence.predicted_concepts
+    places = [p for p in evidence.answered if sizes[p] > 1 and (predicted[:, p] >= 0).all()]
     if not places:
-        raise DataError("leakage needs concepts: the predictions say nothing of them, or not in every row")
+        raise DataError("leakage needs concepts: the predictions have none, or not in every row")
     if len(evidence) < FEWEST_ROWS:
         raise DataError(f"split {evidence.split!r} has {len(evidence)} examples, leakage needs {FEWEST_ROWS} or more")
     rows = np.sort(rng_for(seed, "leakage", "rows").permutation(len(evidence))[:MOST_ROWS])
-    held = evidence.take(rows)
+    sampled = evidence.take(rows)
     pairs = list(permutations(places, 2))
     chosen = rng_for(seed, "leakage", "pairs").permutation(len(pairs))[:MOST_PAIRS]
-    found = _Found(held, places, [pairs[i] for i in np.sort(chosen)], Blur(seed, precision))
-    hard = Measure(_mean(found.ctl(found.hard_task)), found.icl(found.hard_pair), found.probe(found.hard_features))
-    soft, each = None, found.ctl(found.hard_task)
-    if all(held.concept_probabilities[place] is not None for place in places):
-        each = found.ctl(found.soft_task)
-        soft = Measure(_mean(each), found.icl(found.soft_pair), found.probe(found.soft_features))
-    names = held.knowledge.space.names
+    on = _Measurement(sampled, places, [pairs[i] for i in np.sort(chosen)], Blur(seed, precision))
+    soft, each = None, on.ctl(on.hard_task)
+    hard = Measure(_mean(each), on.icl(on.hard_pair), on.probe(on.hard_features))
+    if all(sampled.concept_probabilities[place] is not None for place in places):
+        each = on.ctl(on.soft_task)
+        soft = Measure(_mean(each), on.icl(on.soft_pair), on.probe(on.soft_features))
+    names = sampled.knowledge.space.names
     by_concept = {names[p]: round(value, 6) for p, value in zip(places, each, strict=True)}
-    return Leakage(held.split, len(held), len(found.pairs), hard, soft, by_concept, _beyond_value(held))
+    return Leakage(sampled.split, len(sampled), len(on.pairs), hard, soft, by_concept, _beyond_value(sampled))
 
 
 def _beyond_value(evidence: Evidence) -> dict[str, float]:
-    found: dict[str, float] = {}
+    strengths: dict[str, float] = {}
     for leak in soft_leaks(evidence):
-        found[leak.concept] = round(max(found.get(leak.concept, 0.0), leak.strength), 6)
-    return found
+        strengths[leak.concept] = round(max(strengths.get(leak.concept, 0.0), leak.strength), 6)
+    return strengths
 
 
 def _mean(values: list[float]) -> float:
@@ -99,63 +99,65 @@ def _mean(values: list[float]) -> float:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The evidence at hand, and how each number is found."""
+class _Measurement:
+    """The evidence, and how each number is computed from it."""
 
     evidence: Evidence
     places: list[int]
     pairs: list[tuple[int, int]]
     blur: Blur
 
-    def ctl(self, told: Callable[[int, int], float]) -> list[float]:
-        """Return for each concept how much more of a label it tells than the truth would, averaged over labels."""
-        labels, found = self.evidence.labels, []
+    def ctl(self, information: Callable[[int, int], float]) -> list[float]:
+        """Return for each concept its information about a label beyond the true concept's, averaged over labels."""
+        labels, means = self.evidence.labels, []
         for place in self.places:
             each = []
             for label in range(labels.shape[1]):
                 whole = entropy(labels[:, label])
                 if whole > 0:
-                    extra = told(place, label) - shared(self.evidence.concepts[:, place], labels[:, label])
+                    extra = information(place, label) - mutual_information(
+                        self.evidence.concepts[:, place], labels[:, label]
+                    )
                     each.append(max(0.0, extra) / whole)
-            found.append(_mean(each))
-        return found
+            means.append(_mean(each))
+        return means
 
     def hard_task(self, place: int, label: int) -> float:
-        """Return what the predicted values of a concept tell of a label."""
-        return shared(self.evidence.predicted_concepts[:, place], self.evidence.labels[:, label])
+        """Return the mutual information of the predicted values of a concept and a label."""
+        return mutual_information(self.evidence.predicted_concepts[:, place], self.evidence.labels[:, label])
 
     def soft_task(self, place: int, label: int) -> float:
-        """Return what the probabilities of a concept tell of a label."""
-        return shared_by_neighbours(self.numbers(place), self.evidence.labels[:, label], self.blur, place, label)
+        """Return the mutual information of the probabilities of a concept and a label."""
+        return mutual_information_knn(self.numbers(place), self.evidence.labels[:, label], self.blur, place, label)
 
     def numbers(self, place: int) -> Array:
         """Return the probabilities of a concept but for the first value, which follows from the others."""
-        spread = self.evidence.concept_probabilities[place]
-        if spread is None:
+        probabilities = self.evidence.concept_probabilities[place]
+        if probabilities is None:
             raise DataError("soft leakage needs probabilities")
-        return spread[:, 1:]
+        return probabilities[:, 1:]
 
-    def icl(self, told: Callable[[int, int], tuple[float, float]]) -> float:
-        """Return the mean over pairs of concepts of how much more they share than the truths do."""
-        codes, found = self.evidence.concepts, []
-        for one, other in self.pairs:
-            amount, whole = told(one, other)
-            true = shared(codes[:, one], codes[:, other])
-            among = np.sqrt(entropy(codes[:, one]) * entropy(codes[:, other]))
+    def icl(self, information: Callable[[int, int], tuple[float, float]]) -> float:
+        """Return the mean over pairs of concepts of their mutual information beyond that of the true concepts."""
+        codes, extras = self.evidence.concepts, []
+        for first, second in self.pairs:
+            amount, whole = information(first, second)
+            true = mutual_information(codes[:, first], codes[:, second])
+            among = np.sqrt(entropy(codes[:, first]) * entropy(codes[:, second]))
             extra = (amount / whole if whole > 0 else 0.0) - (true / among if among > 0 else 0.0)
-            found.append(max(0.0, extra))
-        return _mean(found)
+            extras.append(max(0.0, extra))
+        return _mean(extras)
 
-    def hard_pair(self, one: int, other: int) -> tuple[float, float]:
-        """Return what two predicted values share, and the mean of their entropies."""
-        first, second = self.evidence.predicted_concepts[:, one], self.evidence.predicted_concepts[:, other]
-        return shared(first, second), float(np.sqrt(entropy(first) * entropy(second)))
+    def hard_pair(self, first: int, second: int) -> tuple[float, float]:
+        """Return the mutual information of two predicted concepts, and the mean of their entropies."""
+        a, b = self.evidence.predicted_concepts[:, first], self.evidence.predicted_concepts[:, second]
+        return mutual_information(a, b), float(np.sqrt(entropy(a) * entropy(b)))
 
-    def soft_pair(self, one: int, other: int) -> tuple[float, float]:
-        """Return what the probabilities of one tell of the other's true value, and the mean of the true entropies."""
+    def soft_pair(self, first: int, second: int) -> tuple[float, float]:
+        """Return the information of one's probabilities about the other's true value, and the mean true entropy."""
         codes = self.evidence.concepts
-        whole = float(np.sqrt(entropy(codes[:, one]) * entropy(codes[:, other])))
-        return shared_by_neighbours(self.numbers(one), codes[:, other], self.blur, "pair", one, other), whole
+        whole = float(np.sqrt(entropy(codes[:, first]) * entropy(codes[:, second])))
+        return mutual_information_knn(self.numbers(first), codes[:, second], self.blur, "pair", first, second), whole
 
     def hard_features(self, true: bool) -> Array:
         """Return predicted values as columns of zeros and ones; or true ones in the same form."""
@@ -163,34 +165,34 @@ class _Found:
         return _ones(codes, self.evidence.knowledge.space.sizes, self.places)
 
     def soft_features(self, true: bool) -> Array:
-        """Return probabilities, their log-odds, and how sure each concept is; or true values in the same form."""
+        """Return probabilities, their log-odds, and the confidence of each concept; or true values in the same form."""
         sizes, codes = self.evidence.knowledge.space.sizes, self.evidence.concepts
-        held = [_ones(codes, sizes, [place]) if true else self.numbers(place) for place in self.places]
-        sure = np.stack([np.maximum(one.max(axis=1, initial=0), 1 - one.sum(axis=1)) for one in held], axis=1)
-        spread = np.concatenate(held, axis=1)
-        return np.concatenate([spread, _log_odds(spread), _log_odds(sure)], axis=1)
+        columns = [_ones(codes, sizes, [place]) if true else self.numbers(place) for place in self.places]
+        sure = np.stack([np.maximum(p.max(axis=1, initial=0), 1 - p.sum(axis=1)) for p in columns], axis=1)
+        probabilities = np.concatenate(columns, axis=1)
+        return np.concatenate([probabilities, _log_odds(probabilities), _log_odds(sure)], axis=1)
 
     def probe(self, features: Callable[[bool], Array]) -> float:
-        """Return by how much less predicted concepts leave open of labels than true ones in the same form would.
+        """Return by how much predicted concepts lower the cross-entropy of labels, against true ones in the same form.
 
         Both stand beside the true concepts and the rule, so that a probe has the same number of columns either way.
         """
-        evidence, found = self.evidence, []
+        evidence, gains = self.evidence, []
         sizes = evidence.knowledge.space.sizes
         base = _ones(evidence.concepts, sizes, range(len(sizes)))
         for place in range(evidence.labels.shape[1]):
             labels, whole = evidence.labels[:, place], entropy(evidence.labels[:, place])
             halves = rng_for(self.blur.seed, "probe", place).permutation(len(labels)) % 2
             open_by = [
-                _surprise(np.concatenate([base, self._rule(place), features(true)], axis=1), labels, halves)
+                _cross_entropy(np.concatenate([base, self._rule(place), features(true)], axis=1), labels, halves)
                 for true in (True, False)
             ]
             if whole > 0:
-                found.append(max(0.0, open_by[0] - open_by[1]) / whole)
-        return _mean(found)
+                gains.append(max(0.0, open_by[0] - open_by[1]) / whole)
+        return _mean(gains)
 
     def _rule(self, place: int) -> Array:
-        """Return what the rule says of a label: its value as zeros and ones, or how likely it is."""
+        """Return what the rule says of a label: its value as zeros and ones, or its log-odds."""
         knowledge, codes = self.evidence.knowledge, self.evidence.concepts
         label = knowledge.labels[place]
         if label.odds is None:
@@ -209,19 +211,19 @@ def _ones(codes: Codes, sizes: Any, places: Any) -> Array:
     return np.concatenate([np.eye(sizes[place])[codes[:, place]][:, 1:] for place in places], axis=1)
 
 
-def _surprise(features: Array, labels: Codes, halves: Array) -> float:
-    """Return the cross-entropy of labels by a logistic regression that learns on one half and is asked on the other."""
+def _cross_entropy(features: Array, labels: Codes, halves: Array) -> float:
+    """Return the cross-entropy of labels by logistic regression, fitted on one half and evaluated on the other."""
     from sklearn.linear_model import LogisticRegression
 
     total = 0.0
     for half in (0, 1):
-        learn, ask = halves == half, halves != half
-        classes = np.unique(labels[learn])
-        chance = np.full((int(ask.sum()), int(labels.max()) + 1), SMALLEST)
+        fitted, judged = halves == half, halves != half
+        classes = np.unique(labels[fitted])
+        chance = np.full((int(judged.sum()), int(labels.max()) + 1), SMALLEST)
         if len(classes) == 1:
             chance[:, classes[0]] = 1.0
         else:
-            fit = LogisticRegression(max_iter=500).fit(features[learn], labels[learn])
-            chance[:, fit.classes_] = np.maximum(fit.predict_proba(features[ask]), SMALLEST)
-        total += -np.log(chance[np.arange(len(chance)), labels[ask]]).sum()
+            fit = LogisticRegression(max_iter=500).fit(features[fitted], labels[fitted])
+            chance[:, fit.classes_] = np.maximum(fit.predict_proba(features[judged]), SMALLEST)
+        total += -np.log(chance[np.arange(len(chance)), labels[judged]]).sum()
     return float(total / len(labels))

@@ -1,4 +1,4 @@
-"""Which map explains what a model says of a concept: of its own values, of another concept's, or of a whole object's.
+"""Which map explains the predictions of a concept: of its own values, of another concept's, or of a whole object's.
 
 The classes of maps are those of counting, the simplest first: the identity; a map of the concept's own values; one of
 another concept's values (two concepts exchanged are two such maps); one of all attributes of an object together; one of
@@ -23,7 +23,7 @@ MapKind = Literal["own", "source", "object", "world"]
 CLEARLY = 0.1
 """By how much more of the answers a later class of maps must explain."""
 MOSTLY = 0.5
-"""The share of the answers that a map surely explains if it is told."""
+"""The share of the answers that a map must surely explain."""
 PER_ENTRY = 8
 """How many examples each entry of a map of whole worlds must have on average."""
 
@@ -40,7 +40,7 @@ class ConceptMap:
     """For each entry how many examples have these true values, and how many answers follow the map."""
 
     @property
-    def explained(self) -> float:
+    def fidelity(self) -> float:
         """The share of answers that follow the map."""
         total = sum(examples for examples, _ in self.entries.values())
         return sum(follow for _, follow in self.entries.values()) / total if total else float("nan")
@@ -58,8 +58,8 @@ class ConceptMap:
     @cached_property
     def merges(self) -> bool:
         """Whether values are merged but none that is still said is misnamed: mapping twice is mapping once."""
-        said = {value: self.image.get((value,), value) for value in self.image.values()}
-        return self.kind == "own" and not self.is_identity and all(key == value for key, value in said.items())
+        images = {value: self.image.get((value,), value) for value in self.image.values()}
+        return self.kind == "own" and not self.is_identity and all(key == value for key, value in images.items())
 
 
 def halves_of(rows: int) -> Array:
@@ -67,20 +67,20 @@ def halves_of(rows: int) -> Array:
     return np.asarray(rng_for(0, "halves", rows).permutation(rows) % 2)
 
 
-def follows_map(keys: Array, said: Array, size: int, halves: Array) -> Array:
+def follows_map(keys: Array, answers: Array, size: int, halves: Array) -> Array:
     """Return for each answer whether it follows the map from keys to answers that the other half suggests."""
     _, places = np.unique(keys, return_inverse=True)
     places, width = places.ravel(), int(places.max(initial=0)) + 1
-    right = np.zeros(len(said), dtype=bool)
+    right = np.zeros(len(answers), dtype=bool)
     for half in (0, 1):
         fitted, judged = halves != half, halves == half
-        counts = np.bincount(places[fitted] * size + said[fitted], minlength=width * size).reshape(width, size)
-        right[judged] = counts.argmax(axis=1)[places[judged]] == said[judged]
+        counts = np.bincount(places[fitted] * size + answers[fitted], minlength=width * size).reshape(width, size)
+        right[judged] = counts.argmax(axis=1)[places[judged]] == answers[judged]
         right[judged] &= counts.max(axis=1)[places[judged]] > 0
     return right
 
 
-def explained_by_sources(truth: Codes, said: Codes, sizes: Sequence[int], halves: Array) -> Array:
+def explained_by_sources(truth: Codes, answers: Codes, sizes: Sequence[int], halves: Array) -> Array:
     """Return for each concept said (row) and true concept (column) how many answers the best map explains."""
     width, count = max(sizes), truth.shape[1]
     tables = []
@@ -88,13 +88,13 @@ def explained_by_sources(truth: Codes, said: Codes, sizes: Sequence[int], halves
         rows = halves == half
         codes = np.arange(width)
         true = (truth[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
-        spoken = (said[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
-        tables.append((spoken.T @ true).reshape(count, width, count, width).transpose(0, 2, 3, 1))
-    found = np.zeros((count, count))
+        predicted = (answers[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
+        tables.append((predicted.T @ true).reshape(count, width, count, width).transpose(0, 2, 3, 1))
+    explained = np.zeros((count, count))
     for fitted, judged in (tables, tables[::-1]):
         best = fitted.argmax(axis=3)[..., None]
-        found += np.take_along_axis(judged, best, axis=3)[..., 0].sum(axis=2)
-    return found
+        explained += np.take_along_axis(judged, best, axis=3)[..., 0].sum(axis=2)
+    return explained
 
 
 class MapFitter:
@@ -114,11 +114,11 @@ class MapFitter:
 
     def own(self, place: int) -> ConceptMap:
         """Return the map of a concept's own values."""
-        return self._map(place, "own", (place,), self._said(place))
+        return self._map(place, "own", (place,), self._answered(place))
 
     def clearly_misread(self, place: int) -> bool:
         """Return whether the map of a concept's own values explains clearly more answers than reading them right."""
-        rows = self._said(place)
+        rows = self._answered(place)
         follows = self._follows(place, (place,), rows)
         right = self.evidence.predicted_concepts[rows, place] == self.evidence.concepts[rows, place]
         return self._gains(follows, right, CLEARLY / 2)
@@ -131,7 +131,7 @@ class MapFitter:
 
     def elsewhere(self, place: int) -> ConceptMap | None:
         """Return a map from other true values, if one explains clearly more of the answers than their own concept."""
-        rows = self._said(place)
+        rows = self._answered(place)
         if rows.sum() < 2 * PER_ENTRY:
             return None
         own = self._follows(place, (place,), rows)
@@ -146,13 +146,13 @@ class MapFitter:
                 return self._map(place, kind, columns, rows)
         return None
 
-    def _said(self, place: int) -> Array:
+    def _answered(self, place: int) -> Array:
         return np.asarray(self.evidence.predicted_concepts[:, place] >= 0)
 
     def _best_source(self, place: int) -> int:
-        found = self.by_source[place].copy()
-        found[place] += 0.5  # the concept itself, where another explains as much
-        return int(found.argmax())
+        explained = self.by_source[place].copy()
+        explained[place] += 0.5  # the concept itself, where another explains as much
+        return int(explained.argmax())
 
     def _object(self, place: int) -> list[tuple[int, ...]]:
         name = self.space.names[place]
@@ -173,14 +173,14 @@ class MapFitter:
         return keys
 
     def _follows(self, place: int, columns: tuple[int, ...], rows: Array) -> Array:
-        said = self.evidence.predicted_concepts[rows, place]
-        return follows_map(self._keys(columns, rows), said, self.space.sizes[place], self.halves[rows])
+        answers = self.evidence.predicted_concepts[rows, place]
+        return follows_map(self._keys(columns, rows), answers, self.space.sizes[place], self.halves[rows])
 
     def _map(self, place: int, kind: MapKind, columns: tuple[int, ...], rows: Array) -> ConceptMap:
-        space, said = self.space, self.evidence.predicted_concepts[rows, place]
+        space, answers = self.space, self.evidence.predicted_concepts[rows, place]
         values = space.concepts[place].values
         worlds, places = np.unique(self.evidence.concepts[rows][:, list(columns)], axis=0, return_inverse=True)
-        counts = np.bincount(places.ravel() * len(values) + said, minlength=len(worlds) * len(values))
+        counts = np.bincount(places.ravel() * len(values) + answers, minlength=len(worlds) * len(values))
         image, entries = {}, {}
         for codes, row in zip(worlds.tolist(), counts.reshape(-1, len(values)), strict=True):
             key = tuple(space.concepts[column].values[code] for column, code in zip(columns, codes, strict=True))

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.answering import Front, rule_front
-from assay.diagnosis.interventions.fronts import LinearFront
+from assay.diagnosis.interventions.label_heads import LabelHead, LinearHead, rule_head
 from assay.errors import TooLarge
 from assay.logic.knowledge import Knowledge
 
@@ -36,22 +35,22 @@ def through_and(concepts: Sequence[Array], wanted: Sequence[int] | None = None) 
 
 def through_rule(knowledge: Knowledge, concepts: Sequence[Array]) -> list[Array]:
     """Return the probabilities of each label that the rule gives."""
-    return rule_front(knowledge)(list(concepts))
+    return rule_head(knowledge)(list(concepts))
 
 
-def through_linear(front: LinearFront, concepts: Sequence[Array], error: float = ERROR) -> list[Array]:
+def through_linear(head: LinearHead, concepts: Sequence[Array], error: float = ERROR) -> list[Array]:
     """Return the expected label probabilities of a linear head, to within `error`; exact for labels of many values."""
-    if not front.binary:
-        return through_any(front, concepts)
-    weights, bias = front.margins()
-    found = []
-    for label in range(len(front.sizes)):
+    if not head.binary:
+        return through_any(head, concepts)
+    weights, bias = head.margins()
+    probabilities = []
+    for label in range(len(head.sizes)):
         chance = _expected_logistic([w[:, label] for w in weights], float(bias[label]), concepts, error)
-        found.append(np.stack([1 - chance, chance], axis=1))
-    return found
+        probabilities.append(np.stack([1 - chance, chance], axis=1))
+    return probabilities
 
 
-def through_any(front: Front, concepts: Sequence[Array]) -> list[Array]:
+def through_any(head: LabelHead, concepts: Sequence[Array]) -> list[Array]:
     """Return the expected label probabilities of any head, by asking it about every world."""
     sizes = [p.shape[1] for p in concepts]
     worlds = math.prod(sizes)
@@ -59,30 +58,30 @@ def through_any(front: Front, concepts: Sequence[Array]) -> list[Array]:
         raise TooLarge(
             f"{worlds:,} worlds of {len(sizes)} concepts are too many to ask a head about (at most {MOST_WORLDS:,})"
         )
-    return [_averaged(spread, concepts) for spread in _of_every_world(front, sizes)]
+    return [_average(table, concepts) for table in _of_every_world(head, sizes)]
 
 
-def _of_every_world(front: Front, sizes: Sequence[int]) -> list[Array]:
+def _of_every_world(head: LabelHead, sizes: Sequence[int]) -> list[Array]:
     codes = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes), axis=1)
     parts = []
     for start in range(0, len(codes), 2**16):
         part = codes[start : start + 2**16]
-        parts.append(front([np.eye(size)[part[:, place]] for place, size in enumerate(sizes)]))
+        parts.append(head([np.eye(size)[part[:, place]] for place, size in enumerate(sizes)]))
     return [np.concatenate(same) for same in zip(*parts, strict=True)]
 
 
-def _averaged(spread: Array, concepts: Sequence[Array]) -> Array:
-    """Return the mean of what is told of every world: one half of the concepts by a matrix product, then the other."""
-    rows, outputs = len(concepts[0]), spread.shape[1]
-    found = []
+def _average(of_worlds: Array, concepts: Sequence[Array]) -> Array:
+    """Return the expectation over worlds: over one half of the concepts by a matrix product, then the other."""
+    rows, outputs = len(concepts[0]), of_worlds.shape[1]
+    means = []
     for start in range(0, rows, CHUNK):
         part = [np.asarray(p[start : start + CHUNK], dtype=np.float64) for p in concepts]
         half = _half([p.shape[1] for p in part])
         first, second = _joint(part[:half]), _joint(part[half:])
-        table = spread.reshape(first.shape[1], -1)  # worlds of one half x (worlds of the other, outputs)
+        table = of_worlds.reshape(first.shape[1], -1)  # worlds of one half x (worlds of the other, outputs)
         mixed = (first @ table).reshape(len(first), second.shape[1], outputs)
-        found.append((mixed * second[:, :, None]).sum(axis=1))
-    return np.concatenate(found)
+        means.append((mixed * second[:, :, None]).sum(axis=1))
+    return np.concatenate(means)
 
 
 def _half(sizes: Sequence[int]) -> int:
@@ -121,13 +120,13 @@ def _expected_logistic(weights: Sequence[Array], bias: float, concepts: Sequence
     else:
         nodes, onto = x, None
     table = _logistic(y[:, None] + nodes[None, :])
-    found = []
+    parts = []
     for start in range(0, len(concepts[0]), CHUNK):
         part = [np.asarray(p[start : start + CHUNK], dtype=np.float64) for p in concepts]
         first, second = _joint(part[:half]), _joint(part[half:])
         weighed = first if onto is None else first @ onto
-        found.append((weighed * (second @ table)).sum(axis=1))
-    return np.concatenate(found)
+        parts.append((weighed * (second @ table)).sum(axis=1))
+    return np.concatenate(parts)
 
 
 def chebyshev_points(half_width: float, error: float) -> int:

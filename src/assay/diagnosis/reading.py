@@ -1,18 +1,18 @@
-"""What a model says for each true value, for all concepts that share an encoder together: the tables of a report."""
+"""Readings: which value a model predicts for each true value, for all concepts that share an encoder together."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.diagnosis.wording import enumerated
+from assay.diagnosis.wording import join_words
 from assay.metrics.evidence import Evidence
 from assay.metrics.quality import confusion
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How one encoder group is read: for each true value the value most often given, None if it never occurred."""
+    """The concept mapping of one encoder group: for each true value the one most often predicted, or None."""
 
     group: str
     concepts: tuple[str, ...]
@@ -20,7 +20,7 @@ class Reading:
     image: tuple[int | None, ...]
     counts: Array
     fidelity: float
-    """The share of answers that the reading explains."""
+    """The share of predictions that the reading explains."""
 
     @property
     def is_identity(self) -> bool:
@@ -34,19 +34,23 @@ class Reading:
         if not wrong:
             return f"most often says every {self.group} as it is"
         right = [str(self.values[i]) for i, to in enumerate(self.image) if to == i]
-        text = f"most often says {self.group} {enumerated(wrong)}"
+        text = f"most often says {self.group} {join_words(wrong)}"
         if right:
-            text += f", and {enumerated(right)} as {'it is' if len(right) == 1 else 'they are'}"
-        never = [str(v) for v, true, said in zip(self.values, self._true, self._said, strict=True) if true and not said]
-        return text + (f"; never says {enumerated(never, 'or')}" if never else "")
+            text += f", and {join_words(right)} as {'it is' if len(right) == 1 else 'they are'}"
+        never = [
+            str(v)
+            for v, true, count in zip(self.values, self._true_counts, self._predicted_counts, strict=True)
+            if true and not count
+        ]
+        return text + (f"; never says {join_words(never, 'or')}" if never else "")
 
     @property
-    def _true(self) -> list[int]:
+    def _true_counts(self) -> list[int]:
         """How often each value occurs."""
         return [int(count) for count in self.counts.sum(axis=1)]
 
     @property
-    def _said(self) -> list[int]:
+    def _predicted_counts(self) -> list[int]:
         """How often each value is said."""
         return [int(count) for count in self.counts[:, : len(self.values)].sum(axis=0)]
 
@@ -63,12 +67,12 @@ class Reading:
         }
 
 
-def fitted_readings(evidence: Evidence) -> tuple[Reading, ...]:
+def fit_readings(evidence: Evidence) -> tuple[Reading, ...]:
     """Return the reading of each encoder group that the model answers for."""
-    return tuple(_fitted(evidence, name, columns) for name, columns in evidence.groups.items())
+    return tuple(_fit(evidence, name, columns) for name, columns in evidence.groups.items())
 
 
-def _fitted(evidence: Evidence, name: str, columns: list[int]) -> Reading:
+def _fit(evidence: Evidence, name: str, columns: list[int]) -> Reading:
     space = evidence.knowledge.space
     concept = space.concepts[columns[0]]
     truth, predicted = evidence.concepts[:, columns].ravel(), evidence.predicted_concepts[:, columns].ravel()

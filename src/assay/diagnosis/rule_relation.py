@@ -1,9 +1,9 @@
 """How a learned formula relates to the true rule: equal, more general, more specific or different.
 
-It is decided by counting, on the worlds that can be (every slot whole, all constraints kept): those where only the
+It is decided by counting, on the possible worlds (every slot whole, all constraints kept): those where only the
 learned formula holds, and those where only the rule does. *Equal* means that there is no such world. Where the decision
-diagram of both would be too large, or a rule is a program without symbols, worlds drawn evenly are compared instead,
-and the relation says so; it may then miss worlds.
+diagram of both would be too large, or a rule is a program without symbols, uniformly sampled worlds are compared
+instead, and the relation says so; it may then miss worlds.
 """
 
 import json
@@ -26,15 +26,22 @@ from assay.runs.folder import PROGRAM, RunFolder
 from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]
+RELATIONS: dict[tuple[bool, bool], Relation] = {
+    (False, False): "equal",
+    (True, False): "more general",
+    (False, True): "more specific",
+    (True, True): "different",
+}
+"""By whether some worlds satisfy only the learned formula, and whether some satisfy only the rule."""
 SMALL, LARGE = 20_000, 60_000
 """How large diagrams may get, with concepts in the order of the space and then in another."""
-DRAWN = 200_000
-"""How many worlds are drawn where they cannot be counted."""
+SAMPLED = 200_000
+"""How many worlds are sampled where they cannot be counted."""
 
 
 @dataclass(frozen=True)
 class RuleRelation:
-    """A learned formula beside the rule, in numbers of worlds that can be."""
+    """A learned formula compared with the rule, in numbers of possible worlds."""
 
     label: str
     value: Value
@@ -48,15 +55,15 @@ class RuleRelation:
     def text(self) -> str:
         """The relation in words."""
         what = self.label if isinstance(self.value, bool) else f"{self.label} is {self.value}"
-        drawn = "" if self.exact else " drawn"
+        sampled = "" if self.exact else " sampled"
         if self.relation == "equal":
-            return f"The learned formula of {what!r} is equal to the rule on all {self.worlds:,} worlds{drawn}."
+            return f"The learned formula of {what!r} is equal to the rule on all {self.worlds:,} worlds{sampled}."
         parts = [(self.only_learned, "the learned formula"), (self.only_rule, "the rule")]
         wrong = " and in ".join(f"{number:,} only {which} holds" for number, which in parts if number)
         than = " than" if self.relation != "different" else " from"
         return (
             f"The learned formula of {what!r} is {self.relation}{than} the rule: "
-            f"of {self.worlds:,} worlds{drawn}, in {wrong}."
+            f"of {self.worlds:,} worlds{sampled}, in {wrong}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,27 +81,19 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
     'more general'
     """
     try:
-        counts, exact = _counted([learned, rule, knowledge.possible], knowledge), True
+        counts, exact = _count_worlds([learned, rule, knowledge.possible], knowledge), True
     except (TooLarge, NoSymbols):
-        counts, exact = _drawn(learned, rule, knowledge), False
-    both = {(one, other): 0 for one in (False, True) for other in (False, True)}
-    for (one, other, possible), ways in counts.items():
+        counts, exact = _sample_worlds(learned, rule, knowledge), False
+    both = {(holds, rule_holds): 0 for holds in (False, True) for rule_holds in (False, True)}
+    for (holds, rule_holds, possible), ways in counts.items():
         if possible:
-            both[bool(one), bool(other)] += int(ways)
+            both[bool(holds), bool(rule_holds)] += int(ways)
     more, less = both[True, False], both[False, True]
-    name: Relation = (
-        "equal"
-        if not more and not less
-        else "more general"
-        if not less
-        else "more specific"
-        if not more
-        else "different"
-    )
-    return RuleRelation(label, value, name, more, less, sum(both.values()), exact)
+    relation = RELATIONS[more > 0, less > 0]
+    return RuleRelation(label, value, relation, more, less, sum(both.values()), exact)
 
 
-def _counted(formulas: list[Formula], knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
+def _count_worlds(formulas: list[Formula], knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
     """Return the exact number of worlds of each outcome; object by object the diagram of slots is small."""
     try:
         return compile_diagram(formulas, knowledge.space, knowledge.space.names, SMALL).counts
@@ -104,38 +103,40 @@ def _counted(formulas: list[Formula], knowledge: Knowledge) -> dict[tuple[Value,
         return compile_diagram(formulas, knowledge.space, budget=LARGE).counts
 
 
-def _drawn(learned: Formula, rule: Formula, knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
-    """Return how often formulas hold together in worlds that are drawn evenly among those that can be."""
+def _sample_worlds(learned: Formula, rule: Formula, knowledge: Knowledge) -> dict[tuple[Value, ...], int]:
+    """Return how often formulas hold together in worlds sampled uniformly among the possible ones."""
     codes = _worlds(knowledge)
-    columns = [np.asarray(evaluate(one, knowledge.space, codes), dtype=bool).tolist() for one in (learned, rule)]
-    return {(one, other, True): ways for (one, other), ways in Counter(zip(*columns, strict=True)).items()}
+    columns = [
+        np.asarray(evaluate(formula, knowledge.space, codes), dtype=bool).tolist() for formula in (learned, rule)
+    ]
+    return {(formula, _x, True): ways for (formula, _x), ways in Counter(zip(*columns, strict=True)).items()}
 
 
 def _worlds(knowledge: Knowledge) -> Codes:
     rng = rng_for(0, "rule relation")
-    codes = rng.integers(0, np.array(knowledge.space.sizes), (DRAWN, len(knowledge.space)))
+    codes = rng.integers(0, np.array(knowledge.space.sizes), (SAMPLED, len(knowledge.space)))
     if knowledge.possible == Const(True):
         return codes
     try:
         diagram = compile_diagram([knowledge.possible], knowledge.space)
         ranking = diagram.among(np.array([bool(outcome[0]) for outcome in diagram.outcomes]))
         if ranking.total < 2**62:
-            return ranking.worlds(rng.integers(0, ranking.total, DRAWN))
+            return ranking.worlds(rng.integers(0, ranking.total, SAMPLED))
     except (TooLarge, NoSymbols):
         pass
-    found: Codes = codes[np.asarray(evaluate(knowledge.possible, knowledge.space, codes), dtype=bool)]
-    return found
+    possible: Codes = codes[np.asarray(evaluate(knowledge.possible, knowledge.space, codes), dtype=bool)]
+    return possible
 
 
 def relations_in(program: Mapping[str, Any], knowledge: Knowledge) -> list[RuleRelation]:
     """Return how each formula of a learned program relates to the rule of its label, value by value."""
-    found = []
-    for name, held in program.get("labels", {}).items():
+    relations = []
+    for name, learned_label in program.get("labels", {}).items():
         label = knowledge.label(name)
-        for code, text in held["formulas"]:
+        for code, text in learned_label["formulas"]:
             for value, learned, rule in _pairs(label, code, parse(text)):
-                found.append(relate(learned, rule, knowledge, name, value))
-    return found
+                relations.append(relate(learned, rule, knowledge, name, value))
+    return relations
 
 
 def _pairs(label: Label, code: int | None, learned: Formula) -> list[tuple[Value, Formula, Formula]]:
@@ -148,23 +149,23 @@ def _pairs(label: Label, code: int | None, learned: Formula) -> list[tuple[Value
     return [(value, learned.eq(value), label.formula.eq(value)) for value in label.values]
 
 
-def learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
-    """Return in words how what a run has learned relates to the rule, and whether its bias can say the rule."""
+def describe_learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
+    """Return in words how the formulas that a run has learned relate to the rule, and whether its bias expresses it."""
     try:
         program = json.loads((run.folder / PROGRAM).read_text(encoding="utf-8"))
-        held = program["labels"]
-        found = relations_in(program, knowledge)
+        learned = program["labels"]
+        relations = relations_in(program, knowledge)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, AssayError):
         return ()  # a run that learned no formulas, or whose formulas cannot be compared
-    said = []
+    texts = []
     for label in knowledge.labels:
-        mine = [one for one in found if one.label == label.name]
-        if len(mine) == 1:
-            said.append(mine[0].text)
-        elif mine:
-            equal = sum(one.relation == "equal" for one in mine)
-            said.append(f"Of {len(mine)} learned formulas of {label.name!r}, {equal} are equal to the rule.")
-        bias = held.get(label.name, {}).get("notes", {}).get("bias")
+        own = [relation for relation in relations if relation.label == label.name]
+        if len(own) == 1:
+            texts.append(own[0].text)
+        elif own:
+            equal = sum(relation.relation == "equal" for relation in own)
+            texts.append(f"Of {len(own)} learned formulas of {label.name!r}, {equal} are equal to the rule.")
+        bias = learned.get(label.name, {}).get("notes", {}).get("bias")
         if bias and not bias["expressible"]:
-            said.append(f"The bias of the learner does not express the rule of {label.name!r}: {bias['why']}.")
-    return tuple(said)
+            texts.append(f"The bias of the learner does not express the rule of {label.name!r}: {bias['why']}.")
+    return tuple(texts)

@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
-from assay.diagnosis.rule_relation import learned_rules
+from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
@@ -25,7 +25,7 @@ def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | Non
     if run.predictions(PAIRS).exists():
         predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge)
     found = diagnose_predictions(dataset, predictions, taught)
-    rules = learned_rules(run, dataset.knowledge)
+    rules = describe_learned_rules(run, dataset.knowledge)
     return replace(found, notes=(*found.notes, *rules)) if rules else found
 
 

@@ -1,10 +1,10 @@
-"""Soft leakage: does how sure a model is of a concept tell the label, where the concept itself is known?
+"""Soft leakage: does the confidence in a concept depend on the label, where the concept itself is known?
 
-In the examples where a concept is read right, all that its probabilities should say is said by its value. If, among
-examples with the same true value, the probabilities still differ with the label, they carry something else there.
-Measured by ranks within each true value: the share of the variance of ranks that the label explains (epsilon squared of
-the Kruskal-Wallis test), 0 without leakage, tested against chance. Unlike a comparison with the true concepts, this
-does not vanish where the rule uses every concept.
+Where a concept is predicted right, its probabilities should carry no more than its value. If, among examples with the
+same true value, the probabilities still differ with the label, they leak. Measured by ranks within each true value: the
+share of the variance of ranks that the label explains (epsilon squared of the Kruskal-Wallis test), 0 without leakage,
+tested against chance. Unlike a comparison with the true concepts, this does not vanish where the rule uses every
+concept.
 """
 
 from dataclasses import dataclass
@@ -12,47 +12,49 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
+from assay.diagnosis.findings import Finding
+from assay.diagnosis.information import PRECISION
+from assay.diagnosis.views import SplitView
+from assay.diagnosis.wording import join_first
 from assay.metrics.evidence import Evidence
 
-PRECISION = 0.01
-"""Probabilities that differ by less are taken for the same."""
 LEAST = 0.1
-"""The share of variance from which on a leak is told."""
+"""The share of variance from which on a leak is reported."""
 FEWEST = 30
 MOST_TESTS = 20_000
 
 
 @dataclass(frozen=True)
 class SoftLeak:
-    """A concept whose probabilities tell a label beyond the concept's value."""
+    """A concept whose probabilities carry information about a label beyond the concept's value."""
 
     concept: str
     label: str
     strength: float
     chance: float
-    """How likely so much is without leakage."""
+    """The p-value: how likely so much is without leakage."""
 
 
 def soft_leaks(evidence: Evidence) -> list[SoftLeak]:
-    """Return for each concept with probabilities and each label what they tell of it beyond the concept's value."""
+    """Return how much each concept's probabilities depend on each label where the concept is right."""
     space, labels = evidence.knowledge.space, evidence.knowledge.labels
-    spoken = [(i, p) for i, p in enumerate(evidence.concept_probabilities) if p is not None]
-    tests = len(labels) * sum(p.shape[1] ** 2 for _, p in spoken)
-    found = []
-    for place, probabilities in spoken:
+    soft = [(i, p) for i, p in enumerate(evidence.concept_probabilities) if p is not None]
+    tests = len(labels) * sum(p.shape[1] ** 2 for _, p in soft)
+    leaks = []
+    for place, probabilities in soft:
         right = evidence.predicted_concepts[:, place] == evidence.concepts[:, place]
         columns = probabilities if tests <= MOST_TESTS else probabilities.max(axis=1, keepdims=True)
         columns = columns[:, 1:] if columns.shape[1] == 2 else columns  # the first follows from the second
         rounded = np.round(columns / PRECISION)
-        kept = [column for column in rounded.T if right.sum() >= FEWEST and np.ptp(column[right]) > 0]
+        varying = [column for column in rounded.T if right.sum() >= FEWEST and np.ptp(column[right]) > 0]
         for number, label in enumerate(labels):
-            tried = [
+            results = [
                 explained_ranks(column[right], evidence.labels[right, number], evidence.concepts[right, place])
-                for column in kept
+                for column in varying
             ]
-            strength, chance = max(tried, default=(0.0, 1.0))
-            found.append(SoftLeak(space.names[place], label.name, strength, min(1.0, chance * max(1, len(tried)))))
-    return found
+            strength, chance = max(results, default=(0.0, 1.0))
+            leaks.append(SoftLeak(space.names[place], label.name, strength, min(1.0, chance * max(1, len(results)))))
+    return leaks
 
 
 def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float, float]:
@@ -68,16 +70,33 @@ def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float
     for value in np.unique(strata):
         rows = strata == value
         ranks, classes = rankdata(numbers[rows]), np.unique(labels[rows], return_inverse=True)[1].ravel()
-        spread = float(((ranks - ranks.mean()) ** 2).sum())
+        variance = float(((ranks - ranks.mean()) ** 2).sum())
         kinds, count = int(classes.max()) + 1, len(ranks)
-        if kinds < 2 or spread == 0:
+        if kinds < 2 or variance == 0:
             continue
         sums, sizes = np.bincount(classes, ranks), np.bincount(classes)
         explained = float((sums**2 / sizes).sum() - count * ranks.mean() ** 2)
-        between += explained - (kinds - 1) * spread / (count - 1)  # what chance explains
-        total += spread
-        statistic += (count - 1) * explained / spread
+        between += explained - (kinds - 1) * variance / (count - 1)  # what chance explains
+        total += variance
+        statistic += (count - 1) * explained / variance
         freedom += kinds - 1
     if not freedom:
         return 0.0, 1.0
     return max(0.0, between / total), float(chi2.sf(statistic, freedom))
+
+
+def find_soft_leak(view: SplitView) -> Finding | None:
+    """Find concepts whose probabilities carry information about the label beyond their value."""
+    judged = {c.concept for c in view.concepts if c.state in ("right", "noisy", "too few")}
+    leaks = soft_leaks(view.evidence)
+    strong = [x for x in leaks if x.concept in judged and x.strength >= LEAST and x.chance * len(leaks) <= view.level]
+    if not strong:
+        return None
+    strong.sort(key=lambda leak: -leak.strength)
+    named = [f"{leak.concept} of {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
+    text = (
+        f"On {view.name}, probabilities of concepts depend on labels beyond the concept's value (share of their ranks "
+        f"that the label explains where the concept is right): {join_first(named)}."
+    )
+    concepts, labels = (tuple(dict.fromkeys(getattr(x, key) for x in strong)) for key in ("concept", "label"))
+    return Finding("leaking", view.name, text, concepts, labels, {"strength": strong[0].strength})

@@ -6,39 +6,63 @@ Each concept and each label is judged on each split by intervals (`concepts`, `l
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.diagnosis import findings as find
-from assay.diagnosis.boundary import RegionScore, region_scores
-from assay.diagnosis.comparisons import boundary, memorised, rises
+from assay.arrays import Codes
+from assay.diagnosis.comparisons import (
+    RegionScore,
+    find_boundary,
+    find_insensitive,
+    find_memorised,
+    new_worlds,
+    region_scores,
+    rises,
+)
 from assay.diagnosis.concepts import ConceptState, judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
-from assay.diagnosis.findings import MEANINGS, RANK, Finding, Kind
+from assay.diagnosis.findings import (
+    MEANINGS,
+    RANK,
+    Finding,
+    Kind,
+    describe_labels,
+    find_bypass,
+    find_inconsistent,
+    find_noisy,
+    find_opaque,
+    find_shortcut,
+    find_too_few,
+    find_underfit,
+    find_unidentified,
+    find_wrong_rule,
+)
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.labels import LabelState, judge_labels, worst
-from assay.diagnosis.reading import Reading, fitted_readings
-from assay.diagnosis.soft_leakage import LEAST, soft_leaks
+from assay.diagnosis.reading import Reading, fit_readings
+from assay.diagnosis.soft_leakage import find_soft_leak
 from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
-from assay.diagnosis.wording import enumerated, shortened
+from assay.diagnosis.wording import join_first, join_words
+from assay.frames import to_frame
+from assay.html import html_table, html_text
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import FEWEST, Score, score
-from assay.worlds.split import HARD
+from assay.plots import Figure, bar_plot, heat_maps
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUMMARY = ("label_f1", "concept_f1", "collapse", "rule_consistency")
+MOST_BARS = 30
 LEVEL = 0.01
-"""The chance that a diagnosis tells of some fault of a concept or label that is not there."""
-FEWEST_SEEN = 50
-"""How many examples of worlds that training showed a comparison with new worlds needs: fewer are special ones."""
-FOLLOWS = 0.9
-"""The share of single changes that the labels of a sound model follow."""
+"""The chance that a diagnosis reports some fault of a concept or label that is not there."""
 OVERCONFIDENT = 0.05
-"""The calibration error from which on it is told."""
+"""The calibration error from which on it is reported."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What was found about a model on a dataset."""
 
@@ -56,7 +80,7 @@ class Diagnosis:
     agreement: float | None
     """The share of training worlds whose labels stay right under the misreadings that were found."""
     notes: tuple[str, ...] = ()
-    """What else is to be said: warnings, other splits, calibration, constraints, changes of single concepts."""
+    """Further sentences: warnings, other splits, calibration, constraints, changes of single concepts."""
     about: Mapping[str, Any] = field(default_factory=dict)
     regions: Mapping[str, tuple[RegionScore, ...]] = field(default_factory=dict)
     """For each split, the accuracy on each variant and near-boundary type of each label, and far from the boundary."""
@@ -80,8 +104,8 @@ class Diagnosis:
     def reasons(self) -> tuple[str, ...]:
         """The sentences behind the verdict: the findings, then the notes."""
         first, *others = self.findings
-        told = [first.text, *(f"Also {other.kind}: {other.text}" for other in others)]
-        return tuple(text for text in (*told, *self.notes) if text)
+        texts = [first.text, *(f"Also {other.kind}: {other.text}" for other in others)]
+        return tuple(text for text in (*texts, *self.notes) if text)
 
     @property
     def text(self) -> str:
@@ -101,12 +125,50 @@ class Diagnosis:
             "errors": {split: errors.to_dict() for split, errors in self.errors.items()},
             "readings": [reading.to_dict() for reading in self.readings],
             "training_labels_kept_by_reading": self.agreement,
-            "regions": {split: [score.to_dict() for score in found] for split, found in self.regions.items()},
+            "regions": {split: [score.to_dict() for score in entries] for split, entries in self.regions.items()},
             "counterfactuals": None if self.counterfactuals is None else self.counterfactuals.to_dict(),
-            "violations": {split: found.to_dict() for split, found in self.violations.items()},
+            "violations": {split: entries.to_dict() for split, entries in self.violations.items()},
             "identifiability": None if self.taught is None else self.taught.to_dict(),
             "about": dict(self.about),
         }
+
+    # -- for notebooks -------------------------------------------------------------------------------------------------
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return every score as a data frame, a row for each split and metric."""
+        rows = [score for scores in self.scores.values() for score in scores.values()]
+        splits = [split for split, scores in self.scores.items() for _ in scores]
+        columns = {key: [getattr(row, key) for row in rows] for key in ("metric", "value", "low", "high", "examples")}
+        return to_frame({"split": splits, **columns})
+
+    def plot(self, kind: Literal["concepts", "boundary"] = "concepts") -> Figure:
+        """Draw what is read for each true value, or the accuracy in each region of the rule."""
+        if kind == "boundary":
+            split, scores = list(self.regions.items())[-1]
+            bars = {f"{s.label}: {s.name}": (s.accuracy, s.accuracy, s.accuracy) for s in scores[:MOST_BARS]}
+            return bar_plot(bars, "label accuracy", f"{split}: ways to keep the rule and to just miss it")
+        tables = {}
+        for reading in self.readings:
+            said = [*reading.values, *(["none"] if reading.counts.shape[1] > len(reading.values) else [])]
+            tables[reading.group] = (reading.counts, reading.values, said)
+        return heat_maps(tables, "ground truth", "predicted")
+
+    def __repr__(self) -> str:
+        split = next(iter(self.scores), "")
+        known = {name: score for name, score in self.scores.get(split, {}).items() if score.applies}
+        facts = [f"{name} {known[name].value:.2f}" for name in SUMMARY if name in known]
+        return f"Diagnosis({', '.join(self.kinds)}; {split}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        scores = next(iter(self.scores.values()), {})
+        rows = [
+            [name, f"{score.value:.3f}", f"{score.low:.3f} to {score.high:.3f}"]
+            for name, score in scores.items()
+            if score.applies
+        ]
+        texts = "".join(html_text(text) for text in self.reasons)
+        head = html_text(f"Verdict: {self.verdict}. {MEANINGS[self.verdict]}", bold=True)
+        return head + texts + html_table([f"on {next(iter(self.scores), '')}", "value", "95 % interval"], rows)
 
 
 def diagnose(
@@ -119,31 +181,31 @@ def diagnose(
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
-    `training` holds the concept codes that training showed, to tell whether a misreading could have been noticed and
-    which worlds are new; `effects` what changes of single concepts did to the model; `taught` which readings the
-    training labels allow; `level` is the chance of telling of a fault of some concept or label that is not there.
+    `training` holds the concept codes of the training set: which worlds are new, and whether training labels could
+    reveal a misreading; `effects` what changes of single concepts did to the model; `taught` which readings the
+    training labels allow; `level` is the chance of reporting a fault of a concept or label that has none.
     """
     first = next(iter(evidence.values()))
     used = used_concepts(first.knowledge)
     each = level / len(evidence)
     views = {
-        name: SplitView(name, held, judge_concepts(held, used, each), judge_labels(held, each), used, each)
-        for name, held in evidence.items()
+        name: SplitView(name, rows, judge_concepts(rows, used, each), judge_labels(rows, each), used, each)
+        for name, rows in evidence.items()
     }
-    scores = {name: score(held) for name, held in evidence.items()}
-    found, agreement = _findings(views, training, effects)
-    broken = {split: kept for split, held in evidence.items() if (kept := violations_of(held)) is not None}
+    scores = {name: score(rows) for name, rows in evidence.items()}
+    findings, agreement = _findings(views, training, effects)
+    broken = {split: violations for split, rows in evidence.items() if (violations := violations_of(rows)) is not None}
     return Diagnosis(
-        findings=found,
+        findings=findings,
         scores=scores,
         concepts={name: view.concepts for name, view in views.items()},
         labels={name: view.labels for name, view in views.items()},
         errors={name: view.errors for name, view in views.items()},
-        readings=fitted_readings(first),
+        readings=fit_readings(first),
         agreement=agreement,
-        notes=tuple(_notes(views, scores, found, broken, effects, taught)),
+        notes=tuple(_notes(views, scores, findings, broken, effects, taught)),
         about=about or {},
-        regions={split: region_scores(held) for split, held in evidence.items()},
+        regions={split: region_scores(rows) for split, rows in evidence.items()},
         counterfactuals=effects,
         violations=broken,
         taught=taught,
@@ -153,111 +215,55 @@ def diagnose(
 def _findings(
     views: Mapping[str, SplitView], training: Codes | None, effects: Counterfactuals | None
 ) -> tuple[tuple[Finding, ...], float | None]:
-    """Return what is found on any split, the gravest first, each kind told where it is found first."""
+    """Return what is found on any split, the gravest first, each kind by the first split that shows it."""
     new = {name: new_worlds(view.evidence, training) for name, view in views.items()}
-    shortcuts = {name: find.shortcut(view, training) for name, view in views.items()}
-    agreement = next((kept for _, kept in shortcuts.values() if kept is not None), None)
-    kept = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
-    found: list[Finding] = []
+    shortcuts = {name: find_shortcut(view, training) for name, view in views.items()}
+    agreement = next((share for _, share in shortcuts.values() if share is not None), None)
+    kept_concepts = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
+    findings: list[Finding] = []
     for name, view in views.items():
-        rule = find.wrong_rule(view)
+        rule = find_wrong_rule(view)
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
             rule.labels
         )
-        found += [
+        findings += [
             finding
             for finding in (
                 shortcuts[name][0],
                 rule,
-                find.underfit(view, named) if name == next(iter(views)) else None,
-                find.noisy(view, kept),
-                find.unidentified(view),
-                find.inconsistent(view),
-                find.bypassing(view) or _soft_leak(view),
-                find.opaque(view),
-                boundary(view),
+                find_underfit(view, named) if name == next(iter(views)) else None,
+                find_noisy(view, kept_concepts),
+                find_unidentified(view),
+                find_inconsistent(view),
+                find_bypass(view) or find_soft_leak(view),
+                find_opaque(view),
+                find_boundary(view),
             )
             if finding is not None
         ]
-    found += [finding for finding in (_memorised(views, new), _unmoved(effects)) if finding is not None]
-    found = found or _undecided(views)
-    return tuple(_merged(found or [_sound(views)])), agreement
+    findings += [finding for finding in (find_memorised(views, new), find_insensitive(effects)) if finding is not None]
+    findings = findings or _undecided(views)
+    return tuple(_merge(findings or [_sound(views)])), agreement
 
 
-def _merged(found: Sequence[Finding]) -> list[Finding]:
+def _merge(findings: Sequence[Finding]) -> list[Finding]:
     """Return one finding of each kind, that of the first split, with the names of the others that show it too."""
-    made = []
+    merged = []
     for kind in RANK:
-        same = [finding for finding in found if finding.kind == kind]
+        same = [finding for finding in findings if finding.kind == kind]
         if same:
             others = [finding.split for finding in same[1:]]
-            also = f" So it is on {enumerated(others)}." if others else ""
+            also = f" So it is on {join_words(others)}." if others else ""
             first = same[0]
-            made.append(Finding(kind, first.split, first.text + also, first.concepts, first.labels, first.numbers))
-    return made
-
-
-def new_worlds(evidence: Evidence, training: Codes | None) -> Array | None:
-    """Return which examples have a world that training did not show; None if that is not known."""
-    if training is None or not len(training):
-        return None
-    both = np.concatenate([training, evidence.concepts])
-    numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
-    return ~np.isin(numbers[len(training) :], numbers[: len(training)])
-
-
-def _memorised(views: Mapping[str, SplitView], new: Mapping[str, Array | None]) -> Finding | None:
-    """Compare worlds that training showed with new ones, or where it showed hardly any the first split with others."""
-    easy = {name: view for name, view in views.items() if name != HARD}
-    masks = [new[name] for name in easy]
-    known = [mask for mask in masks if mask is not None]
-    if len(known) == len(masks) and known and int((~np.concatenate(known)).sum()) >= FEWEST_SEEN:
-        found = memorised(easy, new, "whose world training showed", "of other worlds")
-        if found is not None:
-            return found
-    for other in list(easy)[1:]:
-        first = next(iter(easy))
-        pair = {first: easy[first], other: easy[other]}
-        sides = {name: np.full(len(view.right), name == other) for name, view in pair.items()}
-        found = memorised(pair, sides, f"of {first}", f"of {other}")
-        if found is not None:
-            return found
-    return None
-
-
-def _unmoved(effects: Counterfactuals | None) -> Finding | None:
-    """Find a model whose labels do not follow where the change of one concept should move them, or move where not."""
-    if effects is None:
-        return None
-    clearly = [part for part in (effects.all.follows, effects.all.stays) if part.applies and part.high < FOLLOWS]
-    if not clearly:
-        return None
-    numbers = {part.metric: part.value for part in clearly}
-    return Finding("boundary", effects.split, effects.text, numbers=numbers)
-
-
-def _soft_leak(view: SplitView) -> Finding | None:
-    """Find concepts whose probabilities tell the label beyond their value."""
-    judged = {c.concept for c in view.concepts if c.state in ("right", "noisy", "too few")}
-    leaks = soft_leaks(view.evidence)
-    strong = [x for x in leaks if x.concept in judged and x.strength >= LEAST and x.chance * len(leaks) <= view.level]
-    if not strong:
-        return None
-    strong.sort(key=lambda leak: -leak.strength)
-    named = [f"{leak.concept} of {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
-    text = (
-        f"On {view.name}, probabilities of concepts tell labels beyond the concept's value (share of their ranks that "
-        f"the label explains where the concept is right): {shortened(named)}."
-    )
-    concepts, labels = (tuple(dict.fromkeys(getattr(x, key) for x in strong)) for key in ("concept", "label"))
-    return Finding("leaking", view.name, text, concepts, labels, {"strength": strong[0].strength})
+            merged.append(Finding(kind, first.split, first.text + also, first.concepts, first.labels, first.numbers))
+    return merged
 
 
 def _undecided(views: Mapping[str, SplitView]) -> list[Finding]:
-    """Return what the first split does not tell; another split that does not tell is no reason against a model."""
+    """Return what the first split leaves undecided; other splits that do are no reason against a model."""
     first = next(iter(views.values()))
-    found = find.too_few(first)
-    return [] if found is None else [found]
+    finding = find_too_few(first)
+    return [] if finding is None else [finding]
 
 
 def _sound(views: Mapping[str, SplitView]) -> Finding:
@@ -275,36 +281,36 @@ def _sound(views: Mapping[str, SplitView]) -> Finding:
 def _notes(
     views: Mapping[str, SplitView],
     scores: Mapping[str, Mapping[str, Score]],
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
     broken: Mapping[str, Violations],
     effects: Counterfactuals | None,
     taught: Identifiability | None,
 ) -> list[str]:
-    """Return what else is to be said."""
+    """Return the sentences beside the findings."""
     first, view = next(iter(views.items()))
-    notes = [find.labels_standing(view), view.errors.text]
+    notes = [describe_labels(view), view.errors.text]
     if taught is not None and any(
-        finding.kind in ("shortcut", "unidentified", "noisy", "underfit") for finding in found
+        finding.kind in ("shortcut", "unidentified", "noisy", "underfit") for finding in findings
     ):
         notes.append(taught.text)
     notes += [_change(view, other) for name, other in views.items() if name != first]
     notes += [_calibration(name, scores[name], views[name].evidence) for name in views]
     few = [f"{name} ({len(v.evidence):,})" for name, v in views.items() if len(v.evidence) < FEWEST]
     if few:
-        notes.append(f"Fewer than {FEWEST} examples: {enumerated(few)}; what is told of them is uncertain.")
-    if any(finding.kind == "sound" for finding in found):
+        notes.append(f"Fewer than {FEWEST} examples: {join_words(few)}; what is said of them is uncertain.")
+    if any(finding.kind == "sound" for finding in findings):
         rest = [name for name, v in views.items() if name != first and worst(v.labels) == "undecided"]
-        notes += [f"Whether labels are right on {enumerated(rest)} cannot be told yet."] if rest else []
+        notes += [f"Whether labels are right on {join_words(rest)} cannot be decided yet."] if rest else []
         idle = [c.concept for c in view.concepts if not c.used and c.state != "right"]
-        notes += [f"Not judged, and not used by the rule: {shortened(idle)}."] if idle else []
-    said = broken[first].text if first in broken else None
-    told = " ".join(finding.text for finding in found)
-    changes = effects.text if effects is not None and effects.text not in told else None
-    return [text for text in (*notes, said, changes) if text]
+        notes += [f"Not judged, and not used by the rule: {join_first(idle)}."] if idle else []
+    constraints = broken[first].text if first in broken else None
+    texts = " ".join(finding.text for finding in findings)
+    changes = effects.text if effects is not None and effects.text not in texts else None
+    return [text for text in (*notes, constraints, changes) if text]
 
 
 def _change(first: SplitView, other: SplitView) -> str:
-    """Say how right another split is, and whether it differs."""
+    """Say how accurate another split is, if it differs."""
     before, after = float(first.right.mean()), float(other.right.mean())
     differ = rises(~first.right, ~other.right, other.level), rises(first.right, other.right, other.level)
     if not any(differ):
@@ -315,15 +321,15 @@ def _change(first: SplitView, other: SplitView) -> str:
 
 
 def _calibration(name: str, scores: Mapping[str, Score], evidence: Evidence) -> str:
-    """Say where stated probabilities are clearly off."""
-    told = []
+    """Say where probabilities are clearly not calibrated."""
+    texts = []
     for what, metric in (("labels", "label_ece"), ("concepts", "concept_ece")):
-        found = scores[metric]
-        if found.applies and found.low >= OVERCONFIDENT:
+        error = scores[metric]
+        if error.applies and error.low >= OVERCONFIDENT:
             sure, right = _confidence(evidence, what)
             word = "overconfident" if sure > right else "underconfident"
-            told.append(f"of {what} by {found.value:.2f} ({word}: {sure:.2f} sure, {right:.2f} right)")
-    return f"On {name}, probabilities are off: {enumerated(told)}." if told else ""
+            texts.append(f"of {what} by {error.value:.2f} ({word}: {sure:.2f} sure, {right:.2f} right)")
+    return f"On {name}, probabilities are off: {join_words(texts)}." if texts else ""
 
 
 def _confidence(evidence: Evidence, what: str) -> tuple[float, float]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.diagnosis.concepts import WRONG, ConceptState
-from assay.diagnosis.labels import LabelState, lawful_labels
-from assay.diagnosis.wording import enumerated
+from assay.diagnosis.labels import LabelState, expected_labels
+from assay.diagnosis.wording import join_words
 from assay.metrics.evidence import Evidence
 
 
@@ -43,8 +43,8 @@ class Errors:
             "both": self.both,
             "a cause unknown": self.unknown,
         }
-        told = [f"{count:,} to {cause}" for cause, count in causes.items() if count]
-        return f"Of {self.wrong:,} wrong labels, {enumerated(told)}: this is what would have to be mended."
+        parts = [f"{count:,} to {cause}" for cause, count in causes.items() if count]
+        return f"Of {self.wrong:,} wrong labels, {join_words(parts)}: this is what would have to be mended."
 
     def to_dict(self) -> dict[str, int]:
         """Return the counts as plain data."""
@@ -65,7 +65,7 @@ class SplitView:
     @cached_property
     def truth(self) -> Codes:
         """The labels to be expected."""
-        return lawful_labels(self.evidence)
+        return expected_labels(self.evidence)
 
     @cached_property
     def columns(self) -> list[int]:
@@ -78,17 +78,17 @@ class SplitView:
         return np.asarray((self.evidence.predicted_concepts[:, self.columns] >= 0).all(axis=1))
 
     @cached_property
-    def implied(self) -> Codes:
+    def implied_labels(self) -> Codes:
         """The labels that the rule gives for the predicted concepts, -2 where some are not said."""
         return self.labels_implied_by(self.evidence.predicted_concepts)
 
-    def labels_implied_by(self, said: Codes) -> Codes:
+    def labels_implied_by(self, concepts: Codes) -> Codes:
         """Return the labels that the rule gives for concepts said, -2 where some that it uses are not said."""
-        found = np.full(self.truth.shape, -2)
-        filled = np.where(said >= 0, said, self.evidence.concepts)  # the rule does not use what is filled in
+        labels = np.full(self.truth.shape, -2)
+        filled = np.where(concepts >= 0, concepts, self.evidence.concepts)  # the rule does not use what is filled in
         if self.complete.any():
-            found[self.complete] = self.evidence.knowledge.labels_of(filled[self.complete])
-        return found
+            labels[self.complete] = self.evidence.knowledge.labels_of(filled[self.complete])
+        return labels
 
     @cached_property
     def concepts_right(self) -> Array:
@@ -104,12 +104,12 @@ class SplitView:
     @cached_property
     def implied_right(self) -> Array:
         """Which examples have predicted concepts from which the right labels follow."""
-        return np.asarray((self.implied == self.truth).all(axis=1))
+        return np.asarray((self.implied_labels == self.truth).all(axis=1))
 
     @cached_property
     def follows(self) -> Array:
         """Which examples have labels that follow from the predicted concepts."""
-        return np.asarray((self.implied == self.evidence.predicted_labels).all(axis=1))
+        return np.asarray((self.implied_labels == self.evidence.predicted_labels).all(axis=1))
 
     @cached_property
     def near(self) -> Array:
@@ -128,9 +128,9 @@ class SplitView:
     @cached_property
     def errors(self) -> Errors:
         """The wrong labels by cause."""
-        said, known = self.evidence.predicted_labels, np.broadcast_to(self.complete[:, None], self.truth.shape)
-        wrong, good = said != self.truth, self.implied == self.truth
-        same = self.implied == said
+        predicted, known = self.evidence.predicted_labels, np.broadcast_to(self.complete[:, None], self.truth.shape)
+        wrong, good = predicted != self.truth, self.implied_labels == self.truth
+        same = self.implied_labels == predicted
         return Errors(
             labels=wrong.size,
             wrong=int(wrong.sum()),

@@ -1,4 +1,4 @@
-"""Which constraints a model breaks: by rule and by tag, beside what a random guesser breaks."""
+"""Which constraints a model violates: by constraint and by tag, beside a random guesser."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ import numpy as np
 from assay.arrays import Array
 from assay.metrics.consistency import complete, sane_things_f1, things_f1
 from assay.metrics.evidence import Evidence
-from assay.metrics.guess import Between, uniform_guesser
 from assay.metrics.metric import mean
+from assay.metrics.random_guesser import Between, uniform_guesser
 
 MOST_NAMED = 3
 
@@ -49,8 +49,8 @@ class TagViolations:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """The consistency of one who answers: a model, or a random guesser on the same examples."""
+class ConsistencySummary:
+    """The consistency of a model, or of a random guesser on the same examples."""
 
     exact_match: float
     set_f1: float
@@ -70,22 +70,22 @@ class Violations:
 
     split: str
     examples: int
-    model: Summary
-    guesser: Summary
+    model: ConsistencySummary
+    guesser: ConsistencySummary
     rules: tuple[RuleViolations, ...]
     tags: tuple[TagViolations, ...]
 
     @property
     def text(self) -> str | None:
-        """What there is to say, in a sentence or two; None if no constraint is broken."""
+        """A summary in a sentence or two; None if no constraint is broken."""
         rate = self.model.contradiction_rate.low
         if rate == 0:
             return None
         worst = sorted((rule for rule in self.rules if rule.rate > 0), key=lambda rule: -rule.rate)
         named = ", ".join(f"{rule.name} ({100 * rule.rate:.1f} %)" for rule in worst[:MOST_NAMED])
         f1, sane = self.model.set_f1, self.model.sane_f1.low
-        told = f"On {self.split}, {100 * rate:.1f} % of answers break a constraint, most often {named}."
-        return f"{told} Set F1 is {f1:.2f}, and {sane:.2f} if those answers are useless."
+        sentence = f"On {self.split}, {100 * rate:.1f} % of answers break a constraint, most often {named}."
+        return f"{sentence} Set F1 is {f1:.2f}, and {sane:.2f} if those answers are useless."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, None for NaN."""
@@ -107,23 +107,23 @@ def _without_nan(value: Any) -> Any:
 
 
 def violations_of(evidence: Evidence) -> Violations | None:
-    """Return the violations, by rule and tag; None without constraints, or if the model never speaks of all concepts.
+    """Return the violations, by rule and tag; None without constraints, or if the model never predicts all concepts.
 
-    Only examples are counted for which the model speaks of every concept.
+    Only examples are counted for which the model predicts every concept.
     """
     known = complete(evidence)
     if not evidence.knowledge.constraints or not known.any():
         return None
-    held = evidence if known.all() else evidence.take(np.flatnonzero(known))
-    flags = held.knowledge.violations(held.predicted_concepts)
-    guesser = uniform_guesser(held.knowledge)
+    answered = evidence if known.all() else evidence.take(np.flatnonzero(known))
+    flags = answered.knowledge.violations(answered.predicted_concepts)
+    guesser = uniform_guesser(answered.knowledge)
     usual = guesser.rule_rates.tolist()
     rates = flags.mean(axis=0).tolist()
-    listed = zip(held.knowledge.constraints, rates, usual, strict=True)
+    listed = zip(answered.knowledge.constraints, rates, usual, strict=True)
     rules = tuple(RuleViolations(limit.name, limit.tags, rate, random) for limit, rate, random in listed)
     names = dict.fromkeys(tag for rule in rules for tag in rule.tags)
-    tags = tuple(_tag(tag, rules, flags, held) for tag in names)
-    return Violations(held.split, len(held), _model(held, flags), _guesser(held), rules, tags)
+    tags = tuple(_tag(tag, rules, flags, answered) for tag in names)
+    return Violations(answered.split, len(answered), _model(answered, flags), _guesser(answered), rules, tags)
 
 
 def _tag(tag: str, rules: Sequence[RuleViolations], flags: Array, evidence: Evidence) -> TagViolations:
@@ -136,10 +136,10 @@ def _tag(tag: str, rules: Sequence[RuleViolations], flags: Array, evidence: Evid
     )
 
 
-def _model(evidence: Evidence, flags: Array) -> Summary:
+def _model(evidence: Evidence, flags: Array) -> ConsistencySummary:
     exact = (evidence.concepts == evidence.predicted_concepts).all(axis=1).mean()
     sane, rate = (mean(sane_things_f1(evidence)), float(flags.any(axis=1).mean()))
-    return Summary(
+    return ConsistencySummary(
         float(exact),
         mean(things_f1(evidence)),
         Between(sane, sane),
@@ -148,9 +148,9 @@ def _model(evidence: Evidence, flags: Array) -> Summary:
     )
 
 
-def _guesser(evidence: Evidence) -> Summary:
+def _guesser(evidence: Evidence) -> ConsistencySummary:
     guesser, truth = uniform_guesser(evidence.knowledge), evidence.concepts
-    return Summary(
+    return ConsistencySummary(
         guesser.exact_match(truth),
         guesser.set_f1(truth),
         guesser.sane_f1(truth),

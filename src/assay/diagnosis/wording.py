@@ -1,4 +1,4 @@
-"""The sentences of a diagnosis about concepts: what is told is what the tables show."""
+"""The sentences of a diagnosis about concepts; they say what its tables show."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from assay.metrics.evidence import Evidence
 from assay.metrics.interval import wilson
 
 MOST_NAMED = 6
-"""How many concepts are told of in sentences; how many there are beyond them is said."""
+"""How many concepts get a sentence; of the others only the number is given."""
 MOST_VALUES = 12
 
 
-def enumerated(texts: Sequence[str], word: str = "and") -> str:
+def join_words(texts: Sequence[str], word: str = "and") -> str:
     """Return texts as a list in a sentence.
 
-    >>> enumerated(["a", "b", "c"])
+    >>> join_words(["a", "b", "c"])
     'a, b and c'
     """
     if len(texts) < 2:
@@ -25,14 +25,14 @@ def enumerated(texts: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
-def shortened(texts: Sequence[str], most: int = MOST_NAMED, word: str = "and") -> str:
+def join_first(texts: Sequence[str], most: int = MOST_NAMED, word: str = "and") -> str:
     """Return a list in a sentence, the first few of many and how many more there are.
 
-    >>> shortened(["a", "b", "c", "d"], 2)
+    >>> join_first(["a", "b", "c", "d"], 2)
     'a, b and 2 more'
     """
     if len(texts) <= most:
-        return enumerated(texts, word)
+        return join_words(texts, word)
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
 
 
@@ -59,19 +59,22 @@ def share_of(right: int, examples: int) -> str:
     return f"{percent(right / max(1, examples))} ({100 * low:.0f} to {100 * high:.0f} %) of {examples:,}"
 
 
-def tell_concepts(states: Sequence[ConceptState], evidence: Evidence) -> list[str]:
+def describe_concepts(states: Sequence[ConceptState], evidence: Evidence) -> list[str]:
     """Return what is wrong with these concepts, a sentence each; concepts of one encoder together if they agree."""
-    told: list[str] = []
+    sentences: list[str] = []
     left = list(states)
     for exchanged in _exchanges(states):
-        told.append(_tell_exchange(exchanged))
+        sentences.append(_describe_exchange(exchanged))
         left = [state for state in left if state not in exchanged]
     parts = _alike(left, evidence)
-    told += [_tell(name, members, evidence) for name, members in parts]
-    if len(told) <= MOST_NAMED:
-        return told
-    hidden = len(told) - MOST_NAMED
-    return [*told[:MOST_NAMED], f"The table of concepts has {hidden} more such {'line' if hidden == 1 else 'lines'}."]
+    sentences += [_describe(name, members, evidence) for name, members in parts]
+    if len(sentences) <= MOST_NAMED:
+        return sentences
+    hidden = len(sentences) - MOST_NAMED
+    return [
+        *sentences[:MOST_NAMED],
+        f"The table of concepts has {hidden} more such {'line' if hidden == 1 else 'lines'}.",
+    ]
 
 
 def _exchanges(states: Sequence[ConceptState]) -> list[tuple[ConceptState, ...]]:
@@ -89,28 +92,28 @@ def _exchanges(states: Sequence[ConceptState]) -> list[tuple[ConceptState, ...]]
     return circles
 
 
-def _tell_exchange(states: tuple[ConceptState, ...]) -> str:
+def _describe_exchange(states: tuple[ConceptState, ...]) -> str:
     follow = sum(f for s in states if s.map for _, f in s.map.entries.values())
     answers = sum(s.answered for s in states)
     explained = f"({percent(follow / answers)} of {answers:,} answers)"
     if len(states) == 2:
         return f"It exchanges {states[0].concept} and {states[1].concept}: each is said for the other {explained}."
     steps = [f"{s.concept} from {s.map.sources[0]}" for s in states if s.map]
-    return f"It exchanges concepts: it reads {shortened(steps)} {explained}."
+    return f"It exchanges concepts: it reads {join_first(steps)} {explained}."
 
 
 def _alike(states: Sequence[ConceptState], evidence: Evidence) -> list[tuple[str, tuple[ConceptState, ...]]]:
-    """Return the states that are told together: all concepts of an encoder if they are read alike, else one each."""
+    """Return the states that share a sentence: all concepts of an encoder if they are read alike, else one each."""
     by_name = {state.concept: state for state in states}
-    told: list[tuple[str, tuple[ConceptState, ...]]] = []
+    groups: list[tuple[str, tuple[ConceptState, ...]]] = []
     for group in evidence.knowledge.space.encoders:
         members = tuple(by_name[name] for name in group.concepts if name in by_name)
         whole = len(members) == len(group.concepts) > 1
         if whole and len({m.state for m in members}) == 1 and _same_images(members):
-            told.append((group.name, members))
+            groups.append((group.name, members))
         else:
-            told += [(member.concept, (member,)) for member in members]
-    return told
+            groups += [(member.concept, (member,)) for member in members]
+    return groups
 
 
 def _same_images(members: tuple[ConceptState, ...]) -> bool:
@@ -121,64 +124,64 @@ def _same_images(members: tuple[ConceptState, ...]) -> bool:
     return all(image.setdefault(key, value) == value for key, value in pairs)
 
 
-def _tell(name: str, members: tuple[ConceptState, ...], evidence: Evidence) -> str:
-    state, found = members[0].state, members[0].map
+def _describe(name: str, members: tuple[ConceptState, ...], evidence: Evidence) -> str:
+    state, mapping = members[0].state, members[0].map
     right, answered = sum(m.right for m in members), sum(m.answered for m in members)
-    if state == "absent" or found is None:
+    if state == "absent" or mapping is None:
         silent = sum(m.examples for m in members) - answered
         return f"It says nothing of {name}." if not answered else f"It says nothing of {name} in {silent:,} examples."
     if state in ("noisy", "not learned"):
         word = "is noisy" if state == "noisy" else "is hardly learned"
         missed = [] if len(members) > 1 else list(members[0].missed)
-        rare = f"; clearly missed: {shortened(missed)}" if missed and len(missed) < len(found.image) else ""
+        rare = f"; clearly missed: {join_first(missed)}" if missed and len(missed) < len(mapping.image) else ""
         return f"{name} {word}: right in {share_of(right, answered)} answers{rare}."
-    if found.kind == "own":
-        return _tell_own(name, members, evidence)
-    return _tell_elsewhere(members[0])
+    if mapping.kind == "own":
+        return _describe_own(name, members, evidence)
+    return _describe_elsewhere(members[0])
 
 
-def _tell_own(name: str, members: tuple[ConceptState, ...], evidence: Evidence) -> str:
+def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Evidence) -> str:
     counts: dict[Value, tuple[int, int]] = {}
     image: dict[Value, Value] = {}
     for member in members:
         if member.map is not None:
-            for (key,), said in member.map.image.items():
-                image[key] = said
+            for (key,), value in member.map.image.items():
+                image[key] = value
                 examples, follow = counts.get(key, (0, 0))
                 counts[key] = examples + member.map.entries[key,][0], follow + member.map.entries[key,][1]
     answers, follow = (sum(pair[i] for pair in counts.values()) for i in (0, 1))
     explained = f"({percent(follow / answers)} of {answers:,} answers)"
     answered = set(image.values())
     if len(answered) == 1:
-        return f"It hardly tells the values of {name} apart: it says {answered.pop()} for each {explained}."
+        return f"It hardly distinguishes the values of {name}: it predicts {answered.pop()} for each {explained}."
     wrong = [f"{key} as {value}" for key, value in image.items() if key != value]
-    kept = [str(key) for key, value in image.items() if key == value]
-    text = f"It reads {name} {shortened(wrong, MOST_VALUES)}"
-    if kept:
-        text += f"; {shortened(kept, MOST_VALUES)} {'is' if len(kept) == 1 else 'are'} mostly read right"
+    right = [str(key) for key, value in image.items() if key == value]
+    text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"
+    if right:
+        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} mostly read right"
     never = never_said([member.concept for member in members], evidence)
-    return text + (f"; it never says {shortened(never, MOST_VALUES, 'or')}" if never else "") + f" {explained}."
+    return text + (f"; it never says {join_first(never, MOST_VALUES, 'or')}" if never else "") + f" {explained}."
 
 
 def never_said(concepts: Sequence[str], evidence: Evidence) -> list[str]:
     """Return the values that occur in these concepts and are never said of any of them."""
     space = evidence.knowledge.space
     columns = [space.place(name) for name in concepts]
-    true, said = np.unique(evidence.concepts[:, columns]), np.unique(evidence.predicted_concepts[:, columns])
+    true, predicted = np.unique(evidence.concepts[:, columns]), np.unique(evidence.predicted_concepts[:, columns])
     values = space.concepts[columns[0]].values
-    return [str(values[code]) for code in true.tolist() if code not in said]
+    return [str(values[code]) for code in true.tolist() if code not in predicted]
 
 
-def _tell_elsewhere(state: ConceptState) -> str:
-    found = state.map
-    if found is None:
+def _describe_elsewhere(state: ConceptState) -> str:
+    mapping = state.map
+    if mapping is None:
         return f"{state.concept} is misread."
-    answers = sum(examples for examples, _ in found.entries.values())
-    explained = f"({percent(found.explained)} of {answers:,} answers)"
-    if found.renames:
-        return f"It reads {state.concept} from {found.sources[0]} {explained}."
-    pairs = [f"{', '.join(map(str, key))} as {value}" for key, value in found.image.items()]
-    if found.kind == "source":
-        return f"It reads {state.concept} from {found.sources[0]}: {shortened(pairs, MOST_VALUES)} {explained}."
-    of = "the whole world" if found.kind == "world" else enumerated(found.sources)
+    answers = sum(examples for examples, _ in mapping.entries.values())
+    explained = f"({percent(mapping.fidelity)} of {answers:,} answers)"
+    if mapping.renames:
+        return f"It reads {state.concept} from {mapping.sources[0]} {explained}."
+    pairs = [f"{', '.join(map(str, key))} as {value}" for key, value in mapping.image.items()]
+    if mapping.kind == "source":
+        return f"It reads {state.concept} from {mapping.sources[0]}: {join_first(pairs, MOST_VALUES)} {explained}."
+    of = "the whole world" if mapping.kind == "world" else join_words(mapping.sources)
     return f"It reads {state.concept} from {of} together, through a map of {len(pairs):,} entries {explained}."

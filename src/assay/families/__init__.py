@@ -17,7 +17,7 @@ FAMILIES = (
     "trains",
     "chess",
 )
-SHARED = ("handwriting", "photos")
+SHARED = ("handwriting", "photos", "rsbench")
 """Folders that are no family, but what several of them share."""
 
 for folder in (*SHARED, *FAMILIES):

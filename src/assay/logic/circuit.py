@@ -1,6 +1,6 @@
 """Exact inference: formulas compiled into a layered multi-valued decision diagram.
 
-Layer `l` asks for one concept; a node is a residual of the formulas; equal residuals are one node. Every path from the
+Layer `l` reads one concept; a node is a residual of the formulas; equal residuals are one node. Every path from the
 root to an outcome is one set of worlds, so probabilities, counts, the best world, and the world of a given rank are
 each one sweep over the layers. `assay.models` has the same sweep in torch, with gradients.
 """
@@ -16,7 +16,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.errors import TooLarge
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.residual import Residuals
 from assay.logic.terms import Term
 from assay.logic.traverse import names_in
@@ -65,26 +65,27 @@ class Diagram:
         `distributions[i]` has a row per example and a column per value of concept `i`.
         """
         mass = np.ones((len(distributions[0]), 1))
-        for place, layer, width in zip(self.order, self.layers, self._next_widths, strict=True):
+        for place, layer, width in zip(self.order, self.layers, self.next_widths, strict=True):
             shares = mass[:, :, None] * np.asarray(distributions[place])[:, None, :]
             mass = _gathered(shares.reshape(len(mass), -1), layer.ravel(), width)
         return mass
 
     @cached_property
-    def _next_widths(self) -> tuple[int, ...]:
+    def next_widths(self) -> tuple[int, ...]:
+        """The number of nodes in the layer after each layer."""
         return (*(len(layer) for layer in self.layers[1:]), len(self.outcomes))
 
     @cached_property
     def counts(self) -> dict[Outcome, int]:
         """The exact number of worlds of each outcome."""
         ways = np.ones(1, dtype=object)
-        for layer, width in zip(self.layers, self._next_widths, strict=True):
+        for layer, width in zip(self.layers, self.next_widths, strict=True):
             following = np.zeros(width, dtype=object)
             np.add.at(following, layer.ravel(), np.repeat(ways, layer.shape[1]))
             ways = following
         return dict(zip(self.outcomes, (int(way) for way in ways), strict=True))
 
-    def among(self, wanted: Array) -> "Ranking":
+    def among(self, wanted: Array) -> "WorldRanking":
         """Return the ranking of the worlds whose outcome is wanted (a truth value for each outcome)."""
         ways = np.where(wanted, 1, 0).astype(object)
         below = [ways]
@@ -93,14 +94,14 @@ class Diagram:
             below.append(ways)
         total = int(below[-1][0])
         exact: Any = np.int64 if total < 2**62 else object
-        return Ranking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
+        return WorldRanking(self, total, tuple(ways.astype(exact) for ways in reversed(below)))
 
     def most_probable(self, distributions: Sequence[Array], wanted: Array) -> tuple[Codes, Array]:
         """Return, for each example, the most probable world with a wanted outcome, and its log probability.
 
         Where no such world has any probability, it is one with as few impossible values as can be.
         """
-        scores = [_logs(np.asarray(distribution)) for distribution in distributions]
+        scores = [log_probabilities(np.asarray(distribution)) for distribution in distributions]
         batch = len(scores[0])
         best = np.broadcast_to(np.where(wanted, 0.0, -np.inf), (batch, len(self.outcomes)))
         choices = []
@@ -117,8 +118,8 @@ class Diagram:
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """The worlds with certain outcomes, numbered from 0: any one can be asked for, and found again."""
+class WorldRanking:
+    """The worlds with some outcomes, numbered from 0: worlds can be looked up by rank, and ranks by world."""
 
     diagram: Diagram
     total: int
@@ -158,7 +159,8 @@ def _starts(ways: Array) -> Array:
     return np.concatenate([np.zeros_like(ends[:, :1]), ends[:, :-1]], axis=1)
 
 
-def _logs(array: Array) -> Array:
+def log_probabilities(array: Array) -> Array:
+    """Return logarithms, of 0 a finite one far below all others."""
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(array), IMPOSSIBLE)
 
@@ -181,10 +183,10 @@ def compile_diagram(
     8
     """
     kinds = [shape_of(formula, space).kind for formula in formulas]
-    flat = [grounded(formula, space) for formula in formulas]
+    flat = [ground_formula(formula, space) for formula in formulas]
     if order is not None:
-        asked = tuple(space.place(name) for name in order)
-        return _labelled(_compiled(flat, space, asked, budget), kinds)
+        places = tuple(space.place(name) for name in order)
+        return _labelled(_compiled(flat, space, places, budget), kinds)
     return _labelled(compile_part(flat, space, budget), kinds)
 
 
@@ -204,7 +206,7 @@ def compile_part(formulas: Sequence[Formula], space: ConceptSpace, budget: int =
         other = _compiled(formulas, space, by_space, diagram.size)
     except TooLarge:
         return diagram
-    return min(diagram, other, key=lambda made: made.size)
+    return min(diagram, other, key=lambda candidate: candidate.size)
 
 
 def _labelled(diagram: Diagram, kinds: Sequence[Kind]) -> Diagram:
@@ -241,7 +243,7 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
         layers.append(rows)
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
-    return reduced(space, order, layers, outcomes)
+    return merge_nodes(space, order, layers, outcomes)
 
 
 def _decided(value: Value | None) -> Value:
@@ -250,18 +252,18 @@ def _decided(value: Value | None) -> Value:
     return value
 
 
-def reduced(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
+def merge_nodes(space: ConceptSpace, order: tuple[int, ...], layers: list[Array], outcomes: list[Outcome]) -> Diagram:
     """Merge, from the last layer up, nodes that lead to the same places; number outcomes in sorted order."""
     ranked = sorted(set(outcomes), key=lambda outcome: tuple((isinstance(v, str), v) for v in outcome))
     numbers = {outcome: number for number, outcome in enumerate(ranked)}
     renumber: Array = np.array([numbers[outcome] for outcome in outcomes], dtype=np.int32)
-    made = []
+    merged = []
     for layer in reversed(layers):
         led = renumber[layer]
         numbers_of, first = _numbered(led)
         renumber = numbers_of.astype(np.int32)
-        made.append(led[first])
-    return Diagram(space, order, tuple(reversed(made)), tuple(ranked))
+        merged.append(led[first])
+    return Diagram(space, order, tuple(reversed(merged)), tuple(ranked))
 
 
 def _numbered(rows: Array) -> tuple[Array, Array]:
@@ -278,6 +280,6 @@ def letters(layer: Array) -> tuple[Array, Array]:
     >>> [found.tolist() for found in letters(np.array([[0, 1, 0], [2, 2, 2]]))]
     [[0, 1], [0, 1, 0]]
     """
-    seen: dict[bytes, int] = {}
-    of_code = [seen.setdefault(column.tobytes(), len(seen)) for column in np.ascontiguousarray(layer.T)]
+    numbers: dict[bytes, int] = {}
+    of_code = [numbers.setdefault(column.tobytes(), len(numbers)) for column in np.ascontiguousarray(layer.T)]
     return np.unique(of_code, return_index=True)[1], np.array(of_code, dtype=np.int64)

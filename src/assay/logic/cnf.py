@@ -12,7 +12,7 @@ from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
 from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.knowledge import Knowledge
 
 
@@ -47,11 +47,11 @@ def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CN
         literals = encoder.values_of(label.formula)
         for value, literal in literals.items():
             if label.kind != "bool" or value:
-                encoder.meanings[encoder.unnamed(literal)] = (label.name, value)
+                encoder.meanings[encoder.without_meaning(literal)] = (label.name, value)
         if label.name in given:
             encoder.add(literals.get(given[label.name], encoder.literal(f.Const(False))))
     if knowledge.possible != f.Const(True):
-        encoder.require(grounded(knowledge.possible, knowledge.space))
+        encoder.require(ground_formula(knowledge.possible, knowledge.space))
     return CNF(encoder.variables, tuple(encoder.clauses), encoder.meanings)
 
 
@@ -88,9 +88,9 @@ class _Encoder:
 
     def exactly_one(self, literals: Sequence[int]) -> None:
         self.add(*literals)
-        for place, one in enumerate(literals):
+        for place, literal in enumerate(literals):
             for other in literals[place + 1 :]:
-                self.add(-one, -other)
+                self.add(-literal, -other)
 
     def require(self, formula: Formula) -> None:
         """Write that the formula holds, a conjunction of plain clauses as it stands."""
@@ -102,7 +102,7 @@ class _Encoder:
         else:
             self.add(self.literal(formula))
 
-    def unnamed(self, literal: int) -> int:
+    def without_meaning(self, literal: int) -> int:
         """Return the literal, or an equal one where it has a meaning already."""
         if literal not in self.meanings and -literal not in self.meanings:
             return literal
@@ -112,7 +112,7 @@ class _Encoder:
 
     def values_of(self, formula: Formula) -> dict[Value, int]:
         """Return a literal for each value that the formula can take."""
-        flat = grounded(formula, self.space)
+        flat = ground_formula(formula, self.space)
         if shape_of(flat, self.space).kind == "bool" and (_connective(flat) or isinstance(flat, (f.Var, f.Const))):
             literal = self.literal(flat)
             return {False: -literal, True: literal}
@@ -174,17 +174,16 @@ class _Encoder:
             self.add(-whole, literal)
         return whole
 
-    def _odd(self, one: int, other: int) -> int:
+    def _odd(self, left: int, right: int) -> int:
         whole = self.fresh()
-        self.clauses += [(-whole, one, other), (-whole, -one, -other), (whole, -one, other), (whole, one, -other)]
+        self.clauses += [(-whole, left, right), (-whole, -left, -right), (whole, -left, right), (whole, left, -right)]
         return whole
 
     def _follow(self, diagram: Diagram) -> list[int]:
         """Write that exactly one node of each layer is reached, and that values lead on; return the outcomes."""
         reached = [self.fresh()]
         self.add(reached[0])
-        widths = [*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes)]
-        for place, layer, width in zip(diagram.order, diagram.layers, widths, strict=True):
+        for place, layer, width in zip(diagram.order, diagram.layers, diagram.next_widths, strict=True):
             if width == layer.shape[0] and all((row == number).all() for number, row in enumerate(layer)):
                 continue  # this concept decides nothing here
             following = [self.fresh() for _ in range(width)]

@@ -9,16 +9,17 @@ the open states fit, and says so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import prod
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
-from assay.logic.circuit import IMPOSSIBLE, Diagram
+from assay.logic.circuit import Diagram, log_probabilities
 from assay.logic.knowledge import Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions
-from assay.logic.tally import holding
+from assay.logic.tally import true_outcomes
 
 CELLS = 20_000_000
 """How many numbers a batch may hold at once."""
@@ -39,13 +40,13 @@ class Decoded:
     """How many concepts differ from the most probable value."""
 
     @property
-    def found(self) -> Array:
+    def solved(self) -> Array:
         """For which examples there is a world."""
         return np.asarray((self.codes >= 0).all(axis=1))
 
 
 class Decoder:
-    """Decodes batches for one knowledge; what is compiled is kept."""
+    """Decodes batches for one knowledge; compiled diagrams are cached."""
 
     def __init__(self, knowledge: Knowledge, limits: Limits | None = None, states: int = STATES) -> None:
         self.knowledge = knowledge
@@ -54,15 +55,21 @@ class Decoder:
 
     def __call__(self, distributions: Sequence[Array]) -> Decoded:
         """Return the most probable world of each example that keeps every constraint."""
-        likely = np.stack([np.asarray(one).argmax(axis=1) for one in distributions], axis=1)
+        likely = np.stack([np.asarray(distribution).argmax(axis=1) for distribution in distributions], axis=1)
         codes, proven = likely.copy(), np.ones(len(likely), dtype=bool)
         broken = self._broken(codes)
-        for kept, rows in _by_set(broken):
-            if kept.any():
-                some = [np.asarray(one)[rows] for one in distributions]
-                codes[rows], proven[rows] = self._solved(kept, some)
+        for constraints, rows in _by_set(broken):
+            if constraints.any():
+                some = [np.asarray(distribution)[rows] for distribution in distributions]
+                codes[rows], proven[rows] = self._solved(constraints, some)
         pairs = zip(distributions, codes.T, strict=True)
-        logs = np.sum([_log(np.asarray(one))[np.arange(len(codes)), column] for one, column in pairs], axis=0)
+        logs = np.sum(
+            [
+                log_probabilities(np.asarray(distribution))[np.arange(len(codes)), column]
+                for distribution, column in pairs
+            ],
+            axis=0,
+        )
         lost = (codes < 0).any(axis=1)
         return Decoded(codes, np.where(lost, -np.inf, logs), proven & ~lost, (codes != likely).sum(axis=1))
 
@@ -74,26 +81,31 @@ class Decoder:
         diagram = self.limits.diagram([SLOTS])
         if diagram is None:
             raise KnowledgeError("the slots of this space are too large to decode under")
-        return np.concatenate([~holding(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
+        return np.concatenate([~true_outcomes(diagram)[diagram.outcome_of(codes)][:, None], flags], axis=1)
 
-    def _solved(self, kept: Array, distributions: list[Array]) -> tuple[Codes, Array]:
+    def _solved(self, constraints: Array, distributions: list[Array]) -> tuple[Codes, Array]:
         """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
-        diagram = self.limits.diagram(name for name, one in zip(self.limits.names, kept, strict=True) if one)
+        diagram = self.limits.diagram(compress(self.limits.names, constraints))
         if diagram is None:
-            found = [self._searched([one[row] for one in distributions]) for row in range(len(distributions[0]))]
-            return np.stack([codes for codes, _ in found]), np.array([proven for _, proven in found])
-        if not holding(diagram).any():
+            searches = [
+                self._searched([distribution[row] for distribution in distributions])
+                for row in range(len(distributions[0]))
+            ]
+            return np.stack([codes for codes, _ in searches]), np.array([proven for _, proven in searches])
+        if not true_outcomes(diagram).any():
             raise KnowledgeError("no world keeps all constraints: there is nothing to decode to")
         codes = _most_probable(diagram, distributions)
         proven = np.ones(len(codes), dtype=bool)
         for more, rows in _by_set(self._broken(codes)):
             if more.any():
-                codes[rows], proven[rows] = self._solved(kept | more, [one[rows] for one in distributions])
+                codes[rows], proven[rows] = self._solved(
+                    constraints | more, [distribution[rows] for distribution in distributions]
+                )
         return codes, proven
 
     def _searched(self, distributions: list[Array]) -> tuple[Codes, bool]:
         """Return the best world of one example by walking through all groups side by side."""
-        costs = [one.max() - one for one in map(_log, distributions)]
+        costs = [scores.max() - scores for scores in map(log_probabilities, distributions)]
         diagrams = self.limits.of_groups()
         if self.limits.left_out:
             raise KnowledgeError(f"too large to decode under: constraint {self.limits.left_out[0]!r}")
@@ -167,13 +179,8 @@ def _by_set(flags: Array) -> list[tuple[Array, Array]]:
 def _most_probable(diagram: Diagram, distributions: list[Array]) -> Codes:
     """Return the best worlds, in batches that fit into memory."""
     rows, size = len(distributions[0]), max(1, CELLS // (diagram.size + 13 * diagram.width))
-    parts = [[one[start : start + size] for one in distributions] for start in range(0, rows, size)]
-    return np.concatenate([diagram.most_probable(part, holding(diagram))[0] for part in parts])
-
-
-def _log(probabilities: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log(probabilities), IMPOSSIBLE)
+    parts = [[distribution[start : start + size] for distribution in distributions] for start in range(0, rows, size)]
+    return np.concatenate([diagram.most_probable(part, true_outcomes(diagram))[0] for part in parts])
 
 
 def decode(knowledge: Knowledge, distributions: Sequence[Array]) -> Decoded:

@@ -22,9 +22,9 @@ class CNF:
         """Return the DIMACS text; a comment `c LITERAL NAME = VALUE` says what a literal means."""
         comments = [f"c {literal} {name} = {value!r}" for literal, (name, value) in self.meanings.items()]
         projection = sorted({abs(literal) for literal in self.meanings})
-        shown = [f"c p show {' '.join(map(str, projection))} 0"] if projection else []
+        projected = [f"c p show {' '.join(map(str, projection))} 0"] if projection else []
         lines = [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
-        return "\n".join([*comments, *shown, f"p cnf {self.variables} {len(self.clauses)}", *lines]) + "\n"
+        return "\n".join([*comments, *projected, f"p cnf {self.variables} {len(self.clauses)}", *lines]) + "\n"
 
 
 def parse_dimacs(text: str) -> CNF:

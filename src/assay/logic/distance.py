@@ -8,11 +8,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
-from assay.logic.change import flips
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, And, Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
+from assay.logic.sensitivity import flips
 from assay.logic.traverse import names_in
 
 NODES = 20_000
@@ -43,18 +43,17 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
         diagram = compile_diagram([label, within], space, budget=NODES)
     except TooLarge:
         return _bounds(label, space, codes, within)
-    found = np.zeros(len(codes), dtype=np.int64)
+    least = np.zeros(len(codes), dtype=np.int64)
     step = max(1, CELLS // (diagram.width * max(space.sizes)))
     for start in range(0, len(codes), step):
-        found[start : start + step] = _by_diagram(diagram, codes[start : start + step])
-    return Distances(found, np.ones(len(codes), dtype=bool))
+        least[start : start + step] = _by_diagram(diagram, codes[start : start + step])
+    return Distances(least, np.ones(len(codes), dtype=bool))
 
 
 def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
     """Sweep the layers: the least number of changes on any path to each outcome, then the least to another label."""
     cost = np.zeros((len(codes), 1), dtype=np.int16)
-    widths = (*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes))
-    for place, layer, width in zip(diagram.order, diagram.layers, widths, strict=True):
+    for place, layer, width in zip(diagram.order, diagram.layers, diagram.next_widths, strict=True):
         paid = (codes[:, place, None] != np.arange(layer.shape[1])).astype(np.int16)
         options = (cost[:, :, None] + paid[:, None, :]).reshape(len(codes), -1)
         order = np.argsort(layer.ravel(), kind="stable")
@@ -70,11 +69,11 @@ def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
 
 def _bounds(label: Formula, space: ConceptSpace, codes: Codes, within: Formula) -> Distances:
     """Return 1 where one change does it, and elsewhere a bound: each change mends only the parts that it touches."""
-    one = np.asarray(flips(label, space, codes, within).any(axis=1))
-    flat = grounded(label, space)
+    single = np.asarray(flips(label, space, codes, within).any(axis=1))
+    flat = ground_formula(label, space)
     parts: Sequence[Formula] = flat.parts if isinstance(flat, And) else (flat,)
     broken = sum((~Evaluator(space, part)(codes)).astype(np.int64) for part in parts)
     uses = [name for part in parts for name in names_in(part)]
     touched = max(uses.count(name) for name in set(uses))
     least = np.maximum(-(-broken // touched), 2)
-    return Distances(np.where(one, 1, least), one)
+    return Distances(np.where(single, 1, least), single)

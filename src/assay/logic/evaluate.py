@@ -11,8 +11,8 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.ground import Shape, grounded, largest_number, shape_of
-from assay.logic.plan import BYTE, ColumnCount, Make, Plan, Prepared
+from assay.logic.ground import FormulaShape, ground_formula, largest_number, shape_of
+from assay.logic.plan import BYTE, ColumnCount, Make, Plan, PreparedPart
 from assay.logic.traverse import children, names_in, walk
 
 ROWS = 32_768
@@ -40,12 +40,12 @@ def evaluate(formula: Formula, space: ConceptSpace, codes: Codes) -> Array:
 
 
 class Evaluator:
-    """A formula made ready for arrays: checked, grounded, with symbols as numbers."""
+    """A formula prepared for arrays: checked, grounded, with symbols as numbers."""
 
     def __init__(self, space: ConceptSpace, formula: Formula) -> None:
         self.space = space
-        self.shape: Shape = shape_of(formula, space)
-        self.formula = grounded(formula, space)
+        self.shape: FormulaShape = shape_of(formula, space)
+        self.formula = ground_formula(formula, space)
         self.big = largest_number(formula, space) >= 2**62
         self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
@@ -85,13 +85,13 @@ class Evaluator:
     def together(self, formulas: Sequence[Formula], codes: Codes) -> list[Array]:
         """Return what each of some parts of the formula gives in each row, what they share computed once."""
         kind: Any = self.kind
-        made: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
+        results: list[Array] = [np.empty(len(codes), dtype=kind) for _ in formulas]
         plan = self._plan(tuple(formulas))
         for start in range(0, len(codes), ROWS):
             rows = slice(start, start + ROWS)
-            for whole, part in zip(made, plan.run(self._narrow(codes[rows])), strict=True):
+            for whole, part in zip(results, plan.run(self._narrow(codes[rows])), strict=True):
                 whole[rows] = part
-        return [self._said(whole) for whole in made]
+        return [self._decoded(whole) for whole in results]
 
     def _plan(self, formulas: tuple[Formula, ...]) -> Plan:
         if formulas not in self.plans:
@@ -108,30 +108,30 @@ class Evaluator:
         kind = np.int8 if max(self.space.sizes) <= NARROW else codes.dtype
         return np.ascontiguousarray(codes.T, dtype=kind).T
 
-    def _said(self, found: Array) -> Array:
+    def _decoded(self, numbers: Array) -> Array:
         if self.shape.kind != "symbol":
-            return found
+            return numbers
         words = {number: word for word, number in self.words.items()}
-        return np.array([words[int(number)] for number in found], dtype=object)
+        return np.array([words[int(number)] for number in numbers], dtype=object)
 
     def run(self, formula: Formula, codes: Codes) -> Any:
         """Return the array, or the one number, that a part of the formula gives."""
         return self._plan((formula,)).run(codes)[0]
 
-    def _prepared(self, formula: Formula) -> Prepared:
+    def _prepared(self, formula: Formula) -> PreparedPart:
         """Return what must be known before a part of the formula, and how it follows."""
         match formula:
             case f.Const(value):
                 number = self.number(value)
-                return Prepared((), lambda inside, codes: number)
+                return PreparedPart((), lambda inside, codes: number)
             case f.Var(name):
-                return Prepared((), lambda inside, codes: self._values(name, codes))
+                return PreparedPart((), lambda inside, codes: self._values(name, codes))
             case f.Compare(operator, f.Var(name), f.Const(value)):
-                return Prepared((), self._tested(operator, name, value))
+                return PreparedPart((), self._tested(operator, name, value))
             case f.Count(parts) if all(_is_test(part) for part in parts):
-                return Prepared((), ColumnCount(self._weights(parts)))
+                return PreparedPart((), ColumnCount(self._weights(parts)))
         fold = isinstance(formula, (f.And, f.Or, f.Xor))
-        return Prepared(children(formula), lambda inside, codes: self.apply(formula, inside), fold)
+        return PreparedPart(children(formula), lambda inside, codes: self.apply(formula, inside), fold)
 
     def apply(self, formula: Formula, inside: list[Any]) -> Any:
         """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
@@ -158,7 +158,7 @@ class Evaluator:
 
     def _weights(self, parts: Sequence[Formula]) -> dict[int, Array]:
         """Return for each concept that is tested how many of the tests each of its codes passes."""
-        made: dict[int, Array] = {}
+        weights: dict[int, Array] = {}
         for part in parts:
             match part:
                 case f.Compare(operator, f.Var(name), f.Const(value)):
@@ -166,8 +166,8 @@ class Evaluator:
                 case f.Member((f.Var(name),), rows):
                     truths = np.any([self._truths("==", name, row[0]) for row in rows], axis=0)
             place = self.columns[name][0]
-            made[place] = made.get(place, 0) + truths.astype(np.int64)
-        return made
+            weights[place] = weights.get(place, 0) + truths.astype(np.int64)
+        return weights
 
     def _tested(self, operator: f.Operator, name: str, value: Value) -> Make:
         """Return how to compare a concept with a value by its codes alone."""
@@ -215,23 +215,23 @@ class Evaluator:
             case f.Function("max"):
                 return reduce(np.maximum, parts)
             case f.AllEqual():
-                return reduce(np.logical_and, (np.equal(one, other) for one, other in pairwise(parts)), True)
+                return reduce(np.logical_and, (np.equal(a, b) for a, b in pairwise(parts)), True)
             case f.AllDifferent():
-                return reduce(np.logical_and, (np.not_equal(one, other) for one, other in combinations(parts, 2)), True)
+                return reduce(np.logical_and, (np.not_equal(a, b) for a, b in combinations(parts, 2)), True)
             case f.Member(_, rows):
                 return self._among(parts, rows)
             case f.Oracle():
-                return self._asked(formula, parts)
+                return self._ask_program(formula, parts)
         raise TypeError(f"cannot evaluate {type(formula).__name__}")
 
-    def _asked(self, formula: f.Oracle, parts: list[Any]) -> Array:
-        """Return what a program says of worlds told by the numbers of its concepts."""
-        from assay.logic.prolog.oracle import asked
+    def _ask_program(self, formula: f.Oracle, parts: list[Any]) -> Array:
+        """Return the answers of a Prolog program for worlds given as numbers."""
+        from assay.logic.prolog.oracle import ask_program
 
         rows = np.stack(np.broadcast_arrays(*[np.atleast_1d(part) for part in parts]), axis=1)
         concepts = [self.space.concept(name) for name in names_in(formula)]
         numbers = {concept.name: [self.number(value) for value in concept.values] for concept in concepts}
-        return asked(formula, self.space, rows, numbers)
+        return ask_program(formula, self.space, rows, numbers)
 
     def _whole(self, part: Any) -> Any:
         """Return truth values as numbers, in the width in use."""
@@ -264,8 +264,8 @@ def _counted(parts: list[Any]) -> Any:
     total: Any = 0
     for start in range(0, len(parts), BYTE):
         some = parts[start : start + BYTE]
-        found = np.zeros(np.broadcast_shapes(*(part.shape for part in some)), dtype=np.uint8)
+        counts = np.zeros(np.broadcast_shapes(*(part.shape for part in some)), dtype=np.uint8)
         for part in some:
-            found += part.view(np.uint8)
-        total = found if len(parts) <= BYTE else total + found.astype(np.int64)
+            counts += part.view(np.uint8)
+        total = counts if len(parts) <= BYTE else total + counts.astype(np.int64)
     return total

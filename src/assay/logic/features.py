@@ -1,7 +1,7 @@
-"""What a rule tells apart: each concept's values in classes that it treats alike, and relations between concepts.
+"""What a rule distinguishes: each concept's values in classes that it treats alike, and relations between concepts.
 
-A rule that asks for `cup == 3` tells apart counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
-that counts things). One that asks for `car > truck` tells apart less, equal and more. The rule is a function of these.
+A rule with `cup == 3` distinguishes counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
+that counts objects). One with `car > truck` distinguishes less, equal and more. The rule is a function of these.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Grouped(Feature):
+class GroupedValues(Feature):
     """One concept, its values in classes: `of[code]` is the class of a value."""
 
     concept: Concept
@@ -59,21 +59,21 @@ class Grouped(Feature):
 
     def classes(self, space: ConceptSpace, codes: Codes) -> Array:
         """Return the class of each world."""
-        found: Array = np.array(self.of)[codes[:, space.place(self.concept.name)]]
-        return found
+        classes: Array = np.array(self.of)[codes[:, space.place(self.concept.name)]]
+        return classes
 
     def formula(self, allowed: frozenset[int]) -> Formula:
         """Return "has one of these values"."""
-        return self.said(allowed)[0]
+        return self.description(allowed)[0]
 
     def text(self, allowed: frozenset[int]) -> str:
         """Return "has one of these values" in words."""
-        return self.said(allowed)[1]
+        return self.description(allowed)[1]
 
-    def said(self, allowed: frozenset[int]) -> tuple[Formula, str]:
+    def description(self, allowed: frozenset[int]) -> tuple[Formula, str]:
         """Return "has one of these values" as a formula and in words."""
         values = [v for v, number in zip(self.concept.values, self.of, strict=True) if number in allowed]
-        return described(self.concept, values)
+        return describe_values(self.concept, values)
 
     @cached_property
     def steps(self) -> Array | None:
@@ -91,7 +91,7 @@ WAYS: dict[frozenset[int], f.Operator] = {
 
 
 @dataclass(frozen=True)
-class Ordered(Feature):
+class ComparedNumbers(Feature):
     """Two numbers compared: equal, less, more."""
 
     left: Formula
@@ -106,10 +106,10 @@ class Ordered(Feature):
         return str(self.formula(allowed))
 
 
-def described(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
+def describe_values(concept: Concept, values: list[Value]) -> tuple[Formula, str]:
     """Return "the concept has one of these values", as a formula and in words.
 
-    >>> described(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
+    >>> describe_values(Concept("cup", (0, 1, 2, 3, 4), counts=True), [1, 2])[1]
     '1-2 cup'
     """
     variable, name = Var(concept.name), concept.name
@@ -162,7 +162,7 @@ def atoms(formula: Formula) -> Iterator[Formula]:
 
 
 def _truths_inside(formula: Formula) -> Iterator[Formula]:
-    """Yield the truths that are counted or asked for inside numbers."""
+    """Yield the truth values inside numbers: what is counted, and conditions."""
     for part in children(formula):
         if isinstance(part, f.Count):
             yield from part.parts
@@ -184,11 +184,11 @@ def _has_plain_numbers(formula: Formula) -> bool:
 
 
 def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
-    """Return what a grounded formula tells apart, in the order in which it does."""
+    """Return the features that a grounded formula distinguishes, in order of occurrence."""
     single: dict[str, list[Formula]] = {}
     order: dict[str | Formula, None] = {}
     relations: dict[Formula, Feature] = {}
-    for atom in dict.fromkeys(guarded(atom, space) for atom in atoms(formula)):
+    for atom in dict.fromkeys(guard_atom(atom, space) for atom in atoms(formula)):
         names = names_in(atom)
         if len(names) == 1:
             single.setdefault(names[0], []).append(atom)
@@ -200,19 +200,19 @@ def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
     return tuple(_grouped(key, single[key], space) if isinstance(key, str) else relations[key] for key in order)
 
 
-def _grouped(name: str, asked: list[Formula], space: ConceptSpace) -> Grouped:
+def _grouped(name: str, atoms_of_concept: list[Formula], space: ConceptSpace) -> GroupedValues:
     concept, place = space.concept(name), space.place(name)
     codes = np.zeros((len(concept.values), len(space)), dtype=np.int64)
     codes[:, place] = np.arange(len(concept.values))
-    truths = np.stack([Evaluator(space, atom)(codes) for atom in asked], axis=1)
+    truths = np.stack([Evaluator(space, atom)(codes) for atom in atoms_of_concept], axis=1)
     keys = [tuple(row) for row in truths.tolist()]
     if concept.counts:  # neighbouring counts that are told apart are classes; so is none at all
         keys = [(0,), *((1 + sum(keys[i] != keys[i - 1] for i in range(2, code + 1)),) for code in range(1, len(keys)))]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of = tuple(numbers[key] for key in keys)
     members = [[v for v, number in zip(concept.values, of, strict=True) if number == one] for one in numbers.values()]
-    said = [described(concept, values) for values in members]
-    return Grouped((name,), tuple(one[0] for one in said), tuple(one[1] for one in said), concept, of)
+    formulas, words = zip(*[describe_values(concept, values) for values in members], strict=True)
+    return GroupedValues((name,), formulas, words, concept, of)
 
 
 def _relation(atom: Formula, space: ConceptSpace) -> Feature:
@@ -223,14 +223,14 @@ def _relation(atom: Formula, space: ConceptSpace) -> Feature:
     left, right = sorted((atom.left, atom.right), key=str)
     kinds, exact = {shape_of(left, space).kind, shape_of(right, space).kind}, atom.operator in ("==", "!=")
     if "symbol" in kinds or (exact and (kinds == {"bool"} or _may_be_absent(names, space))):
-        made: tuple[Formula, ...] = (left.eq(right), left.ne(right))
-        return Feature(names, made, tuple(str(one) for one in made))
-    made = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
-    return Ordered(names, made, tuple(str(one) for one in made), left, right)
+        formulas: tuple[Formula, ...] = (left.eq(right), left.ne(right))
+        return Feature(names, formulas, tuple(str(formula) for formula in formulas))
+    formulas = (left.eq(right), f.Compare("<", left, right), f.Compare(">", left, right))
+    return ComparedNumbers(names, formulas, tuple(str(formula) for formula in formulas), left, right)
 
 
-def guarded(atom: Formula, space: ConceptSpace) -> Formula:
-    """Return an atom that can stand alone: one that only has a meaning where objects are there says that they are."""
+def guard_atom(atom: Formula, space: ConceptSpace) -> Formula:
+    """Return an atom that is defined in every world: one that is defined only where its objects are present says so."""
     try:
         shape_of(atom, space)
     except FormulaError:

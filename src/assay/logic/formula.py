@@ -88,16 +88,16 @@ class Formula:
         return Compare("!=", self, lift(other))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the kept hash behind: another process hashes texts in another way."""
+        """Leave out the cached hash: another process hashes strings differently."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     def __bool__(self) -> bool:
         raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
 
     def __str__(self) -> str:
-        from assay.logic.write import written
+        from assay.logic.write import write_formula
 
-        return written(self)
+        return write_formula(self)
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -109,19 +109,19 @@ N = TypeVar("N", bound=Formula)
 
 @dataclass_transform(frozen_default=True)
 def node(cls: type[N]) -> type[N]:
-    """Make a node class: a frozen dataclass whose hash is kept."""
-    made = dataclass(frozen=True, repr=False)(cls)
-    compute: Callable[[Any], int] = made.__hash__
+    """Make a node class: a frozen dataclass whose hash is cached."""
+    node_class = dataclass(frozen=True, repr=False)(cls)
+    compute: Callable[[Any], int] = node_class.__hash__
 
-    def kept(self: Any) -> int:
+    def cached_hash(self: Any) -> int:
         try:
             return self.__dict__["_hash"]  # type: ignore[no-any-return]
         except KeyError:
             self.__dict__["_hash"] = compute(self)
             return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
-    made.__hash__ = kept  # type: ignore[method-assign]
-    return made
+    node_class.__hash__ = cached_hash  # type: ignore[method-assign]
+    return node_class
 
 
 @node
@@ -231,7 +231,7 @@ class Sum(Formula):
 
 @node
 class Minus(Formula):
-    """The body with its sign turned."""
+    """The body negated."""
 
     body: Formula
 
@@ -297,7 +297,7 @@ class AllDifferent(Formula):
 
 @node
 class If(Formula):
-    """One value or another, as the condition says."""
+    """One of two values, by a condition."""
 
     condition: Formula
     then: Formula
@@ -342,9 +342,9 @@ class Quantified(Formula):
 
 @node
 class Oracle(Formula):
-    """A Prolog program that says true or false of a world told by these concepts; `assay.logic.prolog` asks it.
+    """A Prolog program that labels worlds, given as these concepts, true or false; `assay.logic.prolog` runs it.
 
-    The predicate `head` of one argument decides; `template` writes a world as one term, by default it is facts.
+    The predicate `head` of one argument is the label; `template` writes a world as one term, by default as facts.
     """
 
     program: str
@@ -381,12 +381,12 @@ def total(*terms: Formula) -> Formula:
 
 def product(*factors: Formula) -> Formula:
     """Return the product of any number of factors."""
-    flat = tuple(part for one in factors for part in (one.factors if isinstance(one, Product) else (one,)))
+    flat = tuple(part for factor in factors for part in (factor.factors if isinstance(factor, Product) else (factor,)))
     return Product(flat) if len(flat) > 1 else flat[0] if flat else Const(1)
 
 
 def negative(body: Formula) -> Formula:
-    """Return the body with its sign turned."""
+    """Return the body negated."""
     if isinstance(body, Const) and type(body.value) is int:
         return Const(-body.value)
     return Minus(body)

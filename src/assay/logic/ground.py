@@ -8,15 +8,15 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.errors import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.traverse import DEEPEST, children, depth, rebuilt
-from assay.logic.write import quoted
+from assay.logic.traverse import DEEPEST, children, depth, map_children
+from assay.logic.write import quote
 
 MOST_CASES = 200_000
 NUMBER = "number"
 """What every bound slot has besides its attributes: its place among the slots of its group, from 1 on."""
 
 
-def grounded(formula: Formula, space: ConceptSpace) -> Formula:
+def ground_formula(formula: Formula, space: ConceptSpace) -> Formula:
     """Return the formula with every quantifier spelled out over the slots of its group.
 
     A truth value that is absent is not true: where a truth is wanted, `flag` becomes `flag == True`.
@@ -40,10 +40,10 @@ class _Grounder:
                 return self._spelled_out(formula, bound, cases)
             case f.Const():
                 return formula
-        made = rebuilt(formula, lambda part: self.ground(part, bound, cases))
-        if isinstance(made, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
-            return rebuilt(made, self.truth) if self.maybe else made
-        return f.If(self.truth(made.condition), made.then, made.otherwise) if isinstance(made, f.If) else made
+        whole = map_children(formula, lambda part: self.ground(part, bound, cases))
+        if isinstance(whole, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff, f.Count)):
+            return map_children(whole, self.truth) if self.maybe else whole
+        return f.If(self.truth(whole.condition), whole.then, whole.otherwise) if isinstance(whole, f.If) else whole
 
     def _attribute(self, slot: Slot, attribute: str) -> Formula:
         """Return the concept of an attribute; `number`, unless slots have that, is the slot's place from 1 on."""
@@ -63,11 +63,11 @@ class _Grounder:
         groups = self.space.groups
         if formula.group not in groups:
             hint = suggestion(formula.group, groups)
-            raise FormulaError(f"formula {quoted(formula)}: no group of slots named {formula.group!r}{hint}")
+            raise FormulaError(f"formula {quote(formula)}: no group of slots named {formula.group!r}{hint}")
         choices = list(combinations(groups[formula.group], len(formula.variables)))
         if cases * len(choices) > MOST_CASES:
             raise TooLarge(
-                f"formula {quoted(formula)} has more than {MOST_CASES:,} cases; use fewer slots or quantifiers"
+                f"formula {quote(formula)} has more than {MOST_CASES:,} cases; use fewer slots or quantifiers"
             )
         parts = [self._case(formula, slots, bound, cases * len(choices)) for slots in choices]
         if formula.quantifier == "count":
@@ -101,7 +101,7 @@ def well_formed(space: ConceptSpace) -> Formula:
 
 
 @dataclass(frozen=True)
-class Shape:
+class FormulaShape:
     """What a formula gives: its kind, the least and greatest number, or the symbols that can come out."""
 
     kind: Kind
@@ -111,7 +111,7 @@ class Shape:
     optional: bool = False
 
 
-def shape_of(formula: Formula, space: ConceptSpace) -> Shape:
+def shape_of(formula: Formula, space: ConceptSpace) -> FormulaShape:
     """Return what a formula gives on a space, or raise if it does not fit.
 
     >>> from assay.concepts import digits
@@ -131,7 +131,7 @@ def largest_number(formula: Formula, space: ConceptSpace) -> int:
 def _flat(formula: Formula, space: ConceptSpace) -> Formula:
     """Return the grounded formula, unless it is nested too deep to walk through."""
     if depth(formula) <= DEEPEST:
-        flat = grounded(formula, space)
+        flat = ground_formula(formula, space)
         if depth(flat) <= DEEPEST:
             return flat
     raise FormulaError(f"a formula is nested more than {DEEPEST} deep, quantifiers spelled out; name parts as concepts")
@@ -141,14 +141,14 @@ class _Checker:
     def __init__(self, space: ConceptSpace, whole: Formula) -> None:
         self.space = space
         self.whole = whole
-        self.known: dict[tuple[Formula, frozenset[str]], Shape] = {}
+        self.known: dict[tuple[Formula, frozenset[str]], FormulaShape] = {}
         self.there: frozenset[str] = frozenset()
         self.largest = 0
 
     def refuse(self, why: str) -> FormulaError:
-        return FormulaError(f"formula {quoted(self.whole, 120)}: {why}")
+        return FormulaError(f"formula {quote(self.whole, 120)}: {why}")
 
-    def shape(self, formula: Formula) -> Shape:
+    def shape(self, formula: Formula) -> FormulaShape:
         key = formula, self.there
         if key not in self.known:
             shape = self._shape(formula)
@@ -158,53 +158,50 @@ class _Checker:
             self.known[key] = shape
         return self.known[key]
 
-    def given(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
-        """Check truths that only count where the guards hold: what a guard says is there, is there."""
+    def check_guarded(self, guards: Iterable[Formula], parts: Iterable[Formula]) -> None:
+        """Check parts that matter only where the guards hold: objects that a guard says are present, are present."""
         before = self.there
         named = {_said_present(part) for guard in guards for part in _parts(guard)} - {None}
         for slot in self.space.slots:
             if named & set(slot.concepts):
                 self.there |= set(slot.concepts)
-        for part in parts:
-            self.truth(part)
+        self.truths(parts)
         self.there = before
 
-    def _shape(self, formula: Formula) -> Shape:
+    def _shape(self, formula: Formula) -> FormulaShape:
         match formula:
             case f.Const(value):
                 return _shape_of_value(value)
             case f.Var(name):
                 return self._shape_of_name(name)
             case f.And(parts):
-                self.given(parts, parts)
-                return Shape("bool")
+                self.check_guarded(parts, parts)
+                return FormulaShape("bool")
             case f.Implies(premise, conclusion):
                 self.truth(premise)
-                self.given([premise], [conclusion])
-                return Shape("bool")
+                self.check_guarded([premise], [conclusion])
+                return FormulaShape("bool")
             case f.Not() | f.Or() | f.Xor() | f.Iff():
-                for part in children(formula):
-                    self.truth(part)
-                return Shape("bool")
+                self.truths(children(formula))
+                return FormulaShape("bool")
             case f.Count(parts):
-                for part in parts:
-                    self.truth(part)
-                return Shape("int", 0, len(parts))
+                self.truths(parts)
+                return FormulaShape("int", 0, len(parts))
             case f.Compare(operator, left, right):
                 return self._compared(operator, left, right)
             case f.AllEqual(parts) | f.AllDifferent(parts):
                 for part in parts:
                     self.shape(part)
-                for one, other in pairwise(parts):
-                    self._comparable(one, other)
-                return Shape("bool")
+                for left, right in pairwise(parts):
+                    self._comparable(left, right)
+                return FormulaShape("bool")
             case f.Member(terms, rows):
                 for place, term in enumerate(terms):
                     self.shape(term)
                     for row in rows:
                         self.shape(f.Const(row[place]))
                         self._comparable(term, f.Const(row[place]))
-                return Shape("bool")
+                return FormulaShape("bool")
             case f.If(condition, then, otherwise):
                 self.truth(condition)
                 return self._either(then, otherwise)
@@ -212,15 +209,15 @@ class _Checker:
                 return self._program(formula)
         return self._number_shape(formula)
 
-    def _program(self, formula: f.Oracle) -> Shape:
-        from assay.logic.prolog.oracle import checked
+    def _program(self, formula: f.Oracle) -> FormulaShape:
+        from assay.logic.prolog.oracle import check_oracle
 
         for part in formula.concepts:
             self.shape(part)
-        checked(formula, self.space)
-        return Shape("bool")
+        check_oracle(formula, self.space)
+        return FormulaShape("bool")
 
-    def _shape_of_name(self, name: str) -> Shape:
+    def _shape_of_name(self, name: str) -> FormulaShape:
         if name not in self.space.places:
             raise self.refuse(f"no concept named {name!r}{suggestion(name, self.space.names)}")
         shape = _shape_of_concept(self.space.concept(name))
@@ -230,75 +227,77 @@ class _Checker:
         shape = self.shape(formula)
         if shape.kind != "bool":
             raise self.refuse(
-                f"{quoted(formula)} is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false"
+                f"{quote(formula)} is a {'number' if shape.kind == 'int' else 'symbol'}, not true or false"
             )
 
-    def number(self, formula: Formula) -> Shape:
+    def truths(self, parts: Iterable[Formula]) -> None:
+        for part in parts:
+            self.truth(part)
+
+    def number(self, formula: Formula) -> FormulaShape:
         shape = self.shape(formula)
         if shape.kind == "symbol":
-            raise self.refuse(f"{quoted(formula)} is a symbol, not a number")
+            raise self.refuse(f"{quote(formula)} is a symbol, not a number")
         if shape.optional:
-            raise self.refuse(f"{quoted(formula)} may be absent; compare it with == or inside any(), all(), count()")
+            raise self.refuse(f"{quote(formula)} may be absent; compare it with == or inside any(), all(), count()")
         return shape
 
-    def _compared(self, operator: f.Operator, left: Formula, right: Formula) -> Shape:
+    def _compared(self, operator: f.Operator, left: Formula, right: Formula) -> FormulaShape:
         self._comparable(left, right)
         if operator not in ("==", "!=") and "symbol" in (self.shape(left).kind, self.shape(right).kind):
-            raise self.refuse(f"symbols have no order: {quoted(f.Compare(operator, left, right))}")
+            raise self.refuse(f"symbols have no order: {quote(f.Compare(operator, left, right))}")
         if operator not in ("==", "!="):
             self.number(left)
             self.number(right)
-        return Shape("bool")
+        return FormulaShape("bool")
 
     def _comparable(self, left: Formula, right: Formula) -> None:
-        one, other = self.shape(left), self.shape(right)
+        mine, theirs = self.shape(left), self.shape(right)
         nothing = f.Const(ABSENT)
-        if (left == nothing and ABSENT in other.symbols) or (right == nothing and ABSENT in one.symbols):
+        if (left == nothing and ABSENT in theirs.symbols) or (right == nothing and ABSENT in mine.symbols):
             return
-        if (one.kind == "symbol") != (other.kind == "symbol"):
-            raise self.refuse(f"{quoted(left)} and {quoted(right)} cannot be compared: a symbol and a number")
-        if one.kind == "symbol" and not set(one.symbols) & set(other.symbols) - {ABSENT}:
+        if (mine.kind == "symbol") != (theirs.kind == "symbol"):
+            raise self.refuse(f"{quote(left)} and {quote(right)} cannot be compared: a symbol and a number")
+        if mine.kind == "symbol" and not set(mine.symbols) & set(theirs.symbols) - {ABSENT}:
             if not isinstance(left, f.Const) and not isinstance(right, f.Const):
-                raise self.refuse(
-                    f"{quoted(left)} and {quoted(right)} cannot be compared: they have no value in common"
-                )
-            fixed, free = (one, other) if isinstance(left, f.Const) else (other, one)
+                raise self.refuse(f"{quote(left)} and {quote(right)} cannot be compared: they have no value in common")
+            fixed, free = (mine, theirs) if isinstance(left, f.Const) else (theirs, mine)
             raise self.refuse(f"no value {fixed.symbols[0]!r}{suggestion(fixed.symbols[0], free.symbols)}")
 
-    def _either(self, then: Formula, otherwise: Formula) -> Shape:
-        one, other = self.shape(then), self.shape(otherwise)
-        if (one.kind == "symbol") != (other.kind == "symbol"):
-            raise self.refuse(f"{quoted(then)} and {quoted(otherwise)} are of different kinds")
-        kind: Kind = one.kind if one.kind == other.kind else "int"
-        symbols = tuple(dict.fromkeys(one.symbols + other.symbols))
-        optional = one.optional or other.optional
-        return Shape(kind, min(one.least, other.least), max(one.most, other.most), symbols, optional)
+    def _either(self, then: Formula, otherwise: Formula) -> FormulaShape:
+        first, second = self.shape(then), self.shape(otherwise)
+        if (first.kind == "symbol") != (second.kind == "symbol"):
+            raise self.refuse(f"{quote(then)} and {quote(otherwise)} are of different kinds")
+        kind: Kind = first.kind if first.kind == second.kind else "int"
+        symbols = tuple(dict.fromkeys(first.symbols + second.symbols))
+        optional = first.optional or second.optional
+        return FormulaShape(kind, min(first.least, second.least), max(first.most, second.most), symbols, optional)
 
-    def _number_shape(self, formula: Formula) -> Shape:
+    def _number_shape(self, formula: Formula) -> FormulaShape:
         parts = [self.number(part) for part in children(formula)]
         match formula:
             case f.Sum():
-                return Shape("int", sum(p.least for p in parts), sum(p.most for p in parts))
+                return FormulaShape("int", sum(p.least for p in parts), sum(p.most for p in parts))
             case f.Minus():
-                return Shape("int", -parts[0].most, -parts[0].least)
+                return FormulaShape("int", -parts[0].most, -parts[0].least)
             case f.Product():
                 least = most = 1
                 for part in parts:
                     corners = [x * y for x in (least, most) for y in (part.least, part.most)]
                     least, most = min(corners), max(corners)
-                return Shape("int", least, most)
+                return FormulaShape("int", least, most)
             case f.Divide(operator, _, right):
                 if parts[1].least <= 0 <= parts[1].most:
-                    raise self.refuse(f"division by {quoted(right)}, which can be zero")
+                    raise self.refuse(f"division by {quote(right)}, which can be zero")
                 return self._applied(operator, parts)
             case f.Function(name):
                 if name == "pow" and (parts[1].least < 0 or parts[1].most > 64):
-                    raise self.refuse(f"the exponent of {quoted(formula)} must lie in 0..64")
+                    raise self.refuse(f"the exponent of {quote(formula)} must lie in 0..64")
                 return self._applied(name, parts)
-        raise self.refuse(f"{quoted(formula)} has no meaning here")
+        raise self.refuse(f"{quote(formula)} has no meaning here")
 
-    def _applied(self, name: str, parts: list[Shape]) -> Shape:
-        return Shape("int", *bounds(name, [(part.least, part.most) for part in parts]))
+    def _applied(self, name: str, parts: list[FormulaShape]) -> FormulaShape:
+        return FormulaShape("int", *bounds(name, [(part.least, part.most) for part in parts]))
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:
@@ -306,7 +305,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def _said_present(formula: Formula) -> str | None:
-    """Return the name of a concept if the formula says that it is there: `name != 'absent'`."""
+    """Return the name of a concept if the formula says that it is present: `name != 'absent'`."""
     match formula:
         case f.Compare("!=", f.Var(name), f.Const(value)) if value == ABSENT:
             return name
@@ -339,17 +338,17 @@ def bounds(name: str, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return pick(low for low, _ in ranges), pick(high for _, high in ranges)
 
 
-def _shape_of_value(value: bool | int | str) -> Shape:
+def _shape_of_value(value: bool | int | str) -> FormulaShape:
     if isinstance(value, bool):
-        return Shape("bool", int(value), int(value))
+        return FormulaShape("bool", int(value), int(value))
     if isinstance(value, int):
-        return Shape("int", value, value)
-    return Shape("symbol", symbols=(value,))
+        return FormulaShape("int", value, value)
+    return FormulaShape("symbol", symbols=(value,))
 
 
-def _shape_of_concept(concept: Concept) -> Shape:
+def _shape_of_concept(concept: Concept) -> FormulaShape:
     if concept.kind == "symbol":
-        return Shape("symbol", symbols=tuple(str(v) for v in concept.values), optional=concept.optional)
+        return FormulaShape("symbol", symbols=tuple(str(v) for v in concept.values), optional=concept.optional)
     numbers = [int(v) for v in concept.present]
     symbols = (ABSENT,) if concept.optional else ()
-    return Shape(concept.kind, min(numbers), max(numbers), symbols, concept.optional)
+    return FormulaShape(concept.kind, min(numbers), max(numbers), symbols, concept.optional)

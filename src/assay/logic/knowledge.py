@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, listed
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
+from assay.html import shorten
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Const, Formula, Oracle, conjunction
-from assay.logic.ground import Shape, grounded, shape_of, well_formed
+from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted, walk
+from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, boundary_of
 
 
@@ -31,7 +32,7 @@ class Odds:
 class Label:
     """What is to be predicted: a name, the formula that gives it, and its possible values in order.
 
-    Where `odds` are given the label is drawn, and the formula is the likelier of its values.
+    With `odds` the label is sampled, and the formula is the more probable of its values.
     """
 
     name: str
@@ -42,9 +43,7 @@ class Label:
     @property
     def kind(self) -> Kind:
         """Whether it is a truth value, a number or a symbol."""
-        if isinstance(self.values[0], bool):
-            return "bool"
-        return "int" if isinstance(self.values[0], int) else "symbol"
+        return kind_of_value(self.values[0])
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Constraint:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Knowledge:
     """The rule as data. Build it with `Knowledge.of`."""
 
@@ -76,7 +75,7 @@ class Knowledge:
     ) -> "Knowledge":
         """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
 
-        `odds` name true-or-false labels that are drawn; their formula must say where true is the likelier.
+        `odds` name true-or-false labels that are sampled; their formula must say where true is the more probable.
 
         >>> from assay.concepts import digits
         >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
@@ -86,19 +85,22 @@ class Knowledge:
         for name, text in (definitions or {}).items():
             if name in space.places:
                 raise KnowledgeError(f"definition {name!r} has the name of a concept; choose another")
-            meanings[name] = substituted(_formula(text), meanings)
-        read = {name: substituted(_formula(text), meanings) for name, text in labels.items()}
-        limits = tuple(Constraint(c.name, substituted(c.formula, meanings), c.tags) for c in constraints)
+            meanings[name] = substitute(_formula(text), meanings)
+        formulas = {name: substitute(_formula(text), meanings) for name, text in labels.items()}
+        limits = tuple(Constraint(c.name, substitute(c.formula, meanings), c.tags) for c in constraints)
         for limit in limits:
             _must_be_truth(limit, space)
-        drawn = {name: replace(one, score=substituted(one.score, meanings)) for name, one in (odds or {}).items()}
-        for name in drawn:
-            if name not in read:
-                raise UnknownName(f"odds for no label: {name!r}{suggestion(name, read)}")
-        made = tuple(_label(name, formula, space, drawn.get(name)) for name, formula in read.items())
-        if not made:
+        named_odds = {
+            name: replace(given_odds, score=substitute(given_odds.score, meanings))
+            for name, given_odds in (odds or {}).items()
+        }
+        for name in named_odds:
+            if name not in formulas:
+                raise UnknownName(f"odds for no label: {name!r}{suggestion(name, formulas)}")
+        checked_labels = tuple(_label(name, formula, space, named_odds.get(name)) for name, formula in formulas.items())
+        if not checked_labels:
             raise KnowledgeError("knowledge without a label: nothing to predict")
-        return cls(space, made, limits)
+        return cls(space, checked_labels, limits)
 
     def label(self, name: str) -> Label:
         """Return the label of this name."""
@@ -123,15 +125,15 @@ class Knowledge:
         return np.stack(columns, axis=1)
 
     def _label_codes(self, label: Label, codes: Codes) -> Array:
-        found = self._values(f"label {label.name}", label.formula, codes)
+        results = self._values(f"label {label.name}", label.formula, codes)
         if label.kind == "bool":
-            return found.astype(np.int64)
+            return results.astype(np.int64)
         if label.kind == "int":
-            values = np.array(label.values, dtype=found.dtype)
-            nearest = np.minimum(np.searchsorted(values, found), len(values) - 1)
-            return np.where(values[nearest] == found, nearest, -1).astype(np.int64)
+            values = np.array(label.values, dtype=results.dtype)
+            nearest = np.minimum(np.searchsorted(values, results), len(values) - 1)
+            return np.where(values[nearest] == results, nearest, -1).astype(np.int64)
         places = {value: place for place, value in enumerate(label.values)}
-        return np.array([places.get(value, -1) for value in found], dtype=np.int64)
+        return np.array([places.get(value, -1) for value in results], dtype=np.int64)
 
     @cached_property
     def stochastic(self) -> bool:
@@ -139,7 +141,7 @@ class Knowledge:
         return any(label.odds is not None for label in self.labels)
 
     def chances(self, codes: Codes) -> Array:
-        """Return how likely each true-or-false label is to be true; NaN for labels of other kinds."""
+        """Return the probability that each true-or-false label is true; NaN for labels of other kinds."""
         return np.stack([self._chance(label, codes) for label in self.labels], axis=1)
 
     def _chance(self, label: Label, codes: Codes) -> Array:
@@ -152,7 +154,7 @@ class Knowledge:
             return np.asarray(1 / (1 + np.exp(-label.odds.scale * score)))
 
     def drawn_labels(self, codes: Codes, luck: Array) -> Codes:
-        """Return the label codes of each world where labels that have odds are drawn: true if luck is below chance."""
+        """Return each world's label codes, labels with odds sampled: true if `luck` is below their probability."""
         labels = self.labels_of(codes)
         for place, label in enumerate(self.labels):
             if label.odds is not None:
@@ -168,13 +170,13 @@ class Knowledge:
 
     @cached_property
     def _limits(self) -> tuple[Evaluator, list[Formula]]:
-        """All constraints made ready for arrays together, as they share much."""
-        formulas = [grounded(constraint.formula, self.space) for constraint in self.constraints]
+        """All constraints prepared for arrays together, since they share subformulas."""
+        formulas = [ground_formula(constraint.formula, self.space) for constraint in self.constraints]
         return Evaluator(self.space, conjunction(*formulas)), formulas
 
     @cached_property
     def symbolic(self) -> bool:
-        """Whether every label is a formula that can be read, not a program that can only be asked."""
+        """Whether every label is a formula, or a program small enough to tabulate."""
         if not any(isinstance(part, Oracle) for label in self.labels for part in walk(label.formula)):
             return True
         from assay.logic.prolog.oracle import readable
@@ -183,7 +185,7 @@ class Knowledge:
 
     @cached_property
     def possible(self) -> Formula:
-        """The formula that every world of this knowledge satisfies: slots whole, constraints kept."""
+        """The formula that every world of this knowledge satisfies: slots are whole, constraints hold."""
         rules = [well_formed(self.space), *(constraint.formula for constraint in self.constraints)]
         return conjunction(*(rule for rule in rules if rule != Const(True)))
 
@@ -230,6 +232,11 @@ class Knowledge:
             raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
         return cls(space, labels, limits)
 
+    def __repr__(self) -> str:
+        rules = shorten("; ".join(f"{label.name} = {label.formula}" for label in self.labels), 160)
+        names = shorten(", ".join(self.space.names), 100)
+        return f"Knowledge({rules}; concepts {names}; {len(self.constraints)} constraints)"
+
 
 def _formula(text: Formula | str) -> Formula:
     return parse(text) if isinstance(text, str) else text
@@ -268,15 +275,15 @@ def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) 
     shape = shape_of(formula, space)
     values = (False, True) if shape.kind == "bool" else _possible_values(formula, space, shape)
     if len(values) < 2:
-        raise KnowledgeError(f"label {name!r} is always {listed(values)}: '{formula}' leaves nothing to learn")
+        raise KnowledgeError(f"label {name!r} is always {listing(values)}: '{formula}' leaves nothing to learn")
     if odds is not None and (shape.kind != "bool" or shape_of(odds.score, space).kind == "symbol"):
         raise KnowledgeError(f"label {name!r}: odds are for true-or-false labels, with a number as score")
     return Label(name, formula, values, odds)
 
 
-def _possible_values(formula: Formula, space: ConceptSpace, shape: Shape) -> tuple[Value, ...]:
+def _possible_values(formula: Formula, space: ConceptSpace, shape: FormulaShape) -> tuple[Value, ...]:
     """Return the values that a number or symbol can take, in order."""
-    found = [outcome[0] for outcome in compile_diagram([grounded(formula, space)], space).outcomes]
+    outcomes = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
     if shape.kind == "symbol":
-        return tuple(symbol for symbol in shape.symbols if symbol in found and symbol != ABSENT)
-    return tuple(sorted(int(value) for value in found if value != ABSENT))
+        return tuple(symbol for symbol in shape.symbols if symbol in outcomes and symbol != ABSENT)
+    return tuple(sorted(int(value) for value in outcomes if value != ABSENT))

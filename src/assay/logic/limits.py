@@ -7,11 +7,11 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.circuit import Diagram, Outcome, letters, reduced
+from assay.logic.circuit import Diagram, Outcome, letters, merge_nodes
 from assay.logic.formula import TRUE, Formula
 from assay.logic.ground import well_formed
 from assay.logic.knowledge import Knowledge
-from assay.logic.tally import holding, truth_diagram
+from assay.logic.tally import true_outcomes, truth_diagram
 
 BUDGET = 150_000
 """How many nodes a diagram of constraints may have."""
@@ -20,7 +20,7 @@ SLOTS = "slots_are_whole"
 
 
 class Limits:
-    """What every world keeps: the constraints, and that slots are whole. Diagrams are made when asked for, and kept."""
+    """The constraints of a knowledge, and that slots are whole. Diagrams are compiled on demand and cached."""
 
     def __init__(self, knowledge: Knowledge, budget: int = BUDGET) -> None:
         self.knowledge = knowledge
@@ -35,10 +35,10 @@ class Limits:
 
     def only(self, names: Iterable[str]) -> "Limits":
         """Return the limits with only these constraints."""
-        kept = frozenset(names)
-        made = Limits(self.knowledge, self.budget)
-        made.formulas = {name: formula for name, formula in self.formulas.items() if name in kept}
-        return made
+        wanted = frozenset(names)
+        limits = Limits(self.knowledge, self.budget)
+        limits.formulas = {name: formula for name, formula in self.formulas.items() if name in wanted}
+        return limits
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,8 +49,8 @@ class Limits:
         """Return the diagram of some constraints joined, or None if it is larger than the budget."""
         key = frozenset(names)
         if key not in self._made:
-            made = self._compiled(key)
-            self._made[key] = made if made is not None and made.size <= self.budget else None
+            diagram = self._compiled(key)
+            self._made[key] = diagram if diagram is not None and diagram.size <= self.budget else None
         return self._made[key]
 
     def _compiled(self, names: frozenset[str]) -> Diagram | None:
@@ -58,24 +58,25 @@ class Limits:
             if len(names) == 1:
                 return truth_diagram(self.formulas[next(iter(names))], self.space, self.budget)
             *others, largest = self.small_first(names)
-            one, other = self.diagram(others), self.diagram([largest])
-            return None if one is None or other is None else conjoined(one, other, self.budget)
+            rest, single = self.diagram(others), self.diagram([largest])
+            return None if rest is None or single is None else conjoin(rest, single, self.budget)
         except TooLarge:
             return None
 
     def small_first(self, names: Iterable[str]) -> list[str]:
         """Return constraints in order of the size of their diagrams, those that have none last."""
-        made = {name: self.diagram([name]) for name in names}
-        return sorted(made, key=lambda name: (self.budget if (one := made[name]) is None else one.size, name))
+        diagrams = {name: self.diagram([name]) for name in names}
+        sizes = {name: self.budget if diagram is None else diagram.size for name, diagram in diagrams.items()}
+        return sorted(sizes, key=lambda name: (sizes[name], name))
 
     def as_many(self, names: Iterable[str]) -> list[str]:
         """Return as many of these constraints as have a joint diagram, small ones first."""
-        made: list[str] = []
+        joined: list[str] = []
         for name in self.small_first(names):
-            if self.diagram([*made, name]) is None:
+            if self.diagram([*joined, name]) is None:
                 break
-            made.append(name)
-        return made
+            joined.append(name)
+        return joined
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -83,17 +84,17 @@ class Limits:
 
         A constraint that is too large on its own is in no group; `left_out` has it.
         """
-        made: list[tuple[str, ...]] = []
+        groups: list[tuple[str, ...]] = []
         for name in self.names:
             if self.diagram([name]) is None:
                 continue
-            for number, group in enumerate(made):
+            for number, group in enumerate(groups):
                 if self.diagram([*group, name]) is not None:
-                    made[number] = (*group, name)
+                    groups[number] = (*group, name)
                     break
             else:
-                made.append((name,))
-        return tuple(made)
+                groups.append((name,))
+        return tuple(groups)
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -107,20 +108,20 @@ class Limits:
 
     def of_groups(self) -> list[Diagram]:
         """Return the diagram of each group."""
-        made = [self.diagram(group) for group in self.groups]
-        for diagram, group in zip(made, self.groups, strict=True):
-            if diagram is not None and not holding(diagram).any():
+        diagrams = [self.diagram(group) for group in self.groups]
+        for diagram, group in zip(diagrams, self.groups, strict=True):
+            if diagram is not None and not true_outcomes(diagram).any():
                 raise KnowledgeError(f"no world keeps these constraints together: {', '.join(group)}")
-        return [diagram for diagram in made if diagram is not None]
+        return [diagram for diagram in diagrams if diagram is not None]
 
 
-def conjoined(one: Diagram, other: Diagram, budget: int = BUDGET) -> Diagram:
+def conjoin(left: Diagram, right: Diagram, budget: int = BUDGET) -> Diagram:
     """Return the diagram of "both hold", of two diagrams of one truth value in the same order of concepts."""
-    if one.order != other.order:
+    if left.order != right.order:
         raise ValueError("diagrams in different orders cannot be joined")
-    lost = dead_ends(one), dead_ends(other)
+    lost = dead_ends(left), dead_ends(right)
     pairs, layers, size = np.zeros((1, 2), dtype=np.int64), [], 0
-    for depth, (first, second) in enumerate(zip(one.layers, other.layers, strict=True)):
+    for depth, (first, second) in enumerate(zip(left.layers, right.layers, strict=True)):
         size += len(pairs)
         if size > budget:
             raise TooLarge(f"the constraints' decision diagram outgrows {budget:,} nodes")
@@ -132,22 +133,22 @@ def conjoined(one: Diagram, other: Diagram, budget: int = BUDGET) -> Diagram:
         layers.append(targets.reshape(keys.shape)[:, of_code].astype(np.int32))
         pairs = np.stack(np.divmod(distinct, int(second.max()) + 1), axis=1)
         pairs[distinct < 0] = -1
-    truth = holding(one), holding(other)
+    truth = true_outcomes(left), true_outcomes(right)
     outcomes: list[Outcome] = [(bool(a >= 0 and truth[0][a] and truth[1][b]),) for a, b in pairs.tolist()]
-    return reduced(one.space, one.order, layers, outcomes)
+    return merge_nodes(left.space, left.order, layers, outcomes)
 
 
 def dead_ends(diagram: Diagram) -> list[Array]:
     """Return for each layer, and the outcomes, which nodes lead to no true outcome."""
-    found = [~holding(diagram)]
+    lost = [~true_outcomes(diagram)]
     for layer in reversed(diagram.layers):
-        found.append(np.asarray(found[-1][layer].all(axis=1)))
-    return found[::-1]
+        lost.append(np.asarray(lost[-1][layer].all(axis=1)))
+    return lost[::-1]
 
 
 def best_completions(diagram: Diagram, costs: Sequence[Array]) -> list[Array]:
     """Return for each layer, and the outcomes, the least cost from each node on to a true outcome, for one example."""
-    found = [np.where(holding(diagram), 0.0, np.inf)]
+    costs_to_go = [np.where(true_outcomes(diagram), 0.0, np.inf)]
     for place, layer in zip(reversed(diagram.order), reversed(diagram.layers), strict=True):
-        found.append((found[-1][layer] + costs[place][None, :]).min(axis=1))
-    return found[::-1]
+        costs_to_go.append((costs_to_go[-1][layer] + costs[place][None, :]).min(axis=1))
+    return costs_to_go[::-1]

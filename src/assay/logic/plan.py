@@ -1,4 +1,4 @@
-"""Formulas as steps in order: what occurs in several places is computed once, and let go after its last use."""
+"""Formulas as a sequence of steps: a shared subformula is computed once, and freed after its last use."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ BYTE = 255
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A part of a formula, ready to be computed: the parts that must be known first, and how.
+class PreparedPart:
+    """A part of a formula, ready to be computed: the parts that it needs, and the function to apply.
 
     With `fold`, the parts inside are taken in one by one, the first two to begin with, so that none must wait.
     """
@@ -39,11 +39,11 @@ class Step:
 class Plan:
     """Some formulas as steps; a step comes after all that it needs."""
 
-    def __init__(self, formulas: Sequence[Formula], prepare: Callable[[Formula], Prepared]) -> None:
+    def __init__(self, formulas: Sequence[Formula], prepare: Callable[[Formula], PreparedPart]) -> None:
         self.prepare = prepare
         self.numbers: dict[Formula, int] = {}
-        self.found: list[tuple[tuple[int, ...], Make]] = []
-        self.asked = tuple(self._number(formula) for formula in formulas)
+        self.computations: list[tuple[tuple[int, ...], Make]] = []
+        self.results = tuple(self._number(formula) for formula in formulas)
         self.steps = self._steps()
 
     def _number(self, formula: Formula) -> int:
@@ -57,23 +57,23 @@ class Plan:
                 self.numbers[formula] = self._added(inside, ready.make)
         return self.numbers[formula]
 
-    def _folded(self, ready: Prepared) -> int:
+    def _folded(self, ready: PreparedPart) -> int:
         so_far = self._number(ready.inside[0])
         for part in ready.inside[1:]:
             so_far = self._added((so_far, self._number(part)), ready.make)
         return so_far
 
     def _added(self, inside: tuple[int, ...], make: Make) -> int:
-        self.found.append((inside, make))
-        return len(self.found) - 1
+        self.computations.append((inside, make))
+        return len(self.computations) - 1
 
     def _steps(self) -> list[Step]:
-        last = {needed: place for place, (inside, _) in enumerate(self.found) for needed in inside}
+        last = {needed: place for place, (inside, _) in enumerate(self.computations) for needed in inside}
         done: dict[int, list[int]] = {}
         for needed, place in last.items():
-            if needed not in self.asked:
+            if needed not in self.results:
                 done.setdefault(place, []).append(needed)
-        return [Step(inside, tuple(done.get(n, ())), make) for n, (inside, make) in enumerate(self.found)]
+        return [Step(inside, tuple(done.get(n, ())), make) for n, (inside, make) in enumerate(self.computations)]
 
     def run(self, codes: Codes) -> list[Any]:
         """Return the array, or the one number, that each formula gives."""
@@ -82,7 +82,7 @@ class Plan:
             values[number] = step.make([values[needed] for needed in step.inside], codes)
             for over in step.done:
                 values[over] = None
-        return [values[number] for number in self.asked]
+        return [values[number] for number in self.results]
 
 
 class ColumnCount:

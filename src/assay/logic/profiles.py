@@ -1,10 +1,10 @@
-"""The profiles of a rule: which combinations of what it tells apart can occur, and what it gives for each.
+"""The profiles of a rule: which combinations of its features' classes can occur, and the rule's value for each.
 
 A profile is a class for every feature. Rules over few worlds have their worlds listed; rules that only group the values
 of single concepts have their profiles listed, however many worlds there are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,9 +14,9 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
 from assay.logic.evaluate import evaluate
-from assay.logic.features import Feature, Grouped, features_of
+from assay.logic.features import Feature, GroupedValues, features_of
 from assay.logic.formula import TRUE, Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.traverse import names_in
 
 MOST_WORLDS = 200_000
@@ -44,14 +44,14 @@ class Profiles:
 
 def profiles_of(rule: Formula, space: ConceptSpace, within: Formula) -> Profiles:
     """Return the profiles of a rule, or raise TooLarge."""
-    flat = grounded(rule, space)
+    flat = ground_formula(rule, space)
     features = features_of(flat, space)
-    named = dict.fromkeys((*names_in(flat), *names_in(grounded(within, space))))
+    named = dict.fromkeys((*names_in(flat), *names_in(ground_formula(within, space))))
     places = [space.place(name) for name in named]
     if prod(space.sizes[place] for place in places) <= MOST_WORLDS:
         return _from_worlds(rule, space, within, features, places)
-    if within == TRUE and all(isinstance(feature, Grouped) for feature in features):
-        return _from_classes(rule, space, [feature for feature in features if isinstance(feature, Grouped)])
+    if within == TRUE and all(isinstance(feature, GroupedValues) for feature in features):
+        return _from_classes(rule, space, [feature for feature in features if isinstance(feature, GroupedValues)])
     raise TooLarge("the rule has too many worlds to list the ways in which it holds")
 
 
@@ -73,9 +73,9 @@ def _from_worlds(
     which_of = np.full(len(codes), -1)
     which_of[possible] = which.ravel()
     rows, holds = classes[possible][first], truth[possible][first]
-    asked = {name for feature in features for name in feature.names}
+    concepts = {name for feature in features for name in feature.names}
     grid = _Grid(space, places, codes, which_of, truth & possible, len(distinct))
-    moves = [grid.move(place, features) for place in places if space.names[place] in asked]
+    moves = [grid.move(place, features) for place in places if space.names[place] in concepts]
     return Profiles(features, rows, holds, tuple(moves))
 
 
@@ -92,39 +92,39 @@ class _Grid:
 
     def move(self, place: int, features: Sequence[Feature]) -> Move:
         """Return where a change of one concept makes the rule true."""
-        sizes = [self.space.sizes[one] for one in self.places]
+        sizes = [self.space.sizes[p] for p in self.places]
         stride = prod(sizes[self.places.index(place) + 1 :])
         column, numbers = self.codes[:, place], np.arange(len(self.codes))
         false = (self.which >= 0) & ~self.truth
         steps = steps_of(self.space.names[place], features)
-        seen = np.zeros((self.profiles, self.profiles), dtype=bool)
+        reached = np.zeros((self.profiles, self.profiles), dtype=bool)
         for code in range(self.space.sizes[place]):
             there = numbers + (code - column) * stride
             some = false & self.truth[there] if steps is None else false & self.truth[there] & steps[column, code]
-            seen[self.which[some], self.which[there[some]]] = True
-        before, after = np.nonzero(seen)
+            reached[self.which[some], self.which[there[some]]] = True
+        before, after = np.nonzero(reached)
         return Move(self.space.names[place], before, after)
 
 
-def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[Grouped]) -> Profiles:
+def _from_classes(rule: Formula, space: ConceptSpace, features: Sequence[GroupedValues]) -> Profiles:
     sizes = [feature.size for feature in features]
     _refuse_many(prod(sizes))
     rows = _listed(sizes)
     codes = np.zeros((len(rows), len(space)), dtype=np.int64)
     for number, feature in enumerate(features):
-        member = np.array([feature.of.index(one) for one in range(feature.size)])
+        member = np.array([feature.of.index(number_of_class) for number_of_class in range(feature.size)])
         codes[:, space.place(feature.concept.name)] = member[rows[:, number]]
     holds = evaluate(rule, space, codes)
     moves = [_class_move(number, feature, rows, holds) for number, feature in enumerate(features)]
     return Profiles(tuple(features), rows, holds, tuple(moves))
 
 
-def _class_move(number: int, feature: Grouped, rows: Array, holds: Array) -> Move:
+def _class_move(number: int, feature: GroupedValues, rows: Array, holds: Array) -> Move:
     stride = prod(int(size) for size in rows.max(axis=0)[number + 1 :] + 1)
     pairs = []
-    for one in range(feature.size):
-        there = np.arange(len(rows)) + (one - rows[:, number]) * stride
-        near = np.abs(one - rows[:, number]) <= 1 if feature.concept.counts else True
+    for target in range(feature.size):
+        there = np.arange(len(rows)) + (target - rows[:, number]) * stride
+        near = np.abs(target - rows[:, number]) <= 1 if feature.concept.counts else True
         before = np.flatnonzero(~holds & holds[there] & near)
         pairs.append(np.stack([before, there[before]], axis=1))
     before, after = np.concatenate(pairs).T
@@ -133,9 +133,8 @@ def _class_move(number: int, feature: Grouped, rows: Array, holds: Array) -> Mov
 
 def steps_of(name: str, features: Sequence[Feature]) -> Array | None:
     """Return the steps of a concept, or None where every change of it is one."""
-    found: Iterator[Grouped] = (one for one in features if isinstance(one, Grouped) and one.concept.name == name)
-    feature = next(found, None)
-    return None if feature is None else feature.steps
+    grouped = (feature for feature in features if isinstance(feature, GroupedValues))
+    return next((feature.steps for feature in grouped if feature.concept.name == name), None)
 
 
 def _refuse_many(profiles: int) -> None:

@@ -28,11 +28,11 @@ def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generat
         if clause in chosen or clause in refused:
             continue
         if witness.isdisjoint(clause):
-            found = solution([*chosen, clause])
-            if found is None:
+            assignment = solution([*chosen, clause])
+            if assignment is None:
                 refused.add(clause)
                 continue
-            witness = found
+            witness = assignment
         chosen[clause] = None
     return tuple(chosen)
 
@@ -45,16 +45,16 @@ def solution(clauses: Sequence[Clause]) -> frozenset[int] | None:
     """
     stack = [(tuple(clauses), frozenset[int]())]
     while stack:
-        current, made = stack.pop()
+        current, literals = stack.pop()
         if not current:
-            return made
+            return literals
         if any(not clause for clause in current):
             continue
         unit = next((clause[0] for clause in current if len(clause) == 1), None)
         literal = current[0][0] if unit is None else unit
         if unit is None:
-            stack.append((_assigned(current, -literal), made | {-literal}))
-        stack.append((_assigned(current, literal), made | {literal}))
+            stack.append((_assigned(current, -literal), literals | {-literal}))
+        stack.append((_assigned(current, literal), literals | {literal}))
     return None
 
 

@@ -6,7 +6,7 @@ The residuals of sums, counts and parities are few, because `Terms` brings them 
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.terms import Node, Term, Terms
 from assay.logic.traverse import children
 
@@ -20,7 +20,7 @@ class Residuals(Terms):
 
     def term(self, formula: Formula) -> Term:
         """Return the term of a formula."""
-        return self._term(grounded(formula, self.space))
+        return self._term(ground_formula(formula, self.space))
 
     def restrict(self, term: Term, place: int, code: int) -> Term:
         """Return what is left of the term once the concept at `place` has the value number `code`."""
@@ -45,9 +45,9 @@ class Residuals(Terms):
             case f.Member(terms, rows):
                 return self.member([self._term(term) for term in terms], frozenset(rows))
             case f.Oracle():
-                from assay.logic.prolog.oracle import tabulated
+                from assay.logic.prolog.oracle import tabulate
 
-                return self._term(tabulated(formula, self.space))
+                return self._term(tabulate(formula, self.space))
         return self._term_of(formula, [self._term(part) for part in children(formula)])
 
     def _term_of(self, formula: Formula, parts: list[Term]) -> Term:

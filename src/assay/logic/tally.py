@@ -17,11 +17,11 @@ from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import FormulaError, TooLarge
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram, Outcome, compile_diagram, reduced
+from assay.logic.circuit import Diagram, Outcome, compile_diagram, merge_nodes
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
-from assay.logic.ground import grounded, shape_of
-from assay.logic.traverse import names_in, rebuilt
+from assay.logic.ground import ground_formula, shape_of
+from assay.logic.traverse import map_children, names_in
 
 SCOPE = 2
 """How many concepts a term may look at."""
@@ -38,7 +38,7 @@ class NotTallied(Exception):
 
 
 @dataclass(frozen=True)
-class Term:
+class TallyTerm:
     """A number that depends on one or two concepts: `table[code]`, or `table[code, code]`; its least value is 0."""
 
     places: tuple[int, ...]
@@ -49,7 +49,7 @@ class Term:
 class Tally:
     """A sum of terms."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[TallyTerm, ...]
 
     @property
     def most(self) -> int:
@@ -66,7 +66,7 @@ class Skeleton:
         self.numbers: dict[tuple[Formula, ...], int] = {}
         shape_of(formula, space)
         try:
-            self.formula = self._truth(grounded(formula, space))
+            self.formula = self._truth(ground_formula(formula, space))
         except FormulaError as error:  # a part that counts only where its guard holds cannot stand alone
             raise NotTallied(str(error)) from None
         if not self.tallies:
@@ -83,8 +83,8 @@ class Skeleton:
         match part:
             case f.And(parts):
                 near, far = self._split(parts)
-                held = [self._sum(tuple(Not(one) for one in near)).eq(0)] if near else []
-                return conjunction(*held, *map(self._truth, far))
+                satisfied = [self._sum(tuple(Not(part_near) for part_near in near)).eq(0)] if near else []
+                return conjunction(*satisfied, *map(self._truth, far))
             case f.Or(parts):
                 near, far = self._split(parts)
                 return disjunction(*([self._sum(near) > 0] if near else []), *map(self._truth, far))
@@ -96,7 +96,7 @@ class Skeleton:
                 return total(*([self._sum(near)] if near else []), *map(self._rewritten, far))
             case f.AllDifferent() | f.AllEqual() | f.Member():
                 raise NotTallied(type(part).__name__)
-        return rebuilt(part, self._rewritten)
+        return map_children(part, self._rewritten)
 
     def _truth(self, part: Formula) -> Formula:
         return self._sum((part,)).eq(1) if self._local(part) else self._rewritten(part)
@@ -106,26 +106,26 @@ class Skeleton:
 
     def _sum(self, parts: tuple[Formula, ...]) -> Formula:
         """Return the sum of local parts: a tally, and the least that it is."""
-        made = [self._term(part) for part in parts]
+        terms = [self._term(part) for part in parts]
         if parts not in self.numbers:
             self.numbers[parts] = len(self.tallies)
-            self.tallies.append(Tally(tuple(term for term, _ in made)))
-        least = sum(number for _, number in made)
+            self.tallies.append(Tally(tuple(term for term, _ in terms)))
+        least = sum(number for _, number in terms)
         tally = Var(f"t{self.numbers[parts]}")
         return tally + least if least else tally
 
-    def _term(self, part: Formula) -> tuple[Term, int]:
+    def _term(self, part: Formula) -> tuple[TallyTerm, int]:
         names = names_in(part)
         if shape_of(part, self.space).kind == "symbol" or shape_of(part, self.space).optional:
             raise NotTallied(str(part))
         inner = ConceptSpace(tuple(self.space.concept(name) for name in names))
         values = Evaluator(inner, part)(inner.all_codes()).astype(np.int64).reshape(inner.sizes)
-        return Term(tuple(self.space.place(name) for name in names), values - values.min()), int(values.min())
+        return TallyTerm(tuple(self.space.place(name) for name in names), values - values.min()), int(values.min())
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """Classes of tallies that the rest of the reading cannot tell apart, and where each step leads.
+    """Classes of tallies that the concepts still to be read cannot distinguish, and where each step leads.
 
     `steps[tally, by]` is the next class for each class when a tally grows.
     """
@@ -135,7 +135,7 @@ class Automaton:
     holds: Array
 
     @cached_property
-    def settled(self) -> Array:
+    def is_settled(self) -> Array:
         """Which classes no step leaves: the formula is decided."""
         size = len(self.holds)
         stays = [step == np.arange(size) for step in self.steps.values()]
@@ -166,13 +166,13 @@ def _automaton(skeleton: Skeleton) -> Automaton:
     steps = {growth: _step(grid, shape, growth) for growth in growths}
     labels = _merged(labels, list(steps.values()))
     first = np.unique(labels, return_index=True)[1]
-    found = {growth: labels[step[first]] for growth, step in steps.items()}
-    return Automaton(int(labels[0]), found, truth[rule.outcome_of(grid.T[first])])
+    class_steps = {growth: labels[step[first]] for growth, step in steps.items()}
+    return Automaton(int(labels[0]), class_steps, truth[rule.outcome_of(grid.T[first])])
 
 
 def _growths(tally: Tally) -> list[int]:
-    found = {int(by) for term in tally.terms for by in np.unique(term.table)}
-    return sorted(found - {0})
+    growths = {int(by) for term in tally.terms for by in np.unique(term.table)}
+    return sorted(growths - {0})
 
 
 def _step(grid: Array, shape: tuple[int, ...], growth: tuple[int, int]) -> Array:
@@ -218,44 +218,46 @@ class Sweep:
 
     def diagram(self) -> Diagram:
         """Return the diagram whose outcome is whether the formula holds."""
-        classes, kept = np.array([self.automaton.start]), dict[int, Array]()
+        classes, letters = np.array([self.automaton.start]), dict[int, Array]()
         layers, size = [], 0
         for number, place in enumerate(self.order):
             size += len(classes)
             if size > self.budget:
                 raise TooLarge(f"the rule's decision diagram outgrows {self.budget:,} nodes; use simpler rules")
-            grown, held = self._read(number, place, classes, kept)
+            grown, columns = self._read(number, place, classes, letters)
             letter_count = int(self.letters[place].max()) + 1
-            keys, targets = np.unique(self._keys(grown, held), return_index=True, return_inverse=True)[1:]
+            keys, targets = np.unique(self._keys(grown, columns), return_index=True, return_inverse=True)[1:]
             table = targets.reshape(-1, letter_count).astype(np.int32)
             layers.append(table[:, self.letters[place]])
-            classes, kept = grown[keys], {p: column[keys] for p, column in held.items()}
-        outcomes: list[Outcome] = [(bool(self.automaton.holds[one]),) for one in classes]
-        return reduced(self.space, self.order, layers, outcomes)
+            classes, letters = grown[keys], {p: column[keys] for p, column in columns.items()}
+        outcomes: list[Outcome] = [(bool(self.automaton.holds[number_of_class]),) for number_of_class in classes]
+        return merge_nodes(self.space, self.order, layers, outcomes)
 
-    def _read(self, number: int, place: int, classes: Array, kept: dict[int, Array]) -> tuple[Array, dict[int, Array]]:
+    def _read(
+        self, number: int, place: int, classes: Array, letters: dict[int, Array]
+    ) -> tuple[Array, dict[int, Array]]:
         """Return, for each state and letter, the class after reading one concept, and the letters still needed."""
         size = int(self.letters[place].max()) + 1
-        one = np.unique(self.letters[place], return_index=True)[1]  # a code of each letter
-        held = {p: np.repeat(column, size) for p, column in kept.items()}
-        held[place] = np.tile(np.arange(size), len(classes))
+        codes_of_letters = np.unique(self.letters[place], return_index=True)[1]  # a code of each letter
+        columns = {p: np.repeat(column, size) for p, column in letters.items()}
+        columns[place] = np.tile(np.arange(size), len(classes))
         grown = np.repeat(classes, size)
         for tally, term in self.terms:
             if max(self.rank[p] for p in term.places) == number:
-                codes = tuple(self._code(p, one if p == place else None)[held[p]] for p in term.places)
+                codes = tuple(self._code(p, codes_of_letters if p == place else None)[columns[p]] for p in term.places)
                 grown = self.automaton.after(grown, tally, term.table[codes])
-        done = self.automaton.settled[grown]
-        left = {p: np.where(done, 0, column) for p, column in held.items() if self.needed[p] > number}
+        done = self.automaton.is_settled[grown]
+        left = {p: np.where(done, 0, column) for p, column in columns.items() if self.needed[p] > number}
         return grown, left
 
     def _code(self, place: int, known: Array | None) -> Array:
         return np.unique(self.letters[place], return_index=True)[1] if known is None else known
 
-    def _keys(self, classes: Array, kept: dict[int, Array]) -> Array:
-        sizes = [len(self.automaton.holds), *(int(self.letters[p].max()) + 1 for p in kept)]
+    def _keys(self, classes: Array, letters: dict[int, Array]) -> Array:
+        sizes = [len(self.automaton.holds), *(int(self.letters[p].max()) + 1 for p in letters)]
         if prod(sizes) >= 2**62:
             raise TooLarge("the rule ties too many concepts together; use simpler rules")
-        return np.asarray(np.ravel_multi_index((classes, *kept.values()), tuple(sizes)))
+        return np.asarray(np.ravel_multi_index((classes, *letters.values()), tuple(sizes)))
 
 
 def compile_tallied(
@@ -280,16 +282,16 @@ def truth_diagram(formula: Formula, space: ConceptSpace, budget: int = BUDGET) -
         return compile_diagram([formula], space, space.names, budget=min(budget, SLOW_BUDGET))
 
 
-def holding(diagram: Diagram) -> Array:
+def true_outcomes(diagram: Diagram) -> Array:
     """Return which outcomes of a diagram of one true-or-false formula are true."""
     return np.array([bool(outcome[0]) for outcome in diagram.outcomes])
 
 
 def chance_of(diagram: Diagram, distributions: Sequence[Array]) -> Array:
     """Return the probability that the formula holds, for a batch of independent concept distributions."""
-    return np.asarray(diagram.probabilities(distributions)[:, holding(diagram)].sum(axis=1))
+    return np.asarray(diagram.probabilities(distributions)[:, true_outcomes(diagram)].sum(axis=1))
 
 
 def uniform(space: ConceptSpace) -> list[Array]:
-    """Return the distributions of one who guesses every value of every concept alike."""
+    """Return uniform distributions over the values of every concept."""
     return [np.full((1, size), 1 / size) for size in space.sizes]

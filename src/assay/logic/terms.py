@@ -31,7 +31,7 @@ class Node:
 
 
 class Terms:
-    """The terms of one space, each kept once; every method returns the simplest term it can."""
+    """The terms of one space, each stored once; every method returns the simplest term it can."""
 
     def __init__(self, space: ConceptSpace) -> None:
         self.space = space
@@ -48,31 +48,33 @@ class Terms:
 
     def _intern(self, op: Op, operands: tuple[Any, ...], parts: Iterable[Term], least: int = 0, most: int = 1) -> Term:
         key = (op, *operands)
-        if key not in self.known:
-            mask = reduce(lambda bits, part: bits | self.nodes[part].mask, parts, 0)
-            self.nodes.append(Node(op, operands, mask, least, most))
-            self.known[key] = len(self.nodes) - 1
+        if key in self.known:
+            return self.known[key]
+        mask = reduce(lambda bits, part: bits | self.nodes[part].mask, parts, 0)
+        return self._add(key, Node(op, operands, mask, least, most))
+
+    def _add(self, key: tuple[Any, ...], node: Node) -> Term:
+        self.nodes.append(node)
+        self.known[key] = len(self.nodes) - 1
         return self.known[key]
 
     def const(self, value: Value) -> Term:
         """Return the term of a value."""
         key = ("const", type(value), value)
-        if key not in self.known:
-            number = value if isinstance(value, int) else ABSENT_NUMBER if value == ABSENT else 0
-            self.nodes.append(Node("const", (value,), 0, number, number))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
+        if key in self.known:
+            return self.known[key]
+        number = value if isinstance(value, int) else ABSENT_NUMBER if value == ABSENT else 0
+        return self._add(key, Node("const", (value,), 0, number, number))
 
     def variable(self, name: str) -> Term:
         """Return the term of a concept."""
         place = self.space.place(name)
         key = ("var", place)
-        if key not in self.known:
-            concept = self.space.concepts[place]
-            numbers = [0] if concept.kind == "symbol" else [_number(v) for v in concept.values]
-            self.nodes.append(Node("var", (place,), 1 << place, min(numbers), max(numbers)))
-            self.known[key] = len(self.nodes) - 1
-        return self.known[key]
+        if key in self.known:
+            return self.known[key]
+        concept = self.space.concepts[place]
+        numbers = [0] if concept.kind == "symbol" else [_number(v) for v in concept.values]
+        return self._add(key, Node("var", (place,), 1 << place, min(numbers), max(numbers)))
 
     # -- truth -----------------------------------------------------------------------------------------------------
 
@@ -95,20 +97,22 @@ class Terms:
         return self._junction("or", parts, self.false, self.true)
 
     def _junction(self, op: Op, parts: Iterable[Term], neutral: Term, decisive: Term) -> Term:
-        kept: set[Term] = set()
+        operands: set[Term] = set()
         for part in parts:
             node = self.nodes[part]
-            kept.update(node.operands if node.op == op else (part,))
-        kept.discard(neutral)
-        if decisive in kept or any(self.nodes[p].op == "not" and self.nodes[p].operands[0] in kept for p in kept):
+            operands.update(node.operands if node.op == op else (part,))
+        operands.discard(neutral)
+        if decisive in operands or any(
+            self.nodes[p].op == "not" and self.nodes[p].operands[0] in operands for p in operands
+        ):
             return decisive
-        if len(kept) < 2:
-            return next(iter(kept), neutral)
-        return self._intern(op, tuple(sorted(kept)), kept)
+        if len(operands) < 2:
+            return next(iter(operands), neutral)
+        return self._intern(op, tuple(sorted(operands)), operands)
 
     def parity(self, parts: Iterable[Term]) -> Term:
         """Return "an odd number of these"."""
-        odd, kept = False, set[Term]()
+        odd, operands = False, set[Term]()
         stack = list(parts)
         while stack:
             part = stack.pop()
@@ -121,11 +125,11 @@ class Terms:
             elif node.op == "xor":
                 stack.extend(node.operands)
             else:
-                kept ^= {part}
-        if len(kept) < 2:
-            whole = next(iter(kept), self.false)
+                operands ^= {part}
+        if len(operands) < 2:
+            whole = next(iter(operands), self.false)
         else:
-            whole = self._intern("xor", tuple(sorted(kept)), kept)
+            whole = self._intern("xor", tuple(sorted(operands)), operands)
         return self.negate(whole) if odd else whole
 
     # -- numbers ---------------------------------------------------------------------------------------------------
@@ -158,7 +162,7 @@ class Terms:
 
     def multiply(self, parts: Iterable[Term]) -> Term:
         """Return the product."""
-        factor, kept = 1, list[Term]()
+        factor, factors = 1, list[Term]()
         stack = list(parts)
         while stack:
             part = stack.pop()
@@ -171,10 +175,10 @@ class Terms:
                 factor *= node.operands[1][0][0]
                 stack.append(node.operands[1][0][1])
             else:
-                kept.append(part)
-        if factor == 0 or not kept:
+                factors.append(part)
+        if factor == 0 or not factors:
             return self.const(factor)
-        return self.linear(0, [(factor, self._product(kept))])
+        return self.linear(0, [(factor, self._product(factors))])
 
     def _product(self, parts: list[Term]) -> Term:
         if len(parts) == 1:
@@ -277,8 +281,7 @@ class Terms:
         return self._intern("different", tuple(sorted(parts)), parts)
 
     def _value(self, part: Term) -> str | int:
-        value: Value = self.nodes[part].operands[0]
-        return int(value) if isinstance(value, int) else value
+        return _plain(self.nodes[part].operands[0])
 
     def choose(self, condition: Term, then: Term, otherwise: Term) -> Term:
         """Return one term or the other."""
@@ -287,8 +290,8 @@ class Terms:
             return then if node.operands[0] else otherwise
         if then == otherwise:
             return then
-        one, other = self.nodes[then], self.nodes[otherwise]
-        bounds = min(one.least, other.least), max(one.most, other.most)
+        first, second = self.nodes[then], self.nodes[otherwise]
+        bounds = min(first.least, second.least), max(first.most, second.most)
         operands = (condition, then, otherwise)
         return self._intern("if", operands, operands, *bounds)
 
@@ -303,9 +306,9 @@ class Terms:
                 open_places.append(place)
         if not rows or not open_places:
             return self.const(bool(rows))
-        left = tuple(terms[place] for place in open_places)
-        kept = frozenset(tuple(_plain(row[place]) for place in open_places) for row in rows)
-        return self._intern("member", (left, kept), left)
+        open_terms = tuple(terms[place] for place in open_places)
+        open_rows = frozenset(tuple(_plain(row[place]) for place in open_places) for row in rows)
+        return self._intern("member", (open_terms, open_rows), open_terms)
 
     def all_same(self, parts: list[Term]) -> Term:
         """Return "all of these have one value", as a comparison of numbers where two numbers are left."""

@@ -11,17 +11,17 @@ DEEPEST = 100
 
 def children(formula: Formula) -> tuple[Formula, ...]:
     """Return the formulas directly inside this one."""
-    found: list[Formula] = []
+    parts: list[Formula] = []
     for item in fields(formula):  # type: ignore[arg-type]
         inside = getattr(formula, item.name)
         if isinstance(inside, Formula):
-            found.append(inside)
+            parts.append(inside)
         elif isinstance(inside, tuple):
-            found.extend(part for part in inside if isinstance(part, Formula))
-    return tuple(found)
+            parts.extend(part for part in inside if isinstance(part, Formula))
+    return tuple(parts)
 
 
-def rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
     """Return the formula with each direct child changed."""
     if isinstance(formula, Sum):
         return total(*map(change, formula.terms))
@@ -69,9 +69,9 @@ def free_names(formula: Formula) -> tuple[str, ...]:
     """
     if isinstance(formula, Var):
         return (formula.name,)
-    found = dict.fromkeys(name for part in children(formula) for name in free_names(part))
+    names = dict.fromkeys(name for part in children(formula) for name in free_names(part))
     bound = formula.variables if isinstance(formula, Quantified) else ()
-    return tuple(name for name in found if name.partition(".")[0] not in bound)
+    return tuple(name for name in names if name.partition(".")[0] not in bound)
 
 
 def names_in(formula: Formula) -> tuple[str, ...]:
@@ -83,8 +83,8 @@ def names_in(formula: Formula) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in walk(formula) if isinstance(part, Var)))
 
 
-def substituted(formula: Formula, meanings: dict[str, Formula]) -> Formula:
+def substitute(formula: Formula, meanings: dict[str, Formula]) -> Formula:
     """Return the formula with each named variable replaced by its meaning."""
     if isinstance(formula, Var):
         return meanings.get(formula.name, formula)
-    return rebuilt(formula, lambda part: substituted(part, meanings))
+    return map_children(formula, lambda part: substitute(part, meanings))

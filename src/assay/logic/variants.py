@@ -15,12 +15,12 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
-from assay.logic.change import flips
 from assay.logic.evaluate import Evaluator
 from assay.logic.features import Feature, features_of
 from assay.logic.formula import TRUE, Formula, Not, conjunction
-from assay.logic.ground import grounded, shape_of
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.profiles import Profiles, profiles_of, steps_of
+from assay.logic.sensitivity import flips
 
 MOST_VARIANTS = 100
 MOST_FEATURES = 16
@@ -63,7 +63,7 @@ class Boundary:
         """For each concept whether a step leads from one code to another, where the label is true or false."""
         if not self.truth:
             return None
-        features = features_of(grounded(self.label, self.space), self.space)
+        features = features_of(ground_formula(self.label, self.space), self.space)
         return [steps_of(name, features) for name in self.space.names]
 
     @cached_property
@@ -77,8 +77,8 @@ class Boundary:
 
     def near(self, codes: Codes) -> Array:
         """Return which worlds lie at the boundary; of a label with variants, the false ones that nearly are true."""
-        found = np.asarray(self.flips(codes).any(axis=1))
-        return found & ~self._values(self.label, codes) if self.explicit else found
+        near = np.asarray(self.flips(codes).any(axis=1))
+        return near & ~self._values(self.label, codes) if self.explicit else near
 
     def in_variants(self, codes: Codes) -> Array:
         """Return which worlds are of which variant, a column a variant."""
@@ -92,10 +92,10 @@ class Boundary:
         """Return for each world its variants or types, or the concepts that change its label, or `far`."""
         if self.explicit:
             names = [region.name for region in (*self.variants, *self.types)]
-            found = np.concatenate([self.in_variants(codes), self.in_types(codes)], axis=1)
+            membership = np.concatenate([self.in_variants(codes), self.in_types(codes)], axis=1)
         else:
-            names, found = [f"change {name}" for name in self.space.names], self.flips(codes)
-        kinds, which = np.unique(found, axis=0, return_inverse=True)
+            names, membership = [f"change {name}" for name in self.space.names], self.flips(codes)
+        kinds, which = np.unique(membership, axis=0, return_inverse=True)
         texts = ["; ".join(names[place] for place in np.flatnonzero(kind)) or "far" for kind in kinds]
         return [texts[number] for number in which.ravel().tolist()]
 
@@ -135,12 +135,12 @@ def _explicit(plain: Boundary) -> Boundary:
 
 def _inside(cube: Cube, rows: Array) -> Array:
     """Return which profiles lie in a cube."""
-    found = np.ones(len(rows), dtype=bool)
+    inside = np.ones(len(rows), dtype=bool)
     for number, allowed in enumerate(cube):
-        held = np.zeros(max(allowed, default=0) + 1, dtype=bool)
-        held[list(allowed)] = True
-        found &= (rows[:, number] < len(held)) & held[np.minimum(rows[:, number], len(held) - 1)]
-    return found
+        is_allowed = np.zeros(max(allowed, default=0) + 1, dtype=bool)
+        is_allowed[list(allowed)] = True
+        inside &= (rows[:, number] < len(is_allowed)) & is_allowed[np.minimum(rows[:, number], len(is_allowed) - 1)]
+    return inside
 
 
 def _cover(profiles: Profiles) -> list[Cube]:
@@ -152,7 +152,7 @@ def _cover(profiles: Profiles) -> list[Cube]:
     cubes, covered = list[Cube](), np.zeros(len(true), dtype=bool)
     while not covered.all():
         seed = true[int(np.argmin(covered))]
-        cubes.append(_grown(tuple(frozenset([int(one)]) for one in seed), false, sizes))
+        cubes.append(_grown(tuple(frozenset([int(number)]) for number in seed), false, sizes))
         covered |= _inside(cubes[-1], true)
         if len(cubes) > MOST_VARIANTS:
             raise TooLarge(f"the rule holds in more than {MOST_VARIANTS} ways")
@@ -164,8 +164,8 @@ def _grown(cube: Cube, false: Array, sizes: Sequence[int]) -> Cube:
     for number, size in enumerate(sizes):
         cube = _if_free(cube, number, frozenset(range(size)), false)
     for number, size in enumerate(sizes):
-        for one in range(size):
-            cube = _if_free(cube, number, cube[number] | {one}, false)
+        for extra in range(size):
+            cube = _if_free(cube, number, cube[number] | {extra}, false)
     return cube
 
 
@@ -177,8 +177,8 @@ def _if_free(cube: Cube, number: int, allowed: frozenset[int], false: Array) -> 
 def _without_spares(cubes: list[Cube], true: Array) -> list[Cube]:
     """Leave out cubes that the others cover, small ones first."""
     members = {cube: _inside(cube, true) for cube in dict.fromkeys(cubes)}
-    for cube in sorted(members, key=lambda one: int(members[one].sum())):
-        others = [members[one] for one in members if one != cube]
+    for cube in sorted(members, key=lambda member: int(members[member].sum())):
+        others = [members[member] for member in members if member != cube]
         if others and (np.any(others, axis=0) >= members[cube]).all():
             del members[cube]
     return sorted(members, key=lambda cube: [min(allowed) for allowed in cube])[::-1]
@@ -194,8 +194,8 @@ def _misses(cube: Cube, profiles: Profiles) -> Iterable[Cube]:
             yield tuple(frozenset([moved[n]]) if n in moved else allowed for n, allowed in enumerate(cube))
 
 
-def _both(one: Cube, other: Cube) -> Cube:
-    return tuple(first & second for first, second in zip(one, other, strict=True))
+def _both(left: Cube, right: Cube) -> Cube:
+    return tuple(first & second for first, second in zip(left, right, strict=True))
 
 
 def _tight(cube: Cube, profiles: Profiles) -> Cube:
@@ -215,6 +215,6 @@ def _plainer(cube: Cube, profiles: Profiles) -> Cube:
 
 
 def _region(cube: Cube, features: Sequence[Feature], more: tuple[Formula, ...] = ()) -> Region:
-    said = [(f, allowed) for f, allowed in zip(features, cube, strict=True) if len(allowed) < f.size]
-    name = " and ".join(feature.text(allowed) for feature, allowed in said) or "always"
-    return Region(name, conjunction(*(feature.formula(allowed) for feature, allowed in said), *more))
+    restricted = [(f, allowed) for f, allowed in zip(features, cube, strict=True) if len(allowed) < f.size]
+    name = " and ".join(feature.text(allowed) for feature, allowed in restricted) or "always"
+    return Region(name, conjunction(*(feature.formula(allowed) for feature, allowed in restricted), *more))

@@ -9,14 +9,14 @@ from assay.logic.formula import Formula
 TERNARY, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, POWER, ATOM = range(10)
 
 
-def written(formula: Formula) -> str:
+def write_formula(formula: Formula) -> str:
     """Return the text of a formula, with no more parentheses than needed."""
     return _write(formula, TERNARY)
 
 
-def quoted(formula: Formula, most: int = 80) -> str:
+def quote(formula: Formula, most: int = 80) -> str:
     """Return the text of a formula for a message, the first part of a long one."""
-    text = written(formula)
+    text = write_formula(formula)
     return f"'{text}'" if len(text) <= most else f"'{text[: most - 3]}...'"
 
 

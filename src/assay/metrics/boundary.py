@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.metrics.average import accuracy_of, interval_of
+from assay.metrics.average_interval import accuracy_of, interval_of
 from assay.metrics.evidence import Evidence, Side
 from assay.metrics.metric import Metric, overall
 
@@ -34,26 +34,23 @@ def accuracy_by_region(right: Array, inside: Array) -> Array:
         return np.asarray((right[:, None] & inside).sum(axis=0) / sizes)
 
 
-def region_metric(name: str, summary: str) -> Callable[[Callable[[Side], Array]], Metric]:
-    """Register a function that gives regions; the metric is the accuracy averaged over them, then over labels."""
+def region_metric(name: str, summary: str, regions: Callable[[Side], Array]) -> Metric:
+    """Register the accuracy on each region of a rule, averaged over the regions, then over labels."""
 
-    def register(regions: Callable[[Side], Array]) -> Metric:
-        def parts(evidence: Evidence) -> list[tuple[Array, Array]]:
-            right = evidence.labels == evidence.predicted_labels
-            found = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
-            return [(hits, inside) for hits, inside in found if inside.any()]
+    def parts(evidence: Evidence) -> list[tuple[Array, Array]]:
+        right = evidence.labels == evidence.predicted_labels
+        by_label = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
+        return [(hits, inside) for hits, inside in by_label if inside.any()]
 
-        def value(evidence: Evidence) -> float:
-            found = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
-            return float(np.mean(found)) if found else float("nan")
+    def value(evidence: Evidence) -> float:
+        accuracies = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
+        return float(np.mean(accuracies)) if accuracies else float("nan")
 
-        def interval(evidence: Evidence) -> tuple[float, float]:
-            return interval_of([accuracy_of(*part) for part in parts(evidence)])
+    def interval(evidence: Evidence) -> tuple[float, float]:
+        return interval_of([accuracy_of(*part) for part in parts(evidence)])
 
-        metric: Metric = overall(name, summary, interval=interval)(value)
-        return metric
-
-    return register
+    metric: Metric = overall(name, summary, interval=interval)(value)
+    return metric
 
 
 def _balanced_interval(evidence: Evidence) -> tuple[float, float]:
@@ -74,19 +71,16 @@ def mean_balanced_accuracy(evidence: Evidence) -> float:
     return float(np.mean([balanced_accuracy(evidence.labels[:, i], evidence.predicted_labels[:, i]) for i in columns]))
 
 
-@region_metric("variant_accuracy", "accuracy on each way in which a rule holds, averaged over the ways")
-def variant_accuracy(side: Side) -> Array:
-    """Return the positive variants."""
-    return side.in_variants
-
-
-@region_metric("near_accuracy", "accuracy on each near-boundary type of a rule, averaged over the types")
-def near_accuracy(side: Side) -> Array:
-    """Return the types of worlds that one change brings across the boundary."""
-    return side.in_types
-
-
-@region_metric("far_accuracy", "accuracy on worlds far from the boundary of a rule")
-def far_accuracy(side: Side) -> Array:
-    """Return the worlds that no single change brings across the boundary, as one region."""
-    return side.far[:, None]
+variant_accuracy = region_metric(
+    "variant_accuracy",
+    "accuracy on each way in which a rule holds, averaged over the ways",
+    lambda side: side.in_variants,
+)
+near_accuracy = region_metric(
+    "near_accuracy",
+    "accuracy on each near-boundary type of a rule, averaged over the types",
+    lambda side: side.in_types,
+)
+far_accuracy = region_metric(
+    "far_accuracy", "accuracy on worlds far from the boundary of a rule", lambda side: side.far[:, None]
+)

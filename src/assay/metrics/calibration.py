@@ -1,6 +1,7 @@
 """Does a model that says 80 % turn out right 80 % of the time?"""
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import wilson
-from assay.metrics.metric import overall
+from assay.metrics.metric import Metric, overall
 
 BINS = 10
 Z = NormalDist().inv_cdf(0.975)
@@ -47,11 +48,11 @@ def calibration_interval(confidence: Array, right: Array) -> tuple[float, float]
     scale = rows * columns
     value = float(np.abs(gaps).sum()) / scale
     usual = np.minimum(math.sqrt(2 / math.pi) * np.sqrt(stated), 2 * stated)  # the mean size of a calibrated gap
-    spread = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
+    deviation = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
     low, added = 0.0, _added_by_chance(gaps, np.maximum(stated, _variances(residual, place, gaps)))
     middle = max(0.0, value - float(added.sum()) / scale)
     error = math.sqrt(float((np.sign(gaps)[place] * residual).mean(axis=1).var()) / rows)
-    if value > (float(usual.sum()) + Z * float(spread)) / scale:
+    if value > (float(usual.sum()) + Z * float(deviation)) / scale:
         low = max(0.0, middle - Z * error)
     return low, min(1.0, max(middle + Z * error, wilson(0, rows)[1]))
 
@@ -78,8 +79,8 @@ def _added_by_chance(gaps: Array, variances: Array) -> Array:
 
 
 def _over_columns(truth: Codes, probabilities: tuple[Array | None, ...]) -> float:
-    found = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
-    return float(np.mean(found)) if found else float("nan")
+    errors = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
+    return float(np.mean(errors)) if errors else float("nan")
 
 
 def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[float, float]:
@@ -90,23 +91,19 @@ def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[fl
     return calibration_interval(confidence, right)
 
 
-@overall(
-    "label_ece",
-    "expected calibration error of the labels, averaged over labels",
-    better="lower",
-    interval=lambda evidence: _interval(evidence.labels, evidence.label_probabilities),
-)
-def label_ece(evidence: Evidence) -> float:
-    """Return the expected calibration error of each label that has probabilities, averaged."""
-    return _over_columns(evidence.labels, evidence.label_probabilities)
+Columns = Callable[[Evidence], tuple[Codes, tuple[Array | None, ...]]]
 
 
-@overall(
-    "concept_ece",
-    "expected calibration error of the concepts, averaged over concepts",
-    better="lower",
-    interval=lambda evidence: _interval(evidence.concepts, evidence.concept_probabilities),
-)
-def concept_ece(evidence: Evidence) -> float:
-    """Return the expected calibration error of each concept that has probabilities, averaged."""
-    return _over_columns(evidence.concepts, evidence.concept_probabilities)
+def calibration_metric(what: str, columns: Columns) -> Metric:
+    """Register the expected calibration error of labels or concepts, averaged over those that have probabilities."""
+    metric: Metric = overall(
+        f"{what}_ece",
+        f"expected calibration error of the {what}s, averaged over {what}s",
+        better="lower",
+        interval=lambda evidence: _interval(*columns(evidence)),
+    )(lambda evidence: _over_columns(*columns(evidence)))
+    return metric
+
+
+label_ece = calibration_metric("label", lambda evidence: (evidence.labels, evidence.label_probabilities))
+concept_ece = calibration_metric("concept", lambda evidence: (evidence.concepts, evidence.concept_probabilities))

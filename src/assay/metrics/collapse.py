@@ -26,12 +26,12 @@ def collapse_of_vectors(truth: Array, predicted: Array) -> float:
     >>> collapse_of_vectors(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))
     0.5
     """
-    said = predicted[(predicted >= 0).all(axis=1)]
-    numbers = _numbered(np.concatenate([said, truth]))
-    return collapse(numbers[len(said) :], numbers[: len(said)])
+    complete = predicted[(predicted >= 0).all(axis=1)]
+    numbers = _number_rows(np.concatenate([complete, truth]))
+    return collapse(numbers[len(complete) :], numbers[: len(complete)])
 
 
-def _numbered(rows: Array) -> Array:
+def _number_rows(rows: Array) -> Array:
     """Return a number for each row, the same for equal rows: its digits in a mixed base, or where that is too long its
     place among the distinct rows.
     """
@@ -63,13 +63,13 @@ def collapse_interval(truth: Array, predicted: Array) -> tuple[float, float]:
     from scipy.special import gammaincinv
 
     size = int(max(truth.max(), predicted.max())) + 1
-    said, true = _rows_with(predicted, size), _rows_with(truth, size)
-    seen, missing = said[said > 0], int(((said == 0) & (true > 0)).sum())
-    together = len(seen) + missing
+    predicted_rows, true_rows = _rows_with(predicted, size), _rows_with(truth, size)
+    used, missing = predicted_rows[predicted_rows > 0], int(((predicted_rows == 0) & (true_rows > 0)).sum())
+    together = len(used) + missing
     never = 1 - math.exp(-gammaincinv(0.5, 0.975))
     more = never * math.sqrt(missing)
-    fewer = math.sqrt(float((np.exp(-2 * gammaincinv(seen + 0.5, 0.025))).sum()))
-    return max(0.0, 1 - (len(seen) + more) / together), min(1.0, 1 - (len(seen) - fewer) / together)
+    fewer = math.sqrt(float((np.exp(-2 * gammaincinv(used + 0.5, 0.025))).sum()))
+    return max(0.0, 1 - (len(used) + more) / together), min(1.0, 1 - (len(used) - fewer) / together)
 
 
 def _rows_with(codes: Array, size: int) -> Array:
@@ -97,14 +97,14 @@ def joint_collapse_interval(truth: Array, predicted: Array) -> tuple[float, floa
     """
     count, spoken = len(truth), np.asarray((predicted >= 0).all(axis=1))
     rows = np.concatenate([np.where(spoken[:, None], predicted, truth), truth])
-    numbers = np.unique(_numbered(rows), return_inverse=True)[1].ravel()
-    said, true, size = numbers[:count], numbers[count:], int(numbers.max()) + 1
-    other = spoken & (said != true)
-    rows_said = np.bincount(said[spoken], minlength=size)
-    rows_with = np.bincount(true, minlength=size) + np.bincount(said[other], minlength=size)
+    numbers = np.unique(_number_rows(rows), return_inverse=True)[1].ravel()
+    predicted_numbers, true_numbers, size = numbers[:count], numbers[count:], int(numbers.max()) + 1
+    other = spoken & (predicted_numbers != true_numbers)
+    rows_said = np.bincount(predicted_numbers[spoken], minlength=size)
+    rows_with = np.bincount(true_numbers, minlength=size) + np.bincount(predicted_numbers[other], minlength=size)
     used = int((rows_said > 0).sum())
-    fewer_used = spoken & (rows_said[said] == 1)
-    fewer = (rows_with[true] == 1).astype(int) + (other & (rows_with[said] == 1))
+    fewer_used = spoken & (rows_said[predicted_numbers] == 1)
+    fewer = (rows_with[true_numbers] == 1).astype(int) + (other & (rows_with[predicted_numbers] == 1))
     without = (used - fewer_used) / np.maximum(size - fewer, 1)
     return from_error(1 - used / size, math.sqrt((count - 1) * float(without.var())), count)
 
@@ -121,8 +121,8 @@ def _joint_interval(evidence: Evidence) -> tuple[float, float]:
 )
 def mean_collapse(evidence: Evidence) -> float:
     """Return the collapse of each encoder group, averaged over groups."""
-    found = collapse_by_group(evidence)
-    return float(np.mean(list(found.values()))) if found else float("nan")
+    by_group = collapse_by_group(evidence)
+    return float(np.mean(list(by_group.values()))) if by_group else float("nan")
 
 
 @overall("collapse_joint", "concept collapse Cls(C) of whole concept vectors", better="lower", interval=_joint_interval)

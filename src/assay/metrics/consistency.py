@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.metrics.evidence import Evidence
-from assay.metrics.guess import uniform_guesser
 from assay.metrics.metric import per_example
+from assay.metrics.random_guesser import uniform_guesser
 
 
 def complete(evidence: Evidence) -> Array:
@@ -22,11 +22,11 @@ def complete(evidence: Evidence) -> Array:
 def rule_consistency(evidence: Evidence) -> Array:
     """Return for each example whether all predicted labels are those that the rule gives for the predicted concepts."""
     known = complete(evidence)
-    found = np.full(len(evidence), np.nan)
+    consistent = np.full(len(evidence), np.nan)
     if known.any():
         implied = evidence.knowledge.labels_of(evidence.predicted_concepts[known])
-        found[known] = (implied == evidence.predicted_labels[known]).all(axis=1)
-    return found
+        consistent[known] = (implied == evidence.predicted_labels[known]).all(axis=1)
+    return consistent
 
 
 def set_f1_of(truth: Codes, predicted: Codes, nothing: Array) -> Array:
@@ -35,30 +35,30 @@ def set_f1_of(truth: Codes, predicted: Codes, nothing: Array) -> Array:
     >>> set_f1_of(np.array([[1, 2, 0]]), np.array([[1, 0, 2]]), np.array([0, 0, 0])).tolist()
     [0.5]
     """
-    there, said = truth != nothing, predicted != nothing
+    there, predicted_there = truth != nothing, predicted != nothing
     hits = ((truth == predicted) & there).sum(axis=1)
-    both = there.sum(axis=1) + said.sum(axis=1)
+    both = there.sum(axis=1) + predicted_there.sum(axis=1)
     return np.where(both > 0, 2 * hits / np.maximum(both, 1), 1.0)
 
 
 def things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example; NaN where the model does not speak of every concept."""
+    """Return the set F1 of each example (VALUED's F1); NaN where the model does not speak of every concept."""
     nothing = np.array([concept.nothing_code for concept in evidence.knowledge.space.concepts])
-    found = set_f1_of(evidence.concepts, evidence.predicted_concepts, nothing)
-    return np.where(complete(evidence), found, np.nan)
+    f1 = set_f1_of(evidence.concepts, evidence.predicted_concepts, nothing)
+    return np.where(complete(evidence), f1, np.nan)
 
 
 def sane_things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example, 0 where it breaks a constraint; NaN without constraints."""
-    found = evidence.broken
-    return np.where(np.isnan(found), np.nan, np.where(found > 0, 0.0, things_f1(evidence)))
+    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN without constraints."""
+    broken = evidence.broken
+    return np.where(np.isnan(broken), np.nan, np.where(broken > 0, 0.0, things_f1(evidence)))
 
 
 @per_example("violation_rate", "share of examples whose predicted concepts break a constraint", better="lower")
 def violation_rate(evidence: Evidence) -> Array:
     """Return for each example whether its predicted concepts break any constraint (VALUED's C)."""
-    found = evidence.broken
-    return np.where(np.isnan(found), np.nan, found > 0)
+    broken = evidence.broken
+    return np.where(np.isnan(broken), np.nan, broken > 0)
 
 
 @per_example("mean_violations", "constraints that the predicted concepts of an example break", better="lower")
@@ -70,23 +70,15 @@ def mean_violations(evidence: Evidence) -> Array:
 @per_example("violations_vs_random", "constraints broken, as a share of what a random guesser breaks", better="lower")
 def violations_vs_random(evidence: Evidence) -> Array:
     """Return for each example the constraints it breaks, over the number that uniform guesses break on average."""
-    found = evidence.broken
-    if np.isnan(found).all():
-        return found
+    broken = evidence.broken
+    if np.isnan(broken).all():
+        return broken
     usual = uniform_guesser(evidence.knowledge).mean_violations
-    return found / usual if usual > 0 else np.full(len(found), np.nan)
+    return broken / usual if usual > 0 else np.full(len(broken), np.nan)
 
 
-@per_example("set_f1", "F1 of the set of things that are there, averaged over examples")
-def set_f1(evidence: Evidence) -> Array:
-    """Return for each example the F1 of its set of things (VALUED's F1)."""
-    return things_f1(evidence)
-
-
-@per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")
-def sane_f1(evidence: Evidence) -> Array:
-    """Return for each example its set F1, 0 if it breaks a constraint (VALUED's sF1)."""
-    return sane_things_f1(evidence)
+set_f1 = per_example("set_f1", "F1 of the set of things that are there, averaged over examples")(things_f1)
+sane_f1 = per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")(sane_things_f1)
 
 
 @per_example(

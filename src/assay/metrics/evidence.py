@@ -40,7 +40,7 @@ def _side(boundary: Boundary, codes: Codes) -> Side:
     return Side((), named, np.zeros((len(codes), 0), dtype=bool), boundary.flips(codes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evidence:
     """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing."""
 
@@ -58,7 +58,7 @@ class Evidence:
 
     def take(self, rows: Array) -> "Evidence":
         """Return the evidence of some rows, repeated rows allowed."""
-        taken = replace(
+        evidence = replace(
             self,
             labels=self.labels[rows],
             concepts=self.concepts[rows],
@@ -68,8 +68,8 @@ class Evidence:
             concept_probabilities=tuple(None if p is None else p[rows] for p in self.concept_probabilities),
         )
         if "sides" in self.__dict__:  # computed once, not for every resample
-            taken.__dict__["sides"] = tuple(side.take(rows) for side in self.sides)
-        return taken
+            evidence.__dict__["sides"] = tuple(side.take(rows) for side in self.sides)
+        return evidence
 
     @cached_property
     def sides(self) -> tuple["Side", ...]:
@@ -80,10 +80,10 @@ class Evidence:
     def broken(self) -> Array:
         """How many constraints each prediction breaks; NaN without constraints, or where a concept is not spoken of."""
         known = (self.predicted_concepts >= 0).all(axis=1)
-        found = np.full(len(self), np.nan)
+        counts = np.full(len(self), np.nan)
         if known.any() and self.knowledge.constraints:
-            found[known] = self.knowledge.violations(self.predicted_concepts[known]).sum(axis=1)
-        return found
+            counts[known] = self.knowledge.violations(self.predicted_concepts[known]).sum(axis=1)
+        return counts
 
     @cached_property
     def answered(self) -> tuple[int, ...]:
@@ -99,10 +99,14 @@ class Evidence:
     def groups(self) -> dict[str, list[int]]:
         """The answered columns of each encoder group that has any."""
         space = self.knowledge.space
-        found = {
+        columns_of = {
             g.name: [space.place(n) for n in g.concepts if space.place(n) in self.answered] for g in space.encoders
         }
-        return {name: columns for name, columns in found.items() if columns}
+        return {name: columns for name, columns in columns_of.items() if columns}
+
+    def __repr__(self) -> str:
+        spoken = f"{len(self.answered)} of {self.concepts.shape[1]} concepts predicted"
+        return f"Evidence(split {self.split}: {len(self):,} examples, {self.labels.shape[1]} labels, {spoken})"
 
 
 def gather(data: SplitData, predictions: Predictions) -> Evidence:
@@ -132,8 +136,8 @@ def gather(data: SplitData, predictions: Predictions) -> Evidence:
         data.name,
         data.labels[rows],
         data.concepts[rows],
-        _stacked(labels, len(rows)),
-        _stacked(concepts, len(rows)),
+        _stack_codes(labels, len(rows)),
+        _stack_codes(concepts, len(rows)),
         tuple(answer.probabilities if answer else None for answer in labels),
         tuple(answer.probabilities if answer else None for answer in concepts),
     )
@@ -144,6 +148,6 @@ def gather_from(dataset: Dataset, predictions: Predictions) -> Evidence:
     return gather(dataset.symbols(predictions.split), predictions)
 
 
-def _stacked(answers: list[Answer | None], rows: int) -> Codes:
+def _stack_codes(answers: list[Answer | None], rows: int) -> Codes:
     silent = np.full(rows, -1, dtype=np.int64)
     return np.stack([silent if answer is None else answer.codes for answer in answers], axis=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.metrics.average import f1_of, interval_of
+from assay.metrics.average_interval import f1_of, interval_of
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric, overall, per_example
 
@@ -40,17 +40,6 @@ def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
     return float(f1_by_value(truth, predicted, size)[np.unique(truth)].mean())
 
 
-def macro_f1_of_union(truth: Codes, predicted: Codes, size: int) -> float:
-    """Return the mean F1 over the values that occur or are predicted, as rsbench does (scikit-learn's default)."""
-    return float(np.nanmean(f1_by_value(truth, predicted, size)))
-
-
-def binary_f1(truth: Codes, predicted: Codes) -> float:
-    """Return the F1 of the value true; 0 if it neither occurs nor is predicted, as is usual."""
-    found = float(f1_by_value(truth, predicted, 2)[1])
-    return 0.0 if np.isnan(found) else found
-
-
 @per_example("label_accuracy", "share of labels that are right")
 def label_accuracy(evidence: Evidence) -> Array:
     """Return for each example the share of its labels that are right."""
@@ -63,83 +52,6 @@ def label_exact(evidence: Evidence) -> Array:
     """Return for each example whether every label is right."""
     right: Array = evidence.labels == evidence.predicted_labels
     return right.all(axis=1).astype(float)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Columns of codes that one F1 pools, and the values over which it is averaged."""
-
-    truth: Codes
-    predicted: Codes
-    size: int
-    values: Array
-
-    @property
-    def f1(self) -> float:
-        """The mean F1 of the values; 0 for one that neither occurs nor is predicted."""
-        by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size)
-        return float(np.nan_to_num(by_value[self.values]).mean())
-
-
-def f1_metric(name: str, summary: str) -> Callable[[Callable[[Evidence], list[Part]]], Metric]:
-    """Register a function that gives the parts over which F1 is averaged."""
-
-    def register(parts: Callable[[Evidence], list[Part]]) -> Metric:
-        def value(evidence: Evidence) -> float:
-            found = [part.f1 for part in parts(evidence)]
-            return float(np.mean(found)) if found else float("nan")
-
-        def interval(evidence: Evidence) -> tuple[float, float]:
-            return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in parts(evidence)])
-
-        metric: Metric = overall(name, summary, interval=interval)(value)
-        return metric
-
-    return register
-
-
-def occurring(truth: Codes, predicted: Codes) -> Array:
-    """Return the values that occur."""
-    return np.unique(truth)
-
-
-def occurring_or_predicted(truth: Codes, predicted: Codes) -> Array:
-    """Return the values that occur or are predicted."""
-    values = np.union1d(truth, predicted)
-    return values[values >= 0]
-
-
-def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
-    truth, predicted = evidence.labels, evidence.predicted_labels
-    columns = [(truth[:, [i]], predicted[:, [i]], len(x.values)) for i, x in enumerate(evidence.knowledge.labels)]
-    return [Part(true, said, size, values(true, said)) for true, said, size in columns]
-
-
-def _of_concepts(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[Part]:
-    sizes, parts = evidence.knowledge.space.sizes, []
-    for columns in evidence.groups.values():
-        truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
-        parts.append(Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
-    return parts
-
-
-@f1_metric("label_f1", "macro F1 of the labels over the values that occur, averaged over labels")
-def label_f1(evidence: Evidence) -> list[Part]:
-    """Return each label with the values that occur."""
-    return _of_labels(evidence, occurring)
-
-
-@f1_metric("rsbench_label_f1", "rsbench's F1(Y): as label_f1, but over the values that occur or are predicted")
-def rsbench_label_f1(evidence: Evidence) -> list[Part]:
-    """Return each label with the values that occur or are predicted."""
-    return _of_labels(evidence, occurring_or_predicted)
-
-
-@f1_metric("label_mean_f1", "binary F1 of each true-or-false label, averaged over labels")
-def label_mean_f1(evidence: Evidence) -> list[Part]:
-    """Return each true-or-false label with the value "true", for mF1(Y)."""
-    parts = zip(_of_labels(evidence, lambda *_: np.array([1])), evidence.knowledge.labels, strict=True)
-    return [part for part, label in parts if label.kind == "bool"]
 
 
 @per_example("concept_accuracy", "share of concepts that are right")
@@ -161,22 +73,72 @@ def concept_exact(evidence: Evidence) -> Array:
     return right.all(axis=1).astype(float)
 
 
-@f1_metric(
-    "concept_f1", "macro F1 of the concepts over the values that occur, pooled over concepts that share an encoder"
-)
-def concept_f1(evidence: Evidence) -> list[Part]:
-    """Return each encoder group, its concepts pooled, with the values that occur."""
-    return _of_concepts(evidence, occurring)
+@dataclass(frozen=True)
+class F1Part:
+    """Columns of codes that one F1 pools, and the values over which it is averaged."""
+
+    truth: Codes
+    predicted: Codes
+    size: int
+    values: Array
+
+    @property
+    def f1(self) -> float:
+        """The mean F1 of the values; 0 for one that neither occurs nor is predicted."""
+        by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size)
+        return float(np.nan_to_num(by_value[self.values]).mean())
 
 
-@f1_metric("rsbench_concept_f1", "rsbench's F1(C): as concept_f1, but over the values that occur or are predicted")
-def rsbench_concept_f1(evidence: Evidence) -> list[Part]:
-    """Return each encoder group, its concepts pooled, with the values that occur or are predicted."""
-    return _of_concepts(evidence, occurring_or_predicted)
+def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]]) -> Metric:
+    """Register the mean F1 of some parts of the evidence."""
+
+    def value(evidence: Evidence) -> float:
+        scores = [part.f1 for part in parts(evidence)]
+        return float(np.mean(scores)) if scores else float("nan")
+
+    def interval(evidence: Evidence) -> tuple[float, float]:
+        return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in parts(evidence)])
+
+    metric: Metric = overall(name, summary, interval=interval)(value)
+    return metric
 
 
-@f1_metric("concept_mean_f1", "F1 of each concept, averaged over concepts")
-def concept_mean_f1(evidence: Evidence) -> list[Part]:
+def occurring(truth: Codes, predicted: Codes) -> Array:
+    """Return the values that occur."""
+    return np.unique(truth)
+
+
+def occurring_or_predicted(truth: Codes, predicted: Codes) -> Array:
+    """Return the values that occur or are predicted."""
+    values = np.union1d(truth, predicted)
+    return values[values >= 0]
+
+
+def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[F1Part]:
+    """Return each label with these of its values."""
+    parts = []
+    for place, label in enumerate(evidence.knowledge.labels):
+        truth, predicted = evidence.labels[:, [place]], evidence.predicted_labels[:, [place]]
+        parts.append(F1Part(truth, predicted, len(label.values), values(truth, predicted)))
+    return parts
+
+
+def _of_true_labels(evidence: Evidence) -> list[F1Part]:
+    """Return each true-or-false label with the value "true", for mF1(Y)."""
+    parts = zip(_of_labels(evidence, lambda *_: np.array([1])), evidence.knowledge.labels, strict=True)
+    return [part for part, label in parts if label.kind == "bool"]
+
+
+def _of_groups(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> list[F1Part]:
+    """Return each encoder group, its concepts pooled, with these of its values."""
+    sizes, parts = evidence.knowledge.space.sizes, []
+    for columns in evidence.groups.values():
+        truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
+        parts.append(F1Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
+    return parts
+
+
+def _of_concepts(evidence: Evidence) -> list[F1Part]:
     """Return each concept with the value "true" where it is true or false, else with those that occur, for mF1(C)."""
     parts = []
     for column in evidence.answered:
@@ -184,5 +146,31 @@ def concept_mean_f1(evidence: Evidence) -> list[Part]:
         truth, predicted = evidence.concepts[:, [column]], evidence.predicted_concepts[:, [column]]
         truth_value = concept.kind == "bool" and len(concept.values) == 2
         values = np.array([1]) if truth_value else occurring(truth, predicted)
-        parts.append(Part(truth, predicted, len(concept.values), values))
+        parts.append(F1Part(truth, predicted, len(concept.values), values))
     return parts
+
+
+label_f1 = f1_metric(
+    "label_f1",
+    "macro F1 of the labels over the values that occur, averaged over labels",
+    lambda evidence: _of_labels(evidence, occurring),
+)
+rsbench_label_f1 = f1_metric(
+    "rsbench_label_f1",
+    "rsbench's F1(Y): as label_f1, but over the values that occur or are predicted",
+    lambda evidence: _of_labels(evidence, occurring_or_predicted),
+)
+label_mean_f1 = f1_metric(
+    "label_mean_f1", "binary F1 of each true-or-false label, averaged over labels", _of_true_labels
+)
+concept_f1 = f1_metric(
+    "concept_f1",
+    "macro F1 of the concepts over the values that occur, pooled over concepts that share an encoder",
+    lambda evidence: _of_groups(evidence, occurring),
+)
+rsbench_concept_f1 = f1_metric(
+    "rsbench_concept_f1",
+    "rsbench's F1(C): as concept_f1, but over the values that occur or are predicted",
+    lambda evidence: _of_groups(evidence, occurring_or_predicted),
+)
+concept_mean_f1 = f1_metric("concept_mean_f1", "F1 of each concept, averaged over concepts", _of_concepts)

@@ -55,11 +55,11 @@ def score(
     """Return every metric, or those named, with its interval, by resamples where the metric has none of its own."""
     chosen = [METRICS[name] for name in (METRICS if names is None else names)]
     without = [metric for metric in chosen if metric.values is None and metric.interval is None]
-    repeated = _repeated(without, evidence, resamples, seed) if without else {}
+    repeated = _resample(without, evidence, resamples, seed) if without else {}
     return {metric.name: _score(metric, evidence, repeated.get(metric.name, [])) for metric in chosen}
 
 
-def _repeated(metrics: list[Metric], evidence: Evidence, resamples: int, seed: int) -> dict[str, list[float]]:
+def _resample(metrics: list[Metric], evidence: Evidence, resamples: int, seed: int) -> dict[str, list[float]]:
     """Return what each metric gives on examples drawn with repetition."""
     repeated: dict[str, list[float]] = {metric.name: [] for metric in metrics}
     for rows in rng_for(seed, "bootstrap", len(evidence)).integers(len(evidence), size=(resamples, len(evidence))):
@@ -74,7 +74,7 @@ def _score(metric: Metric, evidence: Evidence, repeated: list[float]) -> Score:
         return mean_score(metric.name, metric.values(evidence))
     value = metric(evidence)
     if metric.interval is None or math.isnan(value):
-        return scored(metric.name, value, repeated, len(evidence))
+        return score_with_resamples(metric.name, value, repeated, len(evidence))
     return _around(metric.name, value, metric.interval(evidence), len(evidence))
 
 
@@ -85,7 +85,7 @@ def mean_score(name: str, values: Array) -> Score:
     return _around(name, value, bounds, len(values))
 
 
-def scored(name: str, value: float, repeated: list[float], examples: int) -> Score:
+def score_with_resamples(name: str, value: float, repeated: list[float], examples: int) -> Score:
     """Return a value with an interval from the standard deviation of what resamples gave."""
     known = np.array([x for x in repeated if not math.isnan(x)])
     if math.isnan(value) or not len(known):

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from assay.arrays import Array
-from assay.render.picture import Thing, boxes_of
+from assay.render.picture import ObjectBox, boxes_of
 
 Colour = tuple[int, int, int]
 Points = Array
@@ -17,7 +17,7 @@ Points = Array
 
 
 class Canvas:
-    """A picture in the making. Shapes drawn later hide earlier ones; `thing` says which object shapes belong to."""
+    """A picture being drawn. Later shapes hide earlier ones; `thing` sets the object that shapes belong to."""
 
     def __init__(self, width: int, height: int, background: Colour = (255, 255, 255)) -> None:
         self.picture = Image.new("RGB", (width, height), background)
@@ -59,7 +59,7 @@ class Canvas:
         angle: float = 0.0,
     ) -> None:
         """Draw an ellipse, turned by an angle in radians."""
-        self.polygon(around(centre, radii, angle), fill, line, width)
+        self.polygon(ellipse_points(centre, radii, angle), fill, line, width)
 
     def line(self, points: Points, colour: Colour, width: float = 1.0) -> None:
         """Draw straight lines from point to point."""
@@ -80,7 +80,7 @@ class Canvas:
         return np.array(self.map)
 
     @property
-    def things(self) -> tuple[Thing, ...]:
+    def things(self) -> tuple[ObjectBox, ...]:
         """The objects drawn, with their boxes."""
         return boxes_of(self.instances, self.names)
 
@@ -91,20 +91,20 @@ def _circle(corners: int) -> Array:
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
 
-def around(centre: tuple[float, float], radii: tuple[float, float], angle: float = 0.0) -> Points:
+def ellipse_points(centre: tuple[float, float], radii: tuple[float, float], angle: float = 0.0) -> Points:
     """Return the corners of an ellipse."""
     corners = _circle(max(12, min(128, int(4 * max(radii)) // 4 * 4)))
-    return moved(corners * np.array(radii), centre, angle)
+    return move_points(corners * np.array(radii), centre, angle)
 
 
-def moved(points: Points, to: tuple[float, float], angle: float = 0.0, scale: float = 1.0) -> Points:
+def move_points(points: Points, to: tuple[float, float], angle: float = 0.0, scale: float = 1.0) -> Points:
     """Return points about the origin, scaled, then turned by an angle in radians, then moved."""
     cos, sin = scale * np.cos(angle), scale * np.sin(angle)
     turned = np.asarray(points, dtype=np.float64) @ np.array([[cos, sin], [-sin, cos]])
     return np.asarray(turned + np.array(to))
 
 
-def regular(corners: int, start: float = -np.pi / 2) -> Points:
+def regular_polygon(corners: int, start: float = -np.pi / 2) -> Points:
     """Return the corners of a regular shape in the unit circle, the first one at the top."""
     turns: Sequence[float] | Array = start + 2 * np.pi * np.arange(corners) / corners
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)

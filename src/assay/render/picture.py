@@ -18,14 +18,14 @@ class Box:
     right: int
     bottom: int
 
-    def cut(self, image: Array) -> Array:
+    def crop(self, image: Array) -> Array:
         """Return this part of an image."""
         part: Array = image[self.top : self.bottom, self.left : self.right]
         return part
 
 
 @dataclass(frozen=True)
-class Thing:
+class ObjectBox:
     """An object in a picture: its name, such as a slot's, and the box around what is seen of it."""
 
     name: str
@@ -48,28 +48,28 @@ class Picture:
     """
 
     image: Array = field(default_factory=lambda: NO_IMAGE)
-    things: tuple[Thing, ...] = ()
+    things: tuple[ObjectBox, ...] = ()
     instances: Array | None = None
     parts: Array | None = None
     depth: Array | None = None
     text: str = ""
 
 
-def boxes_of(instances: Array, names: Sequence[str]) -> tuple[Thing, ...]:
+def boxes_of(instances: Array, names: Sequence[str]) -> tuple[ObjectBox, ...]:
     """Return the objects of an instance map with the boxes around their pixels; one that is hidden has an empty box.
 
     >>> boxes_of(np.array([[0, 2], [0, 2]]), ["car1", "car2"])[1]
-    Thing(name='car2', box=Box(left=1, top=0, right=2, bottom=2))
+    ObjectBox(name='car2', box=Box(left=1, top=0, right=2, bottom=2))
     """
-    found = []
+    objects = []
     for number, name in enumerate(names, start=1):
         rows, columns = (
             np.nonzero((instances == number).any(axis=1))[0],
             np.nonzero((instances == number).any(axis=0))[0],
         )
         ends = (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1) if len(rows) else (0, 0, 0, 0)
-        found.append(Thing(name, Box(*map(int, ends))))
-    return tuple(found)
+        objects.append(ObjectBox(name, Box(*map(int, ends))))
+    return tuple(objects)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twi
 COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
 
 
-def png(image: Array) -> bytes:
+def encode_png(image: Array) -> bytes:
     """Return an image of bytes, grey or colour, or of 16-bit grey, as a PNG file.
 
-    >>> png(np.zeros((2, 3), dtype=np.uint8))[:4]
+    >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:4]
     b'\\x89PNG'
     """
     height, width = image.shape[:2]

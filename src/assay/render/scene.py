@@ -1,8 +1,8 @@
 """A scene in three dimensions, as plain data that any engine can draw: meshes, materials, lights, a camera, a sky.
 
 z points up; lengths are in whatever unit the family chooses. Colours are linear red, green and blue from 0 to 1
-(`linear` reads the usual ones). Nothing here is random: what a family jitters, it draws into the world's style and puts
-into the scene as numbers.
+(`linear_rgb` converts sRGB bytes). Nothing here is random: what a family jitters, it draws into the world's style and
+puts into the scene as numbers.
 """
 
 from collections.abc import Sequence
@@ -72,6 +72,11 @@ class Instance:
     thing: str = ""
     part: str = ""
 
+    @property
+    def part_name(self) -> str:
+        """The part as "object/part", empty if it is none."""
+        return f"{self.thing}/{self.part}" if self.thing and self.part else ""
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -108,7 +113,7 @@ class Sun:
 
 @dataclass(frozen=True)
 class Sky:
-    """Light from all sides: radiance straight up, at the horizon, and below it; seen where a ray meets nothing."""
+    """Light from all sides: radiance straight up, at the horizon, and below it; seen where a ray hits nothing."""
 
     zenith: Vector = (0.05, 0.05, 0.05)
     horizon: Vector = (0.05, 0.05, 0.05)
@@ -140,12 +145,12 @@ class Scene:
     @cached_property
     def things(self) -> tuple[str, ...]:
         """The names of the objects, in the order in which they first occur."""
-        return tuple(dict.fromkeys(one.thing for one in self.instances if one.thing))
+        return tuple(dict.fromkeys(instance.thing for instance in self.instances if instance.thing))
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """The names of the parts of objects as "object/part", in the order in which they first occur."""
-        return tuple(dict.fromkeys(f"{one.thing}/{one.part}" for one in self.instances if one.thing and one.part))
+        return tuple(dict.fromkeys(instance.part_name for instance in self.instances if instance.part_name))
 
 
 @dataclass(frozen=True)
@@ -162,10 +167,10 @@ class Shot:
     depth: Array
 
 
-def linear(red: int, green: int, blue: int) -> Vector:
-    """Return a colour of a screen, in bytes, as the linear light that engines reckon with.
+def linear_rgb(red: int, green: int, blue: int) -> Vector:
+    """Return a colour of a screen, in bytes, as linear light.
 
-    >>> [round(part, 3) for part in linear(255, 128, 0)]
+    >>> [round(part, 3) for part in linear_rgb(255, 128, 0)]
     [1.0, 0.216, 0.0]
     """
     parts = np.array([red, green, blue]) / 255
@@ -173,25 +178,25 @@ def linear(red: int, green: int, blue: int) -> Vector:
     return float(light[0]), float(light[1]), float(light[2])
 
 
-def placed(at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] = 1.0, tilt: float = 0.0) -> Array:
+def pose(at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] = 1.0, tilt: float = 0.0) -> Array:
     """Return the matrix that scales, leans by `tilt` degrees about x, turns by `turn` about z, and moves to `at`.
 
-    >>> (placed([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
+    >>> (pose([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
     [1.0, 1.0, 0.0, 1.0]
     """
     matrix = np.eye(4)
-    matrix[:3, :3] = about_z(turn) @ about_x(tilt) @ np.diag(np.broadcast_to(np.asarray(scale, dtype=float), 3))
+    matrix[:3, :3] = rotation_z(turn) @ rotation_x(tilt) @ np.diag(np.broadcast_to(np.asarray(scale, dtype=float), 3))
     matrix[:3, 3] = at
     return matrix
 
 
-def about_z(degrees: float) -> Array:
+def rotation_z(degrees: float) -> Array:
     """Return the turn about the upright axis, counter-clockwise from above."""
     cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
-def about_x(degrees: float) -> Array:
+def rotation_x(degrees: float) -> Array:
     """Return the turn about x that lifts y."""
     cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])

@@ -45,9 +45,9 @@ def _corner_normals(points: Array, faces: Array, crease: float) -> Array:
     return np.where(length > 0, normals / np.where(length > 0, length, 1.0), np.repeat(flat, 3, axis=0))
 
 
-def _angle(one: Array, other: Array) -> Array:
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    angle: Array = np.arccos(np.clip((one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1.0), -1, 1))
+def _angle(first: Array, second: Array) -> Array:
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    angle: Array = np.arccos(np.clip((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1.0), -1, 1))
     return angle
 
 
@@ -60,7 +60,7 @@ def _welded(name: str, points: Array, normals: Array, faces: int) -> Mesh:
     return Mesh(name, points[first], normals[first], corners[whole])
 
 
-def flat(name: str, left: float, low: float, right: float, high: float, z: float = 0.0) -> Mesh:
+def rectangle(name: str, left: float, low: float, right: float, high: float, z: float = 0.0) -> Mesh:
     """Return a rectangle that faces up; boards and roads are such, with a texture."""
     points = np.array([[left, low, z], [right, low, z], [right, high, z], [left, high, z]], dtype=np.float64)
     return Mesh(name, points, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]))
@@ -84,7 +84,7 @@ def cylinder(radius: float, height: float, top: float | None = None, rim: float 
     ring = np.linspace(0, np.pi / 2, 7)
     low = [(radius - rim + rim * float(np.sin(a)), rim - rim * float(np.cos(a))) for a in ring]
     high = [(top - rim + rim * float(np.cos(a)), height - rim + rim * float(np.sin(a))) for a in ring]
-    return turned([(0.0, 0.0), *low, *high, (0.0, height)])
+    return revolve([(0.0, 0.0), *low, *high, (0.0, height)])
 
 
 def sphere(radius: float) -> Manifold:
@@ -95,15 +95,15 @@ def sphere(radius: float) -> Manifold:
 def torus(radius: float, tube: float) -> Manifold:
     """Return a ring that lies flat around the origin: `radius` to the middle of its tube."""
     circle = np.linspace(0, 2 * np.pi, 25)[:-1]
-    return turned([(radius + tube * float(np.cos(a)), tube * float(np.sin(a))) for a in circle])
+    return revolve([(radius + tube * float(np.cos(a)), tube * float(np.sin(a))) for a in circle])
 
 
-def turned(profile: Sequence[Point], sides: int = ROUND) -> Manifold:
+def revolve(profile: Sequence[Point], sides: int = ROUND) -> Manifold:
     """Return what a lathe makes of a profile of (radius, height) points, given counter-clockwise (outside upwards)."""
     return Manifold.revolve(CrossSection([[(float(r), float(z)) for r, z in profile]]), sides)
 
 
-def extruded(outline: Sequence[Point], depth: float) -> Manifold:
+def extrude(outline: Sequence[Point], depth: float) -> Manifold:
     """Return an outline in x and y, given counter-clockwise, drawn up by `depth` from z = 0."""
     return Manifold.extrude(CrossSection([[(float(x), float(y)) for x, y in outline]]), depth)
 
@@ -121,6 +121,6 @@ def hull(*solids: Manifold) -> Manifold:
 def union(*solids: Manifold) -> Manifold:
     """Return these solids as one."""
     whole = solids[0]
-    for one in solids[1:]:
-        whole = whole + one
+    for solid in solids[1:]:
+        whole = whole + solid
     return whole

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.config import Config, Settings, checked
+from assay.config import Config, Settings, validate
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError, suggestion
 from assay.metrics.evidence import gather_from
@@ -43,11 +43,11 @@ class Intervening(Config):
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
     from assay.data.rebuild import Redrawing, task_of
-    from assay.diagnosis.interventions.intervene import Plan, intervene
-    from assay.studies.intervening import answering_for
+    from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+    from assay.studies.run_models import answering_for
 
-    asked = checked(Intervening, settings)
-    plan = Plan(
+    asked = validate(Intervening, settings)
+    plan = InterventionPlan(
         *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
     )
     answering, _ = answering_for(folder, dataset, asked.split)
@@ -73,7 +73,7 @@ def leaks(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return the leakage of concepts: `ctl_soft`, `icl_soft`, `probe_soft`, and the same `hard`."""
     from assay.diagnosis.leakage import leakage
 
-    asked = checked(Leaking, settings)
+    asked = validate(Leaking, settings)
     said = RunFolder(folder).all_predictions(dataset.knowledge)
     if asked.split not in said:
         raise ConfigError(f"no predictions for split {asked.split!r}")
@@ -98,9 +98,9 @@ def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     from assay.models.probes.probing import Ask
     from assay.models.probes.runs import probe_run
 
-    asked = checked(Probing, settings)
+    asked = validate(Probing, settings)
     ask = Ask(
-        "tcav" if asked.method == "tcav" else "linear", (), False, checked(ProbeConfig, Settings(asked.settings)), 0
+        "tcav" if asked.method == "tcav" else "linear", (), False, validate(ProbeConfig, Settings(asked.settings)), 0
     )
     with tempfile.TemporaryDirectory() as scratch:
         probed = probe_run(folder, dataset, Path(scratch) / "probes", ask)
@@ -129,7 +129,7 @@ def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     from assay.metrics.evidence import gather
     from assay.models.core.runs import load_model
 
-    asked = checked(Changing, settings)
+    asked = validate(Changing, settings)
     pairs = intervened(dataset, asked.split, task_of(dataset), asked.do)
     found = gather(pairs.data, load_model(folder).predict(pairs.data))
     right = (found.labels == found.predicted_labels).all(axis=1)
@@ -150,7 +150,7 @@ def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Numbe
     """Return accuracy and what setting concepts brings, of each label head: `gain_as_trained`, `gain_aligned`, ..."""
     from assay.models.concept.alignment import Alignment, align_run
 
-    asked = checked(Alignment, Settings(checked(Aligning, settings).weights))
+    asked = validate(Alignment, Settings(validate(Aligning, settings).weights))
     with tempfile.TemporaryDirectory() as scratch:
         found = align_run(folder, dataset, asked, Path(scratch) / "aligned")
     numbers = []
@@ -180,11 +180,11 @@ def analyses_from(given: list[str | dict[str, Any]], place: str = "") -> tuple[t
         name = str(values.pop("analysis", ""))
         if name not in ANALYSES:
             raise ConfigError(f"{place}no analysis named {name!r}{suggestion(name, ANALYSES)}")
-        checked(ANALYSES[name][1], Settings(values))
+        validate(ANALYSES[name][1], Settings(values))
         made.append((name, Settings(values)))
     return tuple(made)
 
 
-def analysed(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+def run_analysis(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Carry out an analysis of a run."""
     return ANALYSES[name][0](folder, dataset, settings)

@@ -15,7 +15,7 @@ EACH = "each"
 
 
 @dataclass(frozen=True)
-class Entry:
+class StudyEntry:
     """One configuration of a task, a model or a challenge: its registered name, what it is called, its settings."""
 
     name: str
@@ -28,39 +28,39 @@ class Entry:
 
 def entries(
     kind: str,
-    given: Iterable[str | dict[str, Any]],
+    listed: Iterable[str | dict[str, Any]],
     settings: Settings,
     known: Iterable[str] | None,
     absent: list[str] | None,
-) -> list[Entry]:
+) -> list[StudyEntry]:
     """Return the entries of a list, one for each combination of `each`; names that are not known go to `absent`."""
-    made: list[Entry] = []
-    for place, entry in enumerate(given):
-        one = _entry(kind, place, entry, settings)
-        name = str(one.values[kind])
+    expanded: list[StudyEntry] = []
+    for number, entry in enumerate(listed):
+        own = _entry(kind, number, entry, settings)
+        name = str(own.values[kind])
         if known is not None and name not in known and not name.endswith(".py"):
             if absent is None:
-                raise ConfigError(f"{one.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
+                raise ConfigError(f"{own.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
             absent.append(f"{kind} {name!r}, which is not there")
             continue
-        made += _combinations(kind, name, one)
-    return _called(kind, made, settings)
+        expanded += _combinations(kind, name, own)
+    return _name_uniquely(kind, expanded, settings)
 
 
-def _called(kind: str, made: list[Entry], settings: Settings) -> list[Entry]:
-    """Return the entries, each called by a name of its own: a second `mnlogic` with other settings is `mnlogic-2`."""
-    called: dict[str, Entry] = {}
-    for entry in made:
-        if any((entry.name, entry.settings.values) == (old.name, old.settings.values) for old in called.values()):
+def _name_uniquely(kind: str, expanded: list[StudyEntry], settings: Settings) -> list[StudyEntry]:
+    """Return the entries with distinct labels: a second `mnlogic` with other settings is `mnlogic-2`."""
+    named: dict[str, StudyEntry] = {}
+    for entry in expanded:
+        if any((entry.name, entry.settings.values) == (old.name, old.settings.values) for old in named.values()):
             raise ConfigError(
                 f"{settings.place(f'{kind}s')}{kind} {entry.label!r} is listed twice with the same settings"
             )
         number = 2
         label = entry.label
-        while label in called:
+        while label in named:
             label, number = f"{entry.label}-{number}", number + 1
-        called[label] = replace(entry, label=label)
-    return list(called.values())
+        named[label] = replace(entry, label=label)
+    return list(named.values())
 
 
 def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Settings) -> Settings:
@@ -73,7 +73,7 @@ def _entry(kind: str, place: int, entry: str | dict[str, Any], settings: Setting
     return Settings(values, {key: settings.places.get(f"{here}.{key}", start) for key in values})
 
 
-def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
+def _combinations(kind: str, name: str, entry: Settings) -> list[StudyEntry]:
     each = entry.values.get(EACH, {})
     if not isinstance(each, dict) or not all(isinstance(values, list) and values for values in each.values()):
         raise ConfigError(f"{entry.place(EACH)}each: expected 'key: [value, ...]'")
@@ -82,13 +82,15 @@ def _combinations(kind: str, name: str, entry: Settings) -> list[Entry]:
         raise ConfigError(f"{entry.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
     on = entry.values.get("on", [])
     own = entry.without({kind, "name", EACH, "on"})
-    made = []
+    combinations = []
     for values in itertools.product(*each.values()):
         chosen = dict(zip(each, values, strict=True))
-        called = "-".join([label, *(_word(key, value) for key, value in chosen.items())])
+        full_label = "-".join([label, *(_word(key, value) for key, value in chosen.items())])
         place = dict.fromkeys(chosen, entry.places.get(EACH, EACH))
-        made.append(Entry(name, called, own.merged(Settings(chosen, place)), entry.places[kind], tuple(map(str, on))))
-    return made
+        combinations.append(
+            StudyEntry(name, full_label, own.merge(Settings(chosen, place)), entry.places[kind], tuple(map(str, on)))
+        )
+    return combinations
 
 
 def _word(key: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a study will take, told before it starts: how many steps, how long, how large; a little of each is tried."""
+"""What a study will cost, estimated before it starts: steps, time and disk, from a small trial of each."""
 
 import tempfile
 import time
@@ -13,7 +13,7 @@ from assay.data.recipe import Recipe
 from assay.errors import AssayError
 from assay.models import MODELS
 from assay.studies.study import DataStep, RunStep, Study
-from assay.studies.work import finished
+from assay.studies.work import is_finished
 
 TRIAL = 32
 """How many examples are made and learned to know what one costs."""
@@ -31,8 +31,8 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The steps that are left of a study, and what they will take, as far as a trial could tell."""
+class StudyPlan:
+    """The steps that are left of a study, and their cost as a trial estimates it."""
 
     datasets: int
     runs: int
@@ -55,28 +55,28 @@ class Plan:
 
 def plan_of(
     study: Study, watch: Callable[[str, int, int], None] = lambda what, done, all_: None, trial: bool = True
-) -> Plan:
+) -> StudyPlan:
     """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it."""
-    left = [step for step in study.runs if not finished(step, study.output)]
-    data = [step for step in study.datasets if not finished(step, study.output)]
+    left = [step for step in study.runs if not is_finished(step, study.output)]
+    data = [step for step in study.datasets if not is_finished(step, study.output)]
     parents = {copy.name: copy.parent for copy in study.copies}
-    made = {step.name: step for step in study.datasets}
+    datasets = {step.name: step for step in study.datasets}
     cost: Cost | None = Cost() if trial else None
     unknown: set[str] = set()
     pairs = {(parents.get(run.data, run.data), run.label): run for run in left}
     wanted = {step.name for step in data} | {name for name, _ in pairs}
     for place, name in enumerate(sorted(wanted) if cost is not None else ()):
         watch("trying", place, len(wanted))
-        found, lost = _tried(made[name], [run for (of, _), run in pairs.items() if of == name], left, parents)
-        unknown.update(lost)
-        cost = (cost or Cost()) + (found if name in {step.name for step in data} else replace(found, bytes=0))
-    return Plan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
+        tried = _try_step(datasets[name], [run for (of, _), run in pairs.items() if of == name], left, parents)
+        unknown.update(tried[1])
+        cost = (cost or Cost()) + (tried[0] if name in {step.name for step in data} else replace(tried[0], bytes=0))
+    return StudyPlan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
 
 
-def _tried(
+def _try_step(
     step: DataStep, kinds: Sequence[RunStep], left: Sequence[RunStep], parents: dict[str, str]
 ) -> tuple[Cost, set[str]]:
-    """Return what a dataset and the runs on it take; a part that cannot be tried in small is named."""
+    """Return the cost of a dataset and of the runs on it, and the names of what cannot be tried on few examples."""
     recipe = step.recipe
     rows = sum(split.size for split in recipe.splits)
     unknown: set[str] = set()
@@ -93,7 +93,7 @@ def _tried(
         took = time.perf_counter() - began
         cost = Cost(took * share, int(sum(p.stat().st_size for p in dataset.folder.rglob("*.parquet")) * share))
         for kind in kinds:
-            each = _learned(kind, dataset, rows=recipe.splits[0].size)
+            each = _training_seconds(kind, dataset, rows=recipe.splits[0].size)
             runs = [run for run in left if run.label == kind.label and parents.get(run.data, run.data) == step.name]
             if each is None:
                 unknown.add(kind.label)
@@ -108,8 +108,8 @@ def _small(recipe: Recipe) -> Recipe:
     return replace(recipe, sizes=tuple(sizes.items()))
 
 
-def _learned(run: RunStep, dataset: Dataset, rows: int) -> float | None:
-    """Return how long a run will learn: the time between two epochs of a trial, for all its examples and epochs."""
+def _training_seconds(run: RunStep, dataset: Dataset, rows: int) -> float | None:
+    """Return how long a run will train: the time of one epoch of a trial, scaled to all its examples and epochs."""
     fields = MODELS[run.model].Config.model_fields
     if "epochs" not in fields:
         return None

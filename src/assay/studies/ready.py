@@ -15,28 +15,29 @@ FOLDER = "papers"
 
 
 @dataclass(frozen=True)
-class Ready:
-    """A study that comes with Assay: `shared` settings, and what each size adds."""
+class ReadyStudy:
+    """A study that comes with Assay: settings for all sizes, and what each size adds."""
 
     name: str
     about: str
     settings: Mapping[str, Any]
 
-    def sized(self, size: Size) -> Settings:
-        """Return the settings in a size."""
+    def at_size(self, size: Size) -> Settings:
+        """Return the settings of the study in a size."""
         sizes = self.settings.get("sizes", {})
         shared = {key: value for key, value in self.settings.items() if key != "sizes"}
         return Settings({**shared, **sizes.get(size, {}), "name": f"{self.settings['name']} ({size})"})
 
 
-def ready_studies() -> dict[str, Ready]:
+def ready_studies() -> dict[str, ReadyStudy]:
     """Return the ready studies by name."""
-    found = {}
+    studies = {}
     for path in sorted(files("assay.studies").joinpath(FOLDER).iterdir(), key=lambda path: path.name):
-        if path.name.endswith(".yaml"):
+        name, _, kind = path.name.rpartition(".")
+        if kind == "yaml":
             values = load_yaml(Path(str(path))).values
-            found[path.name.removesuffix(".yaml")] = Ready(path.name.removesuffix(".yaml"), values["about"], values)
-    return found
+            studies[name] = ReadyStudy(name, values["about"], values)
+    return studies
 
 
 def find_study(name: str, size: Size = "small", output: Path | None = None) -> Study:
@@ -46,7 +47,7 @@ def find_study(name: str, size: Size = "small", output: Path | None = None) -> S
     known = ready_studies()
     if name not in known:
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
-    study = study_from(known[name].sized(size), output or Path("out") / f"{name}-{size}", lenient=True)
+    study = study_from(known[name].at_size(size), output or Path("out") / f"{name}-{size}", lenient=True)
     if not study.runs:
         raise ConfigError(f"study {name!r} has nothing to run here; left out: {'; '.join(study.absent)}")
     return study

@@ -48,19 +48,19 @@ class Record:
 
 def records_of(steps: Sequence[RunStep], output: Path) -> list[Record]:
     """Return the records of the runs that are finished."""
-    found = []
+    records = []
     for step in steps:
         path = folder_of(step, output) / RECORDS
         if path.exists():
-            found += _of_run(step, path)
-    return found
+            records += _of_run(step, path)
+    return records
 
 
 def _of_run(step: RunStep, path: Path) -> list[Record]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        scores = [(split, score) for split, held in told["scores"].items() for score in held]
-        scores += [(number["split"], number) for number in told["numbers"]]
+        result = json.loads(path.read_text(encoding="utf-8"))
+        scores = [(split, score) for split, scores in result["scores"].items() for score in scores]
+        scores += [(number["split"], number) for number in result["numbers"]]
     except (OSError, ValueError, KeyError):
         raise DataError(f"{str(path)!r} is damaged; delete it and run the study again") from None
     return [
@@ -74,12 +74,12 @@ def _of_run(step: RunStep, path: Path) -> list[Record]:
             metric=score["metric"],
             **{key: _number(score.get(key)) for key in ("value", "low", "high")},
             examples=score["examples"],
-            verdict=told["verdict"],
+            verdict=result["verdict"],
             run=step.name,
             data=step.data,
-            fingerprint=told["fingerprint"],
-            data_seed=told["data_seed"],
-            assay=told["versions"]["assay"],
+            fingerprint=result["fingerprint"],
+            data_seed=result["data_seed"],
+            assay=result["versions"]["assay"],
         )
         for split, score in scores
     ]
@@ -98,7 +98,7 @@ def write_records(records: Sequence[Record], steps: Sequence[RunStep], output: P
 
 def _run(step: RunStep, output: Path) -> dict[str, Any]:
     path = folder_of(step, output) / RECORDS
-    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return {
         "run": step.name,
         "task": step.task,
@@ -108,15 +108,15 @@ def _run(step: RunStep, output: Path) -> dict[str, Any]:
         "seed": step.seed,
         "fold": -1 if step.fold is None else step.fold,
         "data": step.data,
-        "finished": bool(told),
-        "verdict": told.get("verdict", ""),
-        "config": json.dumps(_config(step, told), sort_keys=True, default=str),
+        "finished": bool(result),
+        "verdict": result.get("verdict", ""),
+        "config": json.dumps(_config(step, result), sort_keys=True, default=str),
     }
 
 
-def _config(step: RunStep, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run; one that tells the concepts goes by its name, not by where it lies."""
-    settings = {**told.get("config", step.settings.values)}
+def _config(step: RunStep, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run; the run that predicts its concepts is given by name, not by path."""
+    settings = {**result.get("config", step.settings.values)}
     return {**settings, PERCEPTION: step.needs} if step.needs else settings
 
 

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
-from assay.report.write import write_report
-from assay.studies.curves import intervention_charts
-from assay.studies.local import LocalWorkers, Look
+from assay.reporting.write import write_report
+from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
+from assay.studies.results import intervention_charts, tables_of
 from assay.studies.study import DataStep, RunStep, Study
-from assay.studies.tables import tables_of
-from assay.studies.work import Outcome, Step, finished, folder_of, progress_of
+from assay.studies.work import Outcome, Step, folder_of, is_finished, progress_of
 
 Say = Callable[[str], None]
 Watch = Callable[[str, int, int], None]
@@ -20,15 +19,15 @@ Watch = Callable[[str, int, int], None]
 
 
 class Workers(Protocol):
-    """Whoever does steps: processes here, or a cluster."""
+    """What carries out steps: processes on this machine, or a cluster."""
 
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse unfinished runs that cannot be done, before anything is made."""
 
     def make(self, step: DataStep, output: Path) -> Outcome:
-        """Make a dataset with all that there is."""
+        """Make a dataset with all processors."""
 
-    def run(self, steps: Sequence[Step], output: Path, look: Look) -> Iterator[Outcome]:
+    def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes."""
 
 
@@ -38,19 +37,19 @@ def run_study(
     watch: Watch = lambda what, done, all_: None,
     workers: Workers | None = None,
 ) -> Path:
-    """Run all of a study and return the report; failures are told at the end and do not stop the rest."""
-    hands = workers or LocalWorkers(os.cpu_count() or 1)
-    hands.check(study.runs, study.output)
-    outcomes = [_data(study, step, hands, say) for step in study.datasets]
+    """Run all of a study and return the report; failures are listed at the end and do not stop the rest."""
+    workers = workers or LocalWorkers(os.cpu_count() or 1)
+    workers.check(study.runs, study.output)
+    outcomes = [_data(study, step, workers, say) for step in study.datasets]
     broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     copies = [step for step in study.copies if step.parent not in broken]
-    outcomes += _all(study, copies, hands, say, watch)
+    outcomes += _all(study, copies, workers, say, watch)
     broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     broken |= {copy.name: broken[copy.parent] for copy in study.copies if copy.parent in broken}
     runs = [step for step in study.runs if step.data not in broken]
-    outcomes += _all(study, [step for step in runs if not step.needs], hands, say, watch)
+    outcomes += _all(study, [step for step in runs if not step.needs], workers, say, watch)
     broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
-    outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], hands, say, watch)
+    outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], workers, say, watch)
     outcomes += [Outcome(s.name, False, 0.0, f"{s.needs}: {broken[s.needs]}") for s in runs if s.needs in broken]
     outcomes += [Outcome(s.name, False, 0.0, f"{s.data}: {broken[s.data]}") for s in study.runs if s.data in broken]
     return _finish(study, [outcome for outcome in outcomes if outcome.fault])
@@ -59,7 +58,7 @@ def run_study(
 def _data(study: Study, step: DataStep, workers: Workers, say: Say) -> Outcome:
     """Make a dataset with all processors at once."""
     outcome = workers.make(step, study.output)
-    _tell(study, step, outcome, say)
+    _say_outcome(study, step, outcome, say)
     return outcome
 
 
@@ -67,25 +66,25 @@ def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch:
     named = {step.name: step for step in steps}
     outcomes = []
     for step in steps:
-        if finished(step, study.output):
+        if is_finished(step, study.output):
             outcomes.append(Outcome(step.name, False, 0.0))
-            _tell(study, step, outcomes[-1], say)
-    left = [step for step in steps if not finished(step, study.output)]
+            _say_outcome(study, step, outcomes[-1], say)
+    left = [step for step in steps if not is_finished(step, study.output)]
     done = len(steps) - len(left)
 
-    def look() -> None:
+    def poll() -> None:
         under_way = [(step, progress_of(step, study.output)) for step in left]
         parts = sum(part / max(1, whole) for _, (part, whole) in under_way if part < whole)
         watch(f"{study.name}: {done} of {len(steps)}", int(100 * (done + parts)), 100 * len(steps))
 
-    for outcome in workers.run(left, study.output, look):
+    for outcome in workers.run(left, study.output, poll):
         outcomes.append(outcome)
         done += 1
-        _tell(study, named[outcome.name], outcome, say)
+        _say_outcome(study, named[outcome.name], outcome, say)
     return outcomes
 
 
-def _tell(study: Study, step: Step, outcome: Outcome, say: Say) -> None:
+def _say_outcome(study: Study, step: Step, outcome: Outcome, say: Say) -> None:
     folder = folder_of(step, study.output)
     if outcome.fault is not None:
         say(f"failed  {folder}: {outcome.fault}")
@@ -95,25 +94,25 @@ def _tell(study: Study, step: Step, outcome: Outcome, say: Say) -> None:
         say(f"{'trained' if isinstance(step, RunStep) else 'made'}    {folder} ({outcome.seconds:.0f} s)")
 
 
-def _shown(study: Study) -> list[Path]:
-    """Return the runs that the report tells of one by one: the first seed and fold of each model on each task."""
+def _reported_runs(study: Study) -> list[Path]:
+    """Return the runs that have a section in the report: the first seed and fold of each model on each task."""
     firsts: dict[tuple[str, str, str], Path] = {}
     for step in study.runs:
-        if finished(step, study.output):
+        if is_finished(step, study.output):
             firsts.setdefault((step.task, step.challenge, step.label), folder_of(step, study.output))
     return list(firsts.values())
 
 
 def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
-    """Write the records and the report of what is finished; tell what failed."""
+    """Write the records and the report of what is finished, and raise what failed."""
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)
-    done = [folder_of(step, study.output) for step in study.runs if finished(step, study.output)]
+    done = [folder_of(step, study.output) for step in study.runs if is_finished(step, study.output)]
     if not done:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
     tables, charts = tables_of(study, records), intervention_charts(records)
-    page = write_report(_shown(study), study.output / "report", study.name, tables, charts, study.config.about)
+    page = write_report(_reported_runs(study), study.output / "report", study.name, tables, charts, study.config.about)
     if failed:
         lost = len(study.runs) - len(done)
         raise RunFailed(f"{lost} of {len(study.runs)} runs failed ({failed[0].name}: {failed[0].fault}); report {page}")

@@ -12,19 +12,19 @@ from typing import Any
 
 from pydantic import Field
 
-from assay.config import Config, Settings, checked, load_yaml
+from assay.config import Config, Settings, load_yaml, validate
 from assay.data.annotation import Annotation
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
 from assay.models import MODELS
 from assay.studies.analyses import analyses_from
-from assay.studies.entries import Entry, entries, short_hash
+from assay.studies.entries import StudyEntry, entries, short_hash
 from assay.tasks import TASKS
 
 PLAIN = "plain"
 """The name of the challenge that changes nothing."""
 PERCEPTION = "perception"
-"""The setting by which a model names another of the study that tells it the concepts."""
+"""The setting by which a model names another model of the study whose predicted concepts it learns from."""
 
 
 class StudyConfig(Config):
@@ -41,7 +41,7 @@ class StudyConfig(Config):
     """Model names, or mappings with `model`, an optional `name`, that model's settings, `each`, and `on`: its tasks."""
     seeds: list[int] = Field([0], min_length=1)
     challenges: list[str | dict[str, Any]] = [PLAIN]
-    """What is done to the data before learning: `plain`, or mappings with `challenge` (a name), `annotate`, `n`."""
+    """What is done to the data before training: `plain`, or mappings with `challenge` (a name), `annotate`, `n`."""
     analyses: list[str | dict[str, Any]] = []
     """What is done with every run besides scoring: `intervene`, `leakage`, `probe`, or mappings with `analysis`."""
     folds: int = Field(0, ge=0)
@@ -95,7 +95,7 @@ class RunStep:
     folds: int = 0
     analyses: tuple[tuple[str, Settings], ...] = ()
     needs: str = ""
-    """The run that tells it the concepts, which must be finished before."""
+    """The run whose predicted concepts it learns from, which must be finished before."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Study:
     copies: tuple[CopyStep, ...]
     runs: tuple[RunStep, ...]
     absent: tuple[str, ...] = ()
-    """What a ready-made study asks for and this installation has not."""
+    """What a ready study asks for and this installation does not have."""
 
     @property
     def name(self) -> str:
@@ -137,7 +137,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
 
     A `lenient` study leaves out what this installation has not, and says so.
     """
-    config = checked(StudyConfig, settings)
+    config = validate(StudyConfig, settings)
     if len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"{settings.place('seeds')}seeds: each once, not {config.seeds}")
     absent: list[str] = []
@@ -168,18 +168,18 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     )
 
 
-def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
+def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
     """Add the dataset of a task under a challenge, and return its name."""
-    given = task.settings
+    own = task.settings
     if config.n is not None:
-        given = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merged(given)
+        own = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merge(own)
     if "n" in challenge.settings.values:
-        given = given.merged(challenge.settings.only({"n"}))
+        own = own.merge(challenge.settings.only({"n"}))
     try:
-        recipe = recipe_from(task.name, given)
+        recipe = recipe_from(task.name, own)
         plan = recipe.to_dict()  # builds the task and its splits
     except AssayError as error:
-        raise ConfigError(_placed(task.place, error)) from None
+        raise ConfigError(_with_place(task.place, error)) from None
     name = f"{recipe.task.name}-{short_hash(plan)}"
     steps.datasets[name] = DataStep(name, recipe)
     strangers = challenge.settings.values.keys() - {"annotate", "n"}
@@ -188,47 +188,54 @@ def _data(task: Entry, challenge: Entry, config: StudyConfig, steps: Steps, sett
     annotation = challenge.settings.values.get("annotate")
     if not annotation:
         return name
-    checked(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
+    validate(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
     copy = f"{recipe.task.name}-{challenge.label}-{short_hash([plan, annotation])}"
     steps.copies[copy] = CopyStep(copy, name, annotation)
     return copy
 
 
-def _placed(place: str, error: AssayError) -> str:
+def _with_place(place: str, error: AssayError) -> str:
     file = place.partition(" line ")[0]
     return str(error) if not file or str(error).startswith(file) else f"{place}: {error}"
 
 
-def _check_model(model: Entry, config: StudyConfig, tasks: set[str], settings: Settings) -> None:
+def _check_model(model: StudyEntry, config: StudyConfig, tasks: set[str], settings: Settings) -> None:
     for task in model.on:
         if task not in tasks:
             raise ConfigError(f"{settings.place('models')}on: no task is called {task!r}{suggestion(task, tasks)}")
-    MODELS[model.name].settled(_trained(model, config, settings), {})
+    MODELS[model.name].configure(_training_settings(model, config, settings), {})
 
 
-def _is_ready(model: Entry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
+def _is_ready(model: StudyEntry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
     """Return whether what a model needs is installed; if not, it is among what is absent."""
     kind = MODELS[model.name]
     try:
-        kind.ready(kind.settled(_trained(model, config, settings), {}))
+        kind.ready(kind.configure(_training_settings(model, config, settings), {}))
     except MissingExtra as error:
         absent.append(f"{model.label}: {error}")
         return False
     return True
 
 
-def _trained(model: Entry, config: StudyConfig, settings: Settings) -> Settings:
-    """Return the settings of a model, with what the study says about training where it does not."""
-    known, said = MODELS[model.name].Config.model_fields, {"epochs": config.epochs, "patience": config.patience}
-    given = {key: value for key, value in said.items() if value is not None and key in known}
-    return Settings(given, {key: settings.places.get(key, key) for key in given}).merged(model.settings)
+def _training_settings(model: StudyEntry, config: StudyConfig, settings: Settings) -> Settings:
+    """Return the settings of a model, with the study's epochs and patience where it sets none."""
+    known = MODELS[model.name].Config.model_fields
+    shared = {"epochs": config.epochs, "patience": config.patience}
+    values = {key: value for key, value in shared.items() if value is not None and key in known}
+    return Settings(values, {key: settings.places.get(key, key) for key in values}).merge(model.settings)
 
 
 def _add_runs(
-    steps: Steps, data: str, task: Entry, challenge: Entry, model: Entry, config: StudyConfig, settings: Settings
+    steps: Steps,
+    data: str,
+    task: StudyEntry,
+    challenge: StudyEntry,
+    model: StudyEntry,
+    config: StudyConfig,
+    settings: Settings,
 ) -> None:
-    """Add the runs of a model on a dataset; a run that is there already may tell them the concepts."""
-    own = _trained(model, config, settings)
+    """Add the runs of a model on a dataset; a run that was added before may predict their concepts."""
+    own = _training_settings(model, config, settings)
     folds: list[int | None] = list(range(config.folds)) if config.folds else [None]
     for seed, fold in itertools.product(config.seeds, folds):
         parts = [task.label, model.label, *([] if challenge.label == PLAIN else [challenge.label]), f"seed{seed}"]
@@ -244,7 +251,7 @@ def _add_runs(
         )
 
 
-def _check_baseline(config: StudyConfig, models: list[Entry], settings: Settings) -> None:
+def _check_baseline(config: StudyConfig, models: list[StudyEntry], settings: Settings) -> None:
     labels = [model.label for model in models]
     if config.baseline is not None and labels and config.baseline not in labels:
         raise ConfigError(

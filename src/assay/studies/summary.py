@@ -20,8 +20,8 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Place:
-    """What a number is about: everything but the seed and the fold."""
+class RecordKey:
+    """What a record is about: everything but the seed and the fold."""
 
     task: str
     challenge: str
@@ -31,10 +31,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A metric over the seeds of one place, with a 95 % interval of its mean (Student's t)."""
+class SeedSummary:
+    """A metric over seeds and folds, with a 95 % interval of its mean (Student's t)."""
 
-    place: Place
+    key: RecordKey
     mean: float
     deviation: float
     low: float
@@ -46,7 +46,7 @@ class Summary:
 class Comparison:
     """A model against the baseline on pairs with the same seed and fold: mean difference, its interval, and p."""
 
-    place: Place
+    key: RecordKey
     baseline: str
     difference: float
     low: float
@@ -55,36 +55,36 @@ class Comparison:
     pairs: int
 
 
-def summaries(records: Sequence[Record]) -> dict[Place, Summary]:
+def summaries(records: Sequence[Record]) -> dict[RecordKey, SeedSummary]:
     """Return the mean of every number over seeds and folds; runs to which a metric does not apply are left out."""
-    held: dict[Place, list[float]] = defaultdict(list)
+    values: dict[RecordKey, list[float]] = defaultdict(list)
     for record in records:
         if not math.isnan(record.value):
-            held[place_of(record)].append(record.value)
-    return {place: _summary(place, np.array(values)) for place, values in held.items()}
+            values[record_key(record)].append(record.value)
+    return {key: _summary(key, np.array(column)) for key, column in values.items()}
 
 
 def over_tasks(records: Sequence[Record]) -> list[Record]:
     """Return the mean over all tasks of each number that all of them have, as records of a task `all`."""
     tasks = {record.task for record in records}
-    held: dict[tuple[str, str, str, str, int, int], list[Record]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, str, int, int], list[Record]] = defaultdict(list)
     for record in records:
         if not math.isnan(record.value):
-            key = (record.challenge, record.model, record.split, record.metric, record.seed, record.fold)
-            held[key].append(record)
-    whole = [group for group in held.values() if {record.task for record in group} == tasks]
+            same = (record.challenge, record.model, record.split, record.metric, record.seed, record.fold)
+            groups[same].append(record)
+    whole = [group for group in groups.values() if {record.task for record in group} == tasks]
     return [replace(group[0], task=ALL, value=float(np.mean([record.value for record in group]))) for group in whole]
 
 
-def place_of(record: Record) -> Place:
+def record_key(record: Record) -> RecordKey:
     """Return what a record is about."""
-    return Place(record.task, record.challenge, record.model, record.split, record.metric)
+    return RecordKey(record.task, record.challenge, record.model, record.split, record.metric)
 
 
-def _summary(place: Place, values: Array) -> Summary:
+def _summary(key: RecordKey, values: Array) -> SeedSummary:
     mean, half = float(values.mean()), _half_width(values)
     deviation = float(values.std(ddof=1)) if len(values) > 1 else math.nan
-    return Summary(place, mean, deviation, mean - half, mean + half, len(values))
+    return SeedSummary(key, mean, deviation, mean - half, mean + half, len(values))
 
 
 def _half_width(values: Array) -> float:
@@ -99,24 +99,24 @@ def _half_width(values: Array) -> float:
     return float(t.ppf(0.975, count - 1) * values.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
 
 
-def comparisons(records: Sequence[Record], baseline: str) -> dict[Place, Comparison]:
+def comparisons(records: Sequence[Record], baseline: str) -> dict[RecordKey, Comparison]:
     """Compare every model with the baseline wherever both have runs of the same seeds and folds."""
-    held: dict[Place, dict[tuple[int, int], float]] = defaultdict(dict)
+    by_key: dict[RecordKey, dict[tuple[int, int], float]] = defaultdict(dict)
     for record in records:
         if not math.isnan(record.value):
-            held[place_of(record)][record.seed, record.fold] = record.value
-    made = {}
-    for place, values in held.items():
-        other = held.get(Place(place.task, place.challenge, baseline, place.split, place.metric), {})
+            by_key[record_key(record)][record.seed, record.fold] = record.value
+    compared = {}
+    for key, values in by_key.items():
+        other = by_key.get(RecordKey(key.task, key.challenge, baseline, key.split, key.metric), {})
         shared = sorted(values.keys() & other.keys())
-        if place.model != baseline and shared:
-            made[place] = _comparison(place, baseline, np.array([values[key] - other[key] for key in shared]))
-    return made
+        if key.model != baseline and shared:
+            compared[key] = _comparison(key, baseline, np.array([values[pair] - other[pair] for pair in shared]))
+    return compared
 
 
-def _comparison(place: Place, baseline: str, differences: Array) -> Comparison:
+def _comparison(key: RecordKey, baseline: str, differences: Array) -> Comparison:
     mean, half = float(differences.mean()), _half_width(differences)
-    return Comparison(place, baseline, mean, mean - half, mean + half, sign_flip(differences), len(differences))
+    return Comparison(key, baseline, mean, mean - half, mean + half, sign_flip(differences), len(differences))
 
 
 def sign_flip(differences: Array) -> float:

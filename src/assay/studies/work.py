@@ -1,7 +1,7 @@
 """What a worker does: one step, from plain data to a finished folder. Any process that sees the folder can do it.
 
-A step that is done again does nothing; one that was killed half-way starts from what is finished. All that a step tells
-goes through files in the study's folder, so that workers may be processes, or machines that share the folder.
+A step that is done again does nothing; one that was killed half-way starts from what is finished. Steps report only
+through files in the study's folder, so that workers may be processes, or machines that share the folder.
 """
 
 import json
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset
@@ -23,7 +23,7 @@ from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.runs.folder import RUN, RunFolder
-from assay.studies.analyses import analysed
+from assay.studies.analyses import run_analysis
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
 Step = DataStep | CopyStep | RunStep
@@ -35,7 +35,7 @@ FAULT = ".fault"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a step ended: nothing is carried back but whether it was done now, how long it took, and what went wrong."""
+    """How a step ended: whether it was done now, how long it took, and what went wrong."""
 
     name: str
     done: bool
@@ -48,7 +48,7 @@ def folder_of(step: Step, output: Path) -> Path:
     return output / ("runs" if isinstance(step, RunStep) else "data") / step.name
 
 
-def finished(step: Step, output: Path) -> bool:
+def is_finished(step: Step, output: Path) -> bool:
     """Return whether a step's folder is filled."""
     return (folder_of(step, output) / (RECORDS if isinstance(step, RunStep) else NAME)).exists()
 
@@ -56,7 +56,7 @@ def finished(step: Step, output: Path) -> bool:
 def perform(step: Step, output: Path, workers: int = 1, pool: Pool | None = None) -> Outcome:
     """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks."""
     began = time.perf_counter()
-    if finished(step, output):
+    if is_finished(step, output):
         return Outcome(step.name, False, 0.0)
     note = _note(step, output, FAULT)
     try:
@@ -72,13 +72,13 @@ def perform(step: Step, output: Path, workers: int = 1, pool: Pool | None = None
 
 
 def _perform(step: Step, output: Path, workers: int, pool: Pool | None) -> None:
-    folder, tell = folder_of(step, output), _teller(_note(step, output, PROGRESS))
+    folder, report = folder_of(step, output), _progress_writer(_note(step, output, PROGRESS))
     if isinstance(step, DataStep):
-        _make(step, folder, workers, pool, tell)
+        _make(step, folder, workers, pool, report)
     elif isinstance(step, CopyStep):
         _copy(step, output, folder)
     else:
-        _train(step, Dataset.open(output / "data" / step.data), folder, tell)
+        _train(step, Dataset.open(output / "data" / step.data), folder, report)
 
 
 def _note(step: Step, output: Path, kind: str) -> Path:
@@ -86,21 +86,21 @@ def _note(step: Step, output: Path, kind: str) -> Path:
     return output / ".steps" / f"{step.name}{kind}"
 
 
-def _teller(path: Path) -> Callable[[int, int], None]:
-    """Return a function that tells how much is done, not more often than a person can read."""
+def _progress_writer(path: Path) -> Callable[[int, int], None]:
+    """Return a function that writes how much is done, not more often than a person can read."""
     last = 0.0
 
-    def tell(done: int, whole: int) -> None:
+    def write(done: int, whole: int) -> None:
         nonlocal last
         if time.monotonic() - last > 0.2:
             last = time.monotonic()
             write_atomically(path, json.dumps([done, whole]).encode())
 
-    return tell
+    return write
 
 
 def progress_of(step: Step, output: Path) -> tuple[int, int]:
-    """Return how much of a step is done, and how much there is, as far as it told."""
+    """Return how much of a step is done, and how much there is, as last reported."""
     try:
         done, whole = json.loads(_note(step, output, PROGRESS).read_text())
     except (OSError, ValueError):
@@ -108,29 +108,29 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
     return int(done), int(whole)
 
 
-def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, tell: Callable[[int, int], None]) -> None:
+def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Callable[[int, int], None]) -> None:
     rows = sum(split.size for split in step.recipe.splits)
     done = 0
 
     def count(more: int) -> None:
         nonlocal done
         done += more
-        tell(done, rows)
+        report(done, rows)
 
     make(step.recipe, folder, workers, count, pool)
 
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
-    """Write the copy beside its place and move it there: a copy that was killed is not mistaken for one."""
+    """Write the copy beside its final place and move it there, so that a half-written copy is not taken for a whole."""
     half = folder.with_name(f".{folder.name}.{os.getpid()}.half")
     shutil.rmtree(half, ignore_errors=True)
     for left in folder.parent.glob(f".{folder.name}.*.half"):
         shutil.rmtree(left, ignore_errors=True)
-    annotate(Dataset.open(output / "data" / step.parent), checked(Annotation, Settings(step.annotation)), half)
+    annotate(Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation)), half)
     half.replace(folder)
 
 
-def _train(step: RunStep, dataset: Dataset, folder: Path, tell: Callable[[int, int], None]) -> None:
+def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int, int], None]) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
     from assay.models.core.runs import Order, train_run
 
@@ -138,40 +138,40 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, tell: Callable[[int, i
         fold = None if step.fold is None else Fold(step.fold, step.folds)
         settings = step.settings
         if step.needs:
-            settings = settings.merged(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
+            settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
         order = Order(step.model, settings, step.seed, fold)
-        train_run(order, dataset, folder, lambda epoch, epochs: tell(epoch.number, epochs))
-    write_atomically(folder / RECORDS, to_json(_scored(step, RunFolder(folder), dataset)))
+        train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
+    write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
 
 
-def _analysed(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Return the numbers of the analyses, and why some do not apply to this model."""
     numbers: list[dict[str, Any]] = []
     refused: dict[str, str] = {}
     for name, settings in step.analyses:
         try:
-            numbers += [asdict(number) for number in analysed(name, folder, dataset, settings)]
+            numbers += [asdict(number) for number in run_analysis(name, folder, dataset, settings)]
         except (ConfigError, DataError) as error:  # such as a black box, whose concepts cannot be set
             refused[name] = str(error)
     return numbers, refused
 
 
-def _scored(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
+def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
     from assay.diagnosis.runs import diagnose_run
 
-    found = diagnose_run(run, dataset)
+    diagnosis = diagnose_run(run, dataset)
     about = run.about()
-    numbers, refused = _analysed(step, run.folder, dataset)
+    numbers, refused = _run_analyses(step, run.folder, dataset)
     return {
         "run": step.name,
-        "verdict": found.verdict,
-        "reasons": list(found.reasons),
+        "verdict": diagnosis.verdict,
+        "reasons": list(diagnosis.reasons),
         "fingerprint": dataset.fingerprint,
         "data_seed": dataset.manifest["seed"],
         "config": about["config"],
         "versions": dataset.manifest["versions"],
-        "scores": {split: [score.to_dict() for score in held.values()] for split, held in found.scores.items()},
+        "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},
         "numbers": numbers,
         "refused": refused,
-        "counterfactuals": None if found.counterfactuals is None else found.counterfactuals.to_dict(),
+        "counterfactuals": None if diagnosis.counterfactuals is None else diagnosis.counterfactuals.to_dict(),
     }

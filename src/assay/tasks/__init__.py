@@ -1,10 +1,46 @@
-"""Tasks by name. A task declares its concepts and its rule once, draws styles, and renders worlds."""
+"""Tasks by name. A task declares its concepts and its rule once, draws styles, and renders worlds.
+
+A preset is another task with other defaults, registered by name instead of written as a class.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
 
-from assay.registry import Registry
-from assay.tasks.presets import Preset
+from assay.registry import Entry, Registry
+
+if TYPE_CHECKING:
+    from assay.tasks.base import Task
+
+
+@dataclass(frozen=True)
+class Preset(Entry):
+    """A task that is another one, registered as `target`, but for defaults of settings and facts of its class."""
+
+    defaults: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    registry: Registry = field(repr=False, compare=False)
+
+    def load(self) -> type["Task"]:
+        """Return the class, which is built at its first use."""
+        return self.task
+
+    @cached_property
+    def task(self) -> type["Task"]:
+        """A class below that of the other task, with a `Config` below the other's."""
+        from pydantic import Field, create_model  # only where the task is asked for
+
+        base: type[Task] = self.registry[self.target]
+        title = "".join(part.capitalize() for part in self.name.split("-"))
+        known = {key: base.Config.model_fields[key] for key in self.defaults}
+        fields: dict[str, Any] = {
+            key: (Annotated[info.annotation, *info.metadata, Field(exclude=info.exclude)], self.defaults[key])
+            for key, info in known.items()
+        }
+        config = create_model(f"{title}Config", __base__=base.Config, __module__=base.__module__, **fields)
+        own = {"name": self.name, "Config": config, "__module__": base.__module__, **self.facts}
+        return type(title, (base,), own)
 
 
 class TaskRegistry(Registry):
@@ -27,7 +63,7 @@ class TaskRegistry(Registry):
         """Register as `name` the task `base` with other defaults, and where they differ its `trial` and `seconds`."""
         facts = {"__doc__": about, "trial": trial, "seconds": seconds}
         changed = {key: value for key, value in facts.items() if value is not None}
-        self.put(Preset(name, summary, base, defaults, changed, self))
+        self.add_entry(Preset(name, summary, base, defaults, changed, self))
 
     def source(self, setting: str, about: str) -> None:
         """Declare a setting of tasks that names a file or folder of source images; `assay make` has a flag for it."""

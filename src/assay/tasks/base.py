@@ -1,7 +1,7 @@
 """What a task is, and the splits that tasks with enumerable worlds share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,20 +11,20 @@ import numpy as np
 from pydantic import Field
 
 from assay.concepts import ConceptSpace, Value
-from assay.config import Config, Settings, checked
+from assay.config import Config, Settings, validate
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.formula import TRUE, Formula, Member, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
-from assay.worlds.asked import AskedSource
 from assay.worlds.hard import HardSource
+from assay.worlds.program_source import ProgramSource
 from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Balance, Quota, Split
 from assay.worlds.world import Style, World
 
 Intervention = Callable[[World], World | None]
-"""A change of worlds that has a name; it gives None for worlds that it is not for."""
+"""A named change of worlds; it gives None for worlds that it does not apply to."""
 Column = Literal["image", "things", "instances", "parts", "depth", "text"]
 
 
@@ -44,9 +44,15 @@ class TaskConfig(Config):
     balance: Balance | None = None
     """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
 
+    def refuse_shared(self, why: str, allowed: Iterable[str] = ()) -> None:
+        """Raise if one of the settings above is given and does not apply; `why` follows its name."""
+        for key in sorted((self.model_fields_set & set(TaskConfig.model_fields)) - set(allowed)):
+            if getattr(self, key) != TaskConfig.model_fields[key].get_default(call_default_factory=True):
+                raise ValueError(f"{key} {why}")
+
 
 class Task(ABC):
-    """A family member: concepts, rule, splits, and how a world looks.
+    """A task: concepts, a rule, splits, and how a world is rendered.
 
     Subclasses set the class attributes, and give `knowledge`, `layout`, `style` and `render`. All that is random is
     drawn in `style`, nothing in `render`.
@@ -57,19 +63,19 @@ class Task(ABC):
     Config: ClassVar[type[TaskConfig]] = TaskConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
     how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
-    """How worlds come about, for the dataset card."""
+    """How worlds are sampled, for the dataset card."""
     seconds: ClassVar[float] = 0.0001
-    """About how long a picture takes, so that slow ones are written in smaller parts and by more workers."""
+    """About how long a picture takes, so that slow ones are written in smaller shards and by more workers."""
     trial: ClassVar[Mapping[str, Any]] = {}
-    """Settings with which the laws are quickly tried: small pictures, drawn plainly."""
+    """Settings for fast contract tests: small pictures of low quality."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
-        given = (settings or Settings()).merged(Settings(values))
-        self.config = checked(self.Config, self.translated(given))
+        merged = (settings or Settings()).merge(Settings(values))
+        self.config = validate(self.Config, self.translate_settings(merged))
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Return settings in our keys; tasks that know another system's keys translate them here."""
         return settings
 
@@ -91,8 +97,8 @@ class Task(ABC):
     def render(self, world: World) -> Picture:
         """Return the picture of a world; a pure function."""
 
-    def pictures(self, worlds: Sequence[World]) -> list[Picture]:
-        """Return the pictures of worlds, for tasks that draw many faster than one by one."""
+    def render_all(self, worlds: Sequence[World]) -> list[Picture]:
+        """Render many worlds; tasks that can do so faster than one by one override this."""
         return [self.render(world) for world in worlds]
 
     @property
@@ -101,22 +107,22 @@ class Task(ABC):
         return ("image",)
 
     def worlds_in(self, split: Split, seed: int) -> Source:
-        """Return where the worlds of a split come from; by default dealt from the rule's decision diagram."""
-        dealt = WorldSource if self.knowledge.symbolic else AskedSource
-        source = dealt(self.knowledge, split, seed, self.name, self.version, style=self.style)
+        """Return the source of a split's worlds; by default sampled from the rule's decision diagram."""
+        source_type = WorldSource if self.knowledge.symbolic else ProgramSource
+        source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the same world but for these concepts and what must follow, or None where that cannot be."""
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the counterfactual world, these concepts changed and what must follow, or None if there is none."""
         return world.do(changes)
 
     @property
     def interventions(self) -> Mapping[str, Intervention]:
-        """Changes that a test can make, by name; what they give may be a world that the task never draws."""
+        """Test-time interventions by name; they may give worlds that the task never samples."""
         return {}
 
-    def ready(self) -> None:  # noqa: B027
-        """Refuse if drawing needs something that is not there; asked before any file is written."""
+    def check_ready(self) -> None:  # noqa: B027
+        """Raise if rendering needs something that is not installed; called before any file is written."""
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the names of the source images (digits, photographs) that a world shows."""
@@ -132,7 +138,7 @@ class Task(ABC):
         return {}
 
     def sources(self) -> dict[str, Any]:
-        """Return what the pictures are made from, by name and hash, for the record."""
+        """Return the source data of the pictures by name and hash, for the manifest."""
         return {}
 
     @property
@@ -142,7 +148,7 @@ class Task(ABC):
 
     @cached_property
     def balance(self) -> Balance:
-        """How examples are spread over worlds."""
+        """Whether labels or worlds are sampled evenly."""
         truth = all(label.kind == "bool" for label in self.knowledge.labels)
         return self.config.balance or ("label" if truth else "world")
 
@@ -160,17 +166,17 @@ class Task(ABC):
         """Return the splits with their default sizes."""
         inside = self.in_distribution()
         share = self.config.prop_in_distribution if inside == TRUE else 1.0
-        made = [self._split(name, inside, (0.0, share)) for name in self.sizes if name not in ("ood", "hard")]
+        splits = [self._split(name, inside, (0.0, share)) for name in self.sizes if name not in ("ood", "hard")]
         if self.config.stages:
-            made = [part for split in made for part in self._staged(split)]
+            splits = [part for split in splits for part in self._staged(split)]
         hard = self._hard(inside, (0.0, share))
         if "ood" in self.sizes and (inside != TRUE or share < 1):
             ood = self._split("ood", self.held_out(), (share, 1.0) if share < 1 else (0.0, 1.0))
-            made.append(replace(ood, disjoint_from=tuple(split.name for split in (*made, *hard))))
-        return (*made, *hard)
+            splits.append(replace(ood, disjoint_from=tuple(split.name for split in (*splits, *hard))))
+        return (*splits, *hard)
 
     def _hard(self, where: Formula, share: tuple[float, float]) -> tuple[Split, ...]:
-        """Return the split of worlds at the boundary, like `test` if not said otherwise; none if there is neither."""
+        """Return the split of worlds at the decision boundary, by default like `test`; none if there is neither."""
         size = self.sizes.get("hard", self.sizes.get("test"))
         if size is None:
             return ()
@@ -193,36 +199,38 @@ class Task(ABC):
         ]
 
 
-def resized(splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)) -> tuple[Split, ...]:
+def resize_splits(
+    splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)
+) -> tuple[Split, ...]:
     """Return the splits in other sizes: as named, or all in proportion; a size of 0 drops a split."""
     names = [split.name for split in splits]
     for name in sizes:
         if name not in names:
             raise UnknownName(f"no split named {name!r}{suggestion(name, names)}")
-    made = []
+    chosen = []
     for split in splits:
         size = sizes.get(split.name, max(1, round(split.size * scale)))
         if size:
-            made.append(replace(split, size=size))
-    if not made:
+            chosen.append(replace(split, size=size))
+    if not chosen:
         raise ConfigError("every split has size 0: nothing to make")
-    kept = {split.name for split in made}
-    return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in kept)) for s in made)
+    present = {split.name for split in chosen}
+    return tuple(replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in present)) for s in chosen)
 
 
 def combinations(listed: Sequence[Any], space: ConceptSpace) -> Member:
     """Return "one of these combinations"; each is a list of values, or for digits and bits a text such as "0120"."""
-    rows = [_combination(one, space) for one in listed]
+    rows = [_combination(combination, space) for combination in listed]
     if not rows:
         raise ConfigError("combinations_in_distribution is empty: no world would be in distribution")
     return Member(tuple(Var(name) for name in space.names), tuple(dict.fromkeys(rows)))
 
 
-def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
-    cells = list(one) if isinstance(one, (list, tuple)) else list(str(one))
+def _combination(combination: Any, space: ConceptSpace) -> tuple[Value, ...]:
+    cells = list(combination) if isinstance(combination, (list, tuple)) else list(str(combination))
     if len(cells) != len(space):
         raise ConfigError(
-            f"combinations_in_distribution: {one!r} has {len(cells)} values, the concepts are {len(space)}: "
+            f"combinations_in_distribution: {combination!r} has {len(cells)} values, the concepts are {len(space)}: "
             f"{', '.join(space.names)}"
         )
     row = []
@@ -233,5 +241,5 @@ def _combination(one: Any, space: ConceptSpace) -> tuple[Value, ...]:
         try:
             row.append(concept.values[concept.code(value)])
         except UnknownName as error:
-            raise ConfigError(f"combinations_in_distribution: {one!r}: {error}") from None
+            raise ConfigError(f"combinations_in_distribution: {combination!r}: {error}") from None
     return tuple(row)

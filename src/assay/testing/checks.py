@@ -27,16 +27,16 @@ class Check:
 
 def try_laws(laws: Mapping[str, Callable[[], None]]) -> list[Check]:
     """Try every law; a law holds if its function returns."""
-    found = []
+    checks = []
     for law, test in laws.items():
         try:
             test()
-            found.append(Check(law, None))
+            checks.append(Check(law, None))
         except Exception as error:
-            found.append(
+            checks.append(
                 Check(law, f"{error}" if isinstance(error, AssayError) else f"{type(error).__name__}: {error}")
             )
-    return found
+    return checks
 
 
 def need(holds: bool, fault: str) -> None:

@@ -13,10 +13,14 @@ from assay.seeds import rng_for
 from assay.testing.checks import Check, need, try_laws
 
 
-def _evidence(labels: Codes, concepts: Codes, said: Codes, read: Codes, knowledge: Knowledge) -> Evidence:
-    spoken = tuple(np.eye(len(x.values))[said[:, i]] for i, x in enumerate(knowledge.labels))
-    held = tuple(np.eye(size)[read[:, i]] for i, size in enumerate(knowledge.space.sizes))
-    return Evidence(knowledge, "test", labels, concepts, said, read, spoken, held)
+def _evidence(knowledge: Knowledge, truth: tuple[Codes, Codes], predicted: tuple[Codes, Codes]) -> Evidence:
+    """Return the evidence of true and predicted labels and concepts, predicted with certainty."""
+    sizes = [len(label.values) for label in knowledge.labels], knowledge.space.sizes
+    labels, concepts = (
+        tuple(np.eye(size)[codes[:, i]] for i, size in enumerate(own))
+        for codes, own in zip(predicted, sizes, strict=True)
+    )
+    return Evidence(knowledge, "test", *truth, *predicted, labels, concepts)
 
 
 def known_evidence(rows: int = 400) -> dict[str, Evidence]:
@@ -34,7 +38,7 @@ def known_evidence(rows: int = 400) -> dict[str, Evidence]:
         "shuffled": (labels[order], concepts[order]),
         "shortcut": (labels, swapped),
     }
-    return {name: _evidence(labels, concepts, said, read, knowledge) for name, (said, read) in pairs.items()}
+    return {name: _evidence(knowledge, (labels, concepts), predicted) for name, predicted in pairs.items()}
 
 
 def check_metric(metric: Metric) -> list[Check]:
@@ -45,9 +49,9 @@ def check_metric(metric: Metric) -> list[Check]:
     def oracle_is_best() -> None:
         best = metric(known["oracle"])
         for name, evidence in known.items():
-            found = metric(evidence)
-            worse = math.isnan(best) or math.isnan(found) or sign * best >= sign * found
-            need(worse, f"{name} scores {found}, the oracle {best}")
+            value = metric(evidence)
+            worse = math.isnan(best) or math.isnan(value) or sign * best >= sign * value
+            need(worse, f"{name} scores {value}, the oracle {best}")
 
     def order_does_not_matter() -> None:
         evidence = known["shortcut"]
@@ -57,10 +61,8 @@ def check_metric(metric: Metric) -> list[Check]:
 
     def values_fit() -> None:
         if metric.values is not None:
-            found = metric.values(known["shuffled"])
-            need(
-                found.shape == (len(known["shuffled"]),), f"{found.shape} values for {len(known['shuffled'])} examples"
-            )
+            values, rows = metric.values(known["shuffled"]), len(known["shuffled"])
+            need(values.shape == (rows,), f"{values.shape} values for {rows} examples")
 
     return try_laws(
         {

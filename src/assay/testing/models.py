@@ -28,44 +28,44 @@ def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None 
         second = train_run(order, dataset, Path(folder) / "second")
         loaded = load_model(Path(folder) / "first")
         test = dataset[dataset.split_names[-1]]
-        said, again, read = first.predict(test), second.predict(test), loaded.predict(test)
+        predictions, repeated, reloaded = first.predict(test), second.predict(test), loaded.predict(test)
 
         def probabilities() -> None:
-            for answer in [*said.labels.values(), *said.concepts.values()]:
+            for answer in [*predictions.labels.values(), *predictions.concepts.values()]:
                 need(answer.probabilities is not None, "an answer has no probabilities")
-                spread = np.asarray(answer.probabilities)
-                need(bool(np.isfinite(spread).all() and (spread >= 0).all()), "a probability is not from 0 to 1")
+                rows = np.asarray(answer.probabilities)
+                need(bool(np.isfinite(rows).all() and (rows >= 0).all()), "a probability is not from 0 to 1")
 
-        def same(one: Predictions, other: Predictions) -> None:
-            for label, answer in one.labels.items():
-                close = np.allclose(_spread(answer), _spread(other.labels[label]), atol=1e-5)
+        def same(expected: Predictions, actual: Predictions) -> None:
+            for label, answer in expected.labels.items():
+                close = np.allclose(_probabilities(answer), _probabilities(actual.labels[label]), atol=1e-5)
                 need(close, f"answers for label {label!r} differ")
 
         def concepts() -> None:
-            need(bool(said.concepts) == first.has_concepts, "has_concepts does not say what predict does")
+            need(bool(predictions.concepts) == first.has_concepts, "has_concepts does not say what predict does")
 
         def intervention() -> None:
             column = dataset.knowledge.space.names[0]
-            given = np.zeros(len(test), dtype=np.int64)
+            codes = np.zeros(len(test), dtype=np.int64)
             if not first.can_intervene:
                 try:
-                    first.predict(test, {column: given})
+                    first.predict(test, {column: codes})
                 except AssayError:
                     return
                 raise CheckFailed("a model that cannot be intervened on took an intervention")
-            set_to = first.predict(test, {column: given}).concepts[column].codes
+            set_to = first.predict(test, {column: codes}).concepts[column].codes
             need(bool((set_to == 0).all()), "a concept that was set did not stay set")
 
         return try_laws(
             {
                 "answers are probabilities": probabilities,
-                "same seed, same answers": lambda: same(said, again),
-                "saved and loaded, same answers": lambda: same(said, read),
+                "same seed, same answers": lambda: same(predictions, repeated),
+                "saved and loaded, same answers": lambda: same(predictions, reloaded),
                 "concepts as declared": concepts,
                 "interventions as declared": intervention,
             }
         )
 
 
-def _spread(answer: Answer) -> Array:
+def _probabilities(answer: Answer) -> Array:
     return np.asarray(answer.probabilities)

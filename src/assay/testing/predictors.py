@@ -42,9 +42,9 @@ def given_reading(data: SplitData, reading: Mapping[str, Mapping[Value, Value]])
 
 def _hard(data: SplitData, labels: Codes, concepts: Codes) -> Predictions:
     knowledge = data.knowledge
-    spoken = {x.name: _certain(labels[:, i], len(x.values)) for i, x in enumerate(knowledge.labels)}
-    held = {c.name: _certain(concepts[:, i], len(c.values)) for i, c in enumerate(knowledge.space.concepts)}
-    return Predictions(data.fingerprint, data.name, data.index, spoken, held, {"model": "reference"})
+    label_answers = {x.name: _certain(labels[:, i], len(x.values)) for i, x in enumerate(knowledge.labels)}
+    concept_answers = {c.name: _certain(concepts[:, i], len(c.values)) for i, c in enumerate(knowledge.space.concepts)}
+    return Predictions(data.fingerprint, data.name, data.index, label_answers, concept_answers, {"model": "reference"})
 
 
 def _certain(codes: Array, size: int) -> Answer:

@@ -44,15 +44,15 @@ def _sources(task: Task) -> dict[str, Source]:
 
 def _worlds(task: Task, index: int = EXAMPLES) -> list[World]:
     """Return the first worlds of each split, styles drawn as `assay make` draws them."""
-    made = []
+    drawn = []
     for split in task.splits():
         source, places = task.worlds_in(split, 0), np.arange(min(index, split.size))
         worlds = source.worlds(places)
         alone = [source.worlds(places[[place]])[0] for place in (0, len(places) - 1)]
         need(alone == [worlds[0], worlds[-1]], f"a world of split {split.name!r} depends on those drawn with it")
         need([list(w.codes) for w in worlds] == source.codes(places).tolist(), "worlds and codes of a split differ")
-        made += worlds
-    return made
+        drawn += worlds
+    return drawn
 
 
 def _task_rule(task: Task) -> None:
@@ -67,14 +67,14 @@ def _task_counts(task: Task) -> None:
     if knowledge.space.worlds > FEW_WORLDS:
         return
     codes = knowledge.space.all_codes()
-    found = np.bincount(knowledge.diagram.outcome_of(codes), minlength=len(knowledge.diagram.outcomes))
+    brute_force = np.bincount(knowledge.diagram.outcome_of(codes), minlength=len(knowledge.diagram.outcomes))
     counted = list(knowledge.diagram.counts.values())
-    need(found.tolist() == counted, f"the diagram counts {counted}, brute force {found.tolist()}")
+    need(brute_force.tolist() == counted, f"the diagram counts {counted}, brute force {brute_force.tolist()}")
     labels = knowledge.labels_of(codes)
     for place, label in enumerate(knowledge.labels):
-        given = [label.values[code] for code in labels[:, place]]
+        by_numpy = [label.values[code] for code in labels[:, place]]
         outcomes = [knowledge.diagram.outcomes[i][place] for i in knowledge.diagram.outcome_of(codes)]
-        need(given == outcomes, f"label {label.name!r}: numpy and diagram disagree")
+        need(by_numpy == outcomes, f"label {label.name!r}: numpy and diagram disagree")
 
 
 def _task_splits(task: Task) -> None:
@@ -126,15 +126,15 @@ def _task_things(picture: Picture, layout: Layout) -> None:
         box = thing.box
         inside = 0 <= box.left <= box.right <= layout.width and 0 <= box.top <= box.bottom <= layout.height
         need(inside, f"the box of {thing.name!r} lies outside the picture")
-    for name, found in (("instances", picture.instances), ("parts", picture.parts), ("depth", picture.depth)):
-        if found is not None:
-            need(found.shape == picture.image.shape[:2], f"{name} do not fit the picture: {found.shape}")
+    for name, array in (("instances", picture.instances), ("parts", picture.parts), ("depth", picture.depth)):
+        if array is not None:
+            need(array.shape == picture.image.shape[:2], f"{name} do not fit the picture: {array.shape}")
     for map_ in (picture.instances, picture.parts):
         need(map_ is None or int(map_.max(initial=0)) <= len(picture.things), "an instance or a part has no name")
 
 
 def _few(split: Split) -> int:
-    return split.size if split.quota and split.quota.given else min(split.size, EXAMPLES)
+    return split.size if split.quota and split.quota.is_set else min(split.size, EXAMPLES)
 
 
 def _small(task: Task, folder: Path) -> Dataset:
@@ -165,7 +165,7 @@ def _task_counterfactual(task: Task) -> None:
     world = _worlds(task, 1)[0]
     for concept in task.space.concepts:
         for value in concept.values[:3]:
-            other = task.changed(world, {concept.name: value})
+            other = task.change_world(world, {concept.name: value})
             if other is not None:
                 need(other[concept.name] == value, f"a change of {concept.name!r} to {value!r} was not made")
                 task.render(other)

@@ -1,7 +1,8 @@
-"""A zoo of known faults: predictors whose fault is planted, with the findings that must and must not be told of them.
+"""A zoo of known faults: predictors whose fault is planted, with the findings that must and must not be reported.
 
 Every specimen lives in a habitat: the rule of a task and the worlds of its splits, without pictures. Its answers are
-built from the truth, so that its fault is known. `survey` tries specimens in habitats and counts what is told of them.
+built from the truth, so that its fault is known. `survey` tries specimens in habitats and counts what is reported of
+them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,9 +13,10 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.config import Settings
 from assay.data.recipe import recipe_from
+from assay.diagnosis.comparisons import new_worlds
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.findings import RANK, Kind
-from assay.diagnosis.verdict import Diagnosis, diagnose, new_worlds
+from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence
@@ -51,7 +53,7 @@ class Habitat:
 
 
 def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> Habitat:
-    """Return the habitat of a task: the worlds of its splits, as `assay make` would deal them."""
+    """Return the habitat of a task: the worlds of its splits, as `assay make` would sample them."""
     built = recipe_from(task, Settings({})).task
     most, splits = {**SIZES, **(sizes or {})}, {}
     for split in built.splits():
@@ -63,11 +65,11 @@ def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) ->
 
 @dataclass(frozen=True)
 class Planted:
-    """A predictor's answers by split, and what must and must not be told of it."""
+    """A predictor's answers by split, and the findings that must and must not be reported."""
 
     evidence: Mapping[str, Evidence]
     required: tuple[frozenset[Kind], ...]
-    """Of each set at least one kind must be told."""
+    """Of each set at least one kind must be reported."""
     forbidden: frozenset[Kind]
     concepts: frozenset[str] = frozenset()
     """Concepts that the findings must name."""
@@ -103,35 +105,35 @@ def all_but(*kinds: Kind) -> frozenset[Kind]:
 def answers(
     home: Habitat,
     split: str,
-    said: Codes,
+    concepts: Codes,
     labels: Codes | None = None,
     confidence: Sequence[Array | float | None] | None = None,
 ) -> Evidence:
     """Return the evidence of a predictor that says these concepts, and these labels or those that the rule gives."""
     knowledge, worlds = home.knowledge, home.splits[split]
-    spoken = knowledge.labels_of(np.maximum(said, 0)) if labels is None else labels
+    spoken = knowledge.labels_of(np.maximum(concepts, 0)) if labels is None else labels
     sure = confidence or [None] * len(knowledge.space)
     sizes = knowledge.space.sizes
-    probabilities = tuple(None if c is None else certain(said[:, i], sizes[i], c) for i, c in enumerate(sure))
+    probabilities = tuple(None if c is None else certain(concepts[:, i], sizes[i], c) for i, c in enumerate(sure))
     silent = (None,) * len(knowledge.labels)
-    return Evidence(knowledge, split, knowledge.labels_of(worlds), worlds, spoken, said, silent, probabilities)
+    return Evidence(knowledge, split, knowledge.labels_of(worlds), worlds, spoken, concepts, silent, probabilities)
 
 
 def certain(codes: Codes, size: int, confidence: Array | float) -> Array:
     """Return probabilities that give each code this confidence and share the rest alike."""
     sure = np.broadcast_to(np.asarray(confidence, dtype=float), codes.shape)
     rest = (1 - sure) / max(1, size - 1)
-    spread = np.repeat(rest[:, None], size, axis=1)
-    spread[np.arange(len(codes)), np.maximum(codes, 0)] = sure if size > 1 else 1.0
-    return spread
+    probabilities = np.repeat(rest[:, None], size, axis=1)
+    probabilities[np.arange(len(codes)), np.maximum(codes, 0)] = sure if size > 1 else 1.0
+    return probabilities
 
 
 def misread(
-    worlds: Codes, columns: Sequence[int], share: float, sizes: Sequence[int], rng: np.random.Generator
+    home: Habitat, worlds: Codes, share: float, rng: np.random.Generator, columns: Sequence[int] | None = None
 ) -> Codes:
-    """Return worlds with another value, drawn evenly, in a share of the cells of some columns."""
-    read = worlds.copy()
-    for column in columns:
+    """Return worlds with another value, drawn evenly, in a share of the cells of some columns, or of all."""
+    read, sizes = worlds.copy(), home.knowledge.space.sizes
+    for column in range(len(sizes)) if columns is None else columns:
         rows = rng.random(len(worlds)) < share
         shift = rng.integers(1, sizes[column], size=len(worlds)) if sizes[column] > 1 else 0
         read[:, column] = np.where(rows, (worlds[:, column] + shift) % sizes[column], worlds[:, column])
@@ -147,15 +149,15 @@ def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
     """Return a reading that maps the values of some columns."""
 
     def read(worlds: Codes) -> Codes:
-        made = worlds.copy()
+        codes = worlds.copy()
         for column, table in tables.items():
-            made[:, column] = table[worlds[:, column]]
-        return made
+            codes[:, column] = table[worlds[:, column]]
+        return codes
 
     return read
 
 
-def drawn_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
+def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
     """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
     from assay.counting.count import count_readings
 
@@ -186,7 +188,7 @@ def visible(home: Habitat, read: Callable[[Codes], Codes], columns: Sequence[int
     return bool(((read(worlds) != worlds)[:, columns]).any(axis=1).mean() >= share)
 
 
-def swapped_pair(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
+def find_exchangeable(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
     """Return two concepts of the rule that can be exchanged without changing a label."""
     space, pairs = home.knowledge.space, []
     for i in home.used:
@@ -202,25 +204,25 @@ def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
     """Return the reading that takes two concepts for each other."""
 
     def read(worlds: Codes) -> Codes:
-        made = worlds.copy()
-        made[:, [i, j]] = worlds[:, [j, i]]
-        return made
+        codes = worlds.copy()
+        codes[:, [i, j]] = worlds[:, [j, i]]
+        return codes
 
     return read
 
 
-def one_column(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
+def find_exchangeable_values(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
     """Return a concept of the rule of which two values can be exchanged without changing a training label."""
-    space, found = home.knowledge.space, []
+    space, readings = home.knowledge.space, []
     for column in home.used:
-        for one in range(space.sizes[column]):
-            for other in range(one):
+        for value in range(space.sizes[column]):
+            for other in range(value):
                 table = np.arange(space.sizes[column])
-                table[[one, other]] = other, one
+                table[[value, other]] = other, value
                 read = by_tables({column: table})
                 if visible(home, read, [column]) and home.keeps(read):
-                    found.append((column, read))
-    return found[int(rng.integers(len(found)))] if found else None
+                    readings.append((column, read))
+    return readings[int(rng.integers(len(readings)))] if readings else None
 
 
 def names(home: Habitat, columns: Sequence[int]) -> frozenset[str]:
@@ -228,7 +230,7 @@ def names(home: Habitat, columns: Sequence[int]) -> frozenset[str]:
     return frozenset(home.knowledge.space.names[column] for column in columns)
 
 
-def varied(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[int]:
+def varying_columns(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[int]:
     """Return the columns in which two values or more are frequent on the test split."""
     worlds = home.splits["test"]
     sizes = home.knowledge.space.sizes
@@ -238,31 +240,31 @@ def varied(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[in
 
 @dataclass
 class Survey:
-    """What was told of specimens: how many required findings, and how many forbidden ones."""
+    """What was reported of specimens: how many required findings, and how many forbidden ones."""
 
     tried: int = 0
     required: int = 0
-    told: int = 0
+    reported: int = 0
     forbidden: int = 0
-    falsely_told: int = 0
+    falsely_reported: int = 0
     misses: list[str] = field(default_factory=list)
 
-    def add(self, where: str, planted: Planted, found: Diagnosis) -> None:
+    def add(self, where: str, planted: Planted, diagnosis: Diagnosis) -> None:
         """Count one diagnosis."""
-        kinds = set(found.kinds)
-        named = {name for finding in found.findings for name in finding.concepts}
+        kinds = set(diagnosis.kinds)
+        named = {name for finding in diagnosis.findings for name in finding.concepts}
         wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
-        wanted += [(planted.note in found.text, f"{planted.note!r} is not said")] if planted.note else []
+        wanted += [(planted.note in diagnosis.text, f"{planted.note!r} is not said")] if planted.note else []
         wrongly = sorted(kinds & planted.forbidden)
         self.tried += 1
         self.required += len(wanted)
-        self.told += sum(ok for ok, _ in wanted)
+        self.reported += sum(ok for ok, _ in wanted)
         self.forbidden += len(planted.forbidden)
-        self.falsely_told += len(wrongly)
+        self.falsely_reported += len(wrongly)
         faults = [why for ok, why in wanted if not ok] + [f"{kind} was told" for kind in wrongly]
         if faults:
-            self.misses.append(f"{where}: {'; '.join(faults)} (told: {', '.join(found.kinds)})")
+            self.misses.append(f"{where}: {'; '.join(faults)} (told: {', '.join(diagnosis.kinds)})")
 
 
 def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
@@ -272,7 +274,7 @@ def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
 
 
 def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
-    """Yield for each specimen what was told of it in all habitats that have room for it."""
+    """Yield for each specimen what was reported of it in all habitats that have room for it."""
     import assay.testing.zoo_specimens  # noqa: F401 - they register
 
     for name in SPECIMENS if chosen is None else chosen:
@@ -284,7 +286,7 @@ def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Ite
         yield name, counts
 
 
-def seen_rows(home: Habitat, split: str) -> Array:
+def rows_in_training(home: Habitat, split: str) -> Array:
     """Return which examples of a split have a world that training showed."""
     evidence = answers(home, split, home.splits[split])
     new = new_worlds(evidence, home.training)

@@ -1,4 +1,4 @@
-"""What a run answered, a row for each row of the split."""
+"""The predictions of a run, aligned with the rows of a split."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ from assay.viewer.table import SplitTable
 
 @dataclass(frozen=True)
 class Answers:
-    """Predictions beside the rows of a split; `places` has -1 for a row that was not answered."""
+    """Predictions aligned with the rows of a split; `places` has -1 for a row without one."""
 
     table: SplitTable
     predictions: Predictions
     places: Array
 
     @property
-    def known(self) -> Array:
-        """Which rows were answered."""
+    def has_answer(self) -> Array:
+        """Which rows have a prediction."""
         return self.places >= 0
 
     @cached_property
     def labels(self) -> Codes:
-        """The predicted labels as codes, -1 where nothing is said."""
+        """The predicted labels as codes, -1 where there is none."""
         return self._codes(self.predictions.labels, self.table.knowledge.label_names)
 
     @cached_property
     def concepts(self) -> Codes:
-        """The predicted concepts as codes, -1 where nothing is said."""
+        """The predicted concepts as codes, -1 where there is none."""
         return self._codes(self.predictions.concepts, self.table.knowledge.space.names)
 
     def _codes(self, answers: Mapping[str, Answer], names: tuple[str, ...]) -> Codes:
@@ -47,13 +47,13 @@ class Answers:
     @cached_property
     def right(self) -> Array:
         """Which rows have every label right."""
-        return np.asarray(self.known & (self.labels == self.table.labels).all(axis=1))
+        return np.asarray(self.has_answer & (self.labels == self.table.labels).all(axis=1))
 
     @cached_property
     def misread(self) -> Array:
         """Which rows have a concept wrong."""
         wrong = (self.concepts != self.table.concepts) & (self.concepts >= 0)
-        return np.asarray(self.known & wrong.any(axis=1))
+        return np.asarray(self.has_answer & wrong.any(axis=1))
 
     def of(self, row: int) -> dict[str, Any] | None:
         """Return the answer for a row as plain data."""
@@ -62,32 +62,32 @@ class Answers:
 
 
 def answers_of(run: Run, table: SplitTable) -> Answers | None:
-    """Return what a run answered for a split, None if it did not; refuse answers about other data."""
+    """Return the predictions of a run for a split, None if there are none; refuse predictions for other data."""
     if table.name not in run.answers:
         return None
-    found = read_predictions(run.answers[table.name], table.knowledge)
-    if (found.fingerprint, found.split) != (table.dataset.fingerprint, table.name):
+    predictions = read_predictions(run.answers[table.name], table.knowledge)
+    if (predictions.fingerprint, predictions.split) != (table.dataset.fingerprint, table.name):
         raise DataError(f"the predictions of {run.name!r} for {table.name!r} are about other data; predict again")
-    order = np.argsort(found.index)
-    near = np.minimum(np.searchsorted(found.index[order], table.index), len(order) - 1)
+    order = np.argsort(predictions.index)
+    near = np.minimum(np.searchsorted(predictions.index[order], table.index), len(order) - 1)
     places = order[near]
-    return Answers(table, found, np.where(found.index[places] == table.index, places, -1))
+    return Answers(table, predictions, np.where(predictions.index[places] == table.index, places, -1))
 
 
 def plain(predictions: Predictions, place: int, knowledge: Knowledge) -> dict[str, Any]:
     """Return one answer as plain data: codes and probabilities, what the rule makes of it, what it violates."""
     labels = [_one(predictions.labels.get(name), place) for name in knowledge.label_names]
     concepts = [_one(predictions.concepts.get(name), place) for name in knowledge.space.names]
-    codes = [one["code"] for one in concepts]
-    found: dict[str, Any] = {"labels": labels, "concepts": concepts, "by_rule": None, "violated": []}
+    codes = [concept["code"] for concept in concepts]
+    answer: dict[str, Any] = {"labels": labels, "concepts": concepts, "by_rule": None, "violated": []}
     if min(codes) >= 0:
         world = np.array([codes], dtype=np.int64)
-        found["by_rule"] = knowledge.labels_of(world)[0].tolist()
-        found["violated"] = violated(knowledge, world)
-    return found
+        answer["by_rule"] = knowledge.labels_of(world)[0].tolist()
+        answer["violated"] = violated_constraints(knowledge, world)
+    return answer
 
 
-def violated(knowledge: Knowledge, world: Codes) -> list[str]:
+def violated_constraints(knowledge: Knowledge, world: Codes) -> list[str]:
     """Return the names of the constraints that a world breaks."""
     flags = knowledge.violations(world)[0]
     return [limit.name for limit, broken in zip(knowledge.constraints, flags, strict=True) if broken]
@@ -96,5 +96,5 @@ def violated(knowledge: Knowledge, world: Codes) -> list[str]:
 def _one(answer: Answer | None, place: int) -> dict[str, Any]:
     if answer is None:
         return {"code": -1, "probabilities": None}
-    spread = None if answer.probabilities is None else [round(float(p), 4) for p in answer.probabilities[place]]
-    return {"code": int(answer.codes[place]), "probabilities": spread}
+    probabilities = None if answer.probabilities is None else [round(float(p), 4) for p in answer.probabilities[place]]
+    return {"code": int(answer.codes[place]), "probabilities": probabilities}

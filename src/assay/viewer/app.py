@@ -1,4 +1,4 @@
-"""The web application: addresses to answers. It only reads, and only what is on the shelf.
+"""The web application: from addresses to responses. It only reads, and only the datasets and runs of the shelf.
 
 A page of another site cannot use it: requests must name this machine as host, and answers allow no one else to read,
 frame or embed them.
@@ -17,14 +17,14 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from assay.errors import AssayError, UnknownName
-from assay.viewer.compare import compared
-from assay.viewer.edit import asked, edited, or_why
-from assay.viewer.gallery import listed_tasks, task_page
-from assay.viewer.pictures import shown
+from assay.viewer.edit import ask_model, edit_sample, or_why
+from assay.viewer.gallery import list_tasks, task_page
+from assay.viewer.pictures import to_displayable
+from assay.viewer.runs import compare_runs, verdict_of
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State, overview
-from assay.viewer.verdict import verdict_of
 
+ADDRESS = "127.0.0.1"
 HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -55,15 +55,15 @@ class Edit(BaseModel):
 def static_files() -> dict[str, bytes]:
     """Return the files of the page, by name."""
     folder = files("assay.viewer").joinpath("static")
-    return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in KINDS}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name.rpartition(".")[2] in KINDS}
 
 
 def create_app(state: State) -> FastAPI:
     """Return the application that serves a shelf."""
     app = FastAPI(title="Assay", docs_url=None, redoc_url=None, openapi_url=None)
     app.middleware("http")(_guarded)
-    app.add_exception_handler(AssayError, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(AssayError, _refuse)
+    app.add_exception_handler(RequestValidationError, _reject_malformed)
     _serve_samples(app, state)
     _serve_tasks(app)
     _serve_page(app)
@@ -83,7 +83,7 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 
     @app.get("/api/data/{key}/{split}/compare.json")
     def compare(key: str, split: str, run: str, versus: str) -> Response:
-        return _json(compared(state, key, split, run, versus))
+        return _json(compare_runs(state, key, split, run, versus))
 
     @app.get("/api/data/{key}/{split}/{row}.json")
     def sample(key: str, split: str, row: int, request: Request) -> Response:
@@ -93,7 +93,7 @@ def _serve_samples(app: FastAPI, state: State) -> None:
     def picture(key: str, split: str, row: int, column: str) -> Response:
         if column not in PICTURES:
             raise UnknownName(f"no picture {column!r}")
-        return Response(shown(column, state.table(key, split).file(column, row)), media_type="image/png")
+        return Response(to_displayable(column, state.table(key, split).file(column, row)), media_type="image/png")
 
     @app.get("/api/verdicts/{key}/{run}.json")
     def verdict(key: str, run: str) -> Response:
@@ -101,17 +101,17 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 
     @app.post("/api/data/{key}/{split}/{row}/edit")
     def edit(key: str, split: str, row: int, wanted: Edit) -> Response:
-        return _json(or_why(lambda: edited(state, key, split, row, wanted.changes)))
+        return _json(or_why(lambda: edit_sample(state, key, split, row, wanted.changes)))
 
     @app.post("/api/data/{key}/{split}/{row}/ask/{run}")
     def ask(key: str, split: str, row: int, run: str, wanted: Edit) -> Response:
-        return _json(or_why(lambda: asked(state, key, split, row, run, wanted.changes)))
+        return _json(or_why(lambda: ask_model(state, key, split, row, run, wanted.changes)))
 
 
 def _serve_tasks(app: FastAPI) -> None:
     @app.get("/api/tasks.json")
     def tasks() -> Response:
-        return _json(listed_tasks())
+        return _json(list_tasks())
 
     @app.get("/api/tasks/{name}.json")
     def task(name: str) -> Response:
@@ -119,17 +119,17 @@ def _serve_tasks(app: FastAPI) -> None:
 
 
 def _serve_page(app: FastAPI) -> None:
-    held = static_files()
+    pages = static_files()
 
     @app.get("/")
     def index() -> Response:
-        return Response(held["index.html"], media_type=KINDS["html"])
+        return Response(pages["index.html"], media_type=KINDS["html"])
 
     @app.get("/{name}")
     def file(name: str) -> Response:
-        if name not in held:
+        if name not in pages:
             raise UnknownName(f"no file {name!r}")
-        return Response(held[name], media_type=KINDS[name.rpartition(".")[2]])
+        return Response(pages[name], media_type=KINDS[name.rpartition(".")[2]])
 
 
 def _json(data: Any, status: int = 200) -> Response:
@@ -138,8 +138,8 @@ def _json(data: Any, status: int = 200) -> Response:
 
 def _query(request: Request) -> Query:
     names = ("label", "concept", "tag", "run", "versus", "outcome")
-    given: dict[str, Sequence[str]] = {name: request.query_params.getlist(name) for name in names}
-    return Query.of(given)
+    values: dict[str, Sequence[str]] = {name: request.query_params.getlist(name) for name in names}
+    return Query.of(values)
 
 
 def _page(request: Request) -> int:
@@ -148,7 +148,7 @@ def _page(request: Request) -> int:
 
 
 async def _guarded(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse a request that came by another host's name, as of a site that points its name here; guard each answer."""
+    """Refuse requests with another host name, as of a site whose name points here, and add headers to each response."""
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or not HOST.fullmatch(hosts[0]):
         response = _json({"error": "this page is served to this machine only"}, 403)
@@ -158,9 +158,9 @@ async def _guarded(request: Request, answer: Callable[[Request], Awaitable[Respo
     return response
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _refuse(request: Request, error: Exception) -> Response:
     return _json({"error": str(error)}, 404 if isinstance(error, UnknownName) else 400)
 
 
-def _malformed(request: Request, error: Exception) -> Response:
+def _reject_malformed(request: Request, error: Exception) -> Response:
     return _json({"error": "this request is not one that the page makes"}, 422)

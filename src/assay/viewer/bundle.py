@@ -15,14 +15,13 @@ from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
-from assay.viewer.compare import compared
-from assay.viewer.folders import Held
+from assay.viewer.folders import ServedDataset
 from assay.viewer.gallery import task_page
-from assay.viewer.pictures import shown
+from assay.viewer.pictures import to_displayable
+from assay.viewer.runs import compare_runs, verdict_of
 from assay.viewer.samples import PAGE, sample_of
 from assay.viewer.state import State, overview
 from assay.viewer.table import SplitTable
-from assay.viewer.verdict import verdict_of
 
 SAMPLES = 60
 
@@ -34,42 +33,43 @@ def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
     for name, data in static_files().items():
         live = b'data-source="live"'
         write_atomically(out / name, data.replace(live, b'data-source="bundle"') if name == "index.html" else data)
-    for held in state.shelf.held.values():
-        for split in held.dataset.split_names:
-            _write_split(state, held, split, out / "data", samples)
-        for run in held.runs:
-            _write(out / "verdicts" / held.key / f"{run}.json", verdict_of(state, held.key, run))
+    for served in state.shelf.datasets.values():
+        for split in served.dataset.split_names:
+            _write_split(state, served, split, out / "data", samples)
+        for run in served.runs:
+            _write(out / "verdicts" / served.key / f"{run}.json", verdict_of(state, served.key, run))
     _write_tasks(state, out)
     limits = {"live": False, "samples": samples, "page": PAGE, "broken": []}  # what is broken here concerns no one else
     _write(out / "shelf.json", {**overview(state.shelf), **limits})
     return out / "index.html"
 
 
-def _write_split(state: State, held: Held, split: str, out: Path, most: int) -> None:
-    table: SplitTable = state.table(held.key, split)
-    rows = chosen(state, held, table, most).tolist()
-    found = [sample_of(state, held.key, split, row) for row in rows]
+def _write_split(state: State, served: ServedDataset, split: str, out: Path, most: int) -> None:
+    table: SplitTable = state.table(served.key, split)
+    rows = choose_rows(state, served, table, most).tolist()
+    samples = [sample_of(state, served.key, split, row) for row in rows]
     kinds = {name: side.kinds for name, side in table.sides.items()}
-    _write(out / held.key / f"{split}.json", {"whole": len(table), "kinds": kinds, "samples": found})
-    for row, sample in zip(rows, found, strict=True):
+    _write(out / served.key / f"{split}.json", {"whole": len(table), "kinds": kinds, "samples": samples})
+    for row, sample in zip(rows, samples, strict=True):
         for column in sample["has"]:
-            picture = shown(column, table.file(column, row))
-            write_atomically(out / held.key / split / str(row) / f"{column}.png", picture)
-    answering = [run.key for run in held.runs.values() if split in run.answers]
-    for one, other in combinations(answering, 2):
-        for pair in ((one, other), (other, one)):
+            picture = to_displayable(column, table.file(column, row))
+            write_atomically(out / served.key / split / str(row) / f"{column}.png", picture)
+    answering = [run.key for run in served.runs.values() if split in run.answers]
+    for first, second in combinations(answering, 2):
+        for pair in ((first, second), (second, first)):
             _write(
-                out / held.key / split / f"compare-{'-vs-'.join(pair)}.json", compared(state, held.key, split, *pair)
+                out / served.key / split / f"compare-{'-vs-'.join(pair)}.json",
+                compare_runs(state, served.key, split, *pair),
             )
 
 
-def chosen(state: State, held: Held, table: SplitTable, most: int) -> Array:
+def choose_rows(state: State, served: ServedDataset, table: SplitTable, most: int) -> Array:
     """Return the rows that a bundle holds: up to half where some run is wrong, near the boundary first, then others."""
     wrong = np.zeros(len(table), dtype=bool)
-    for run in held.runs:
-        found = state.answers(held.key, table.name, run)
-        if found is not None:
-            wrong |= found.known & (~found.right | found.misread)
+    for run in served.runs:
+        answers = state.answers(served.key, table.name, run)
+        if answers is not None:
+            wrong |= answers.has_answer & (~answers.right | answers.misread)
     near = np.zeros(len(table), dtype=bool)
     for side in table.sides.values():
         near |= side.mask("*near")
@@ -81,7 +81,7 @@ def chosen(state: State, held: Held, table: SplitTable, most: int) -> Array:
 
 def _write_tasks(state: State, out: Path) -> None:
     """Write the pages of the tasks that the datasets are of, as far as they are known here."""
-    names = dict.fromkeys(held.dataset.name for held in state.shelf.held.values())
+    names = dict.fromkeys(served.dataset.name for served in state.shelf.datasets.values())
     pages = [page for name in names if (page := _page(name)) is not None]
     for page in pages:
         _write(out / "tasks" / f"{page['name']}.json", page)

@@ -14,8 +14,8 @@ from assay.data.dataset import SplitData
 from assay.data.shard import table_of
 from assay.errors import AssayError, ConfigError, DataError
 from assay.tasks.base import Task
-from assay.viewer.answers import plain, violated
-from assay.viewer.pictures import drawn
+from assay.viewer.answers import plain, violated_constraints
+from assay.viewer.pictures import picture_to_dict
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
 from assay.worlds.world import LUCK, World
@@ -24,7 +24,7 @@ Changes = Mapping[str, int]
 """Concepts and the codes that they are set to."""
 
 
-def edited(state: State, key: str, split: str, row: int, changes: Changes) -> dict[str, Any]:
+def edit_sample(state: State, key: str, split: str, row: int, changes: Changes) -> dict[str, Any]:
     """Return the world with concepts changed: its picture, its labels by the rule, and the constraints it breaks.
 
     Where the task is not at hand nothing is drawn, and `undrawn` says why; the rule still speaks.
@@ -38,19 +38,19 @@ def edited(state: State, key: str, split: str, row: int, changes: Changes) -> di
         world = before.do(named)
     else:
         world = _changed(task, before, named)
-        seen = {**drawn(task.render(world), tuple(task.columns)), "undrawn": None}
+        seen = {**picture_to_dict(task.render(world), tuple(task.columns)), "undrawn": None}
     return {
         **seen,
         "concepts": list(world.codes),
         "follows": [name for name in _moved(before, world) if name not in changes],
         "labels": _labels(table, world),
         "tags": _tags(table, world),
-        "violated": violated(table.knowledge, np.array([world.codes], dtype=np.int64)),
+        "violated": violated_constraints(table.knowledge, np.array([world.codes], dtype=np.int64)),
         "world": world.text,
     }
 
 
-def asked(state: State, key: str, split: str, row: int, run: str, changes: Changes) -> dict[str, Any]:
+def ask_model(state: State, key: str, split: str, row: int, run: str, changes: Changes) -> dict[str, Any]:
     """Return what a model says of the sample, of the changed picture, and of the sample with the concepts set."""
     table: SplitTable = state.table(key, split)
     model = state.shelf[key].run(run)
@@ -97,7 +97,7 @@ def _named(table: SplitTable, changes: Changes) -> dict[str, Value]:
 
 def _changed(task: Task, world: World, named: Mapping[str, Value]) -> World:
     """Return the world that a task makes of changes; refuse those that it cannot draw."""
-    made = task.changed(world, named) if named else world
+    made = task.change_world(world, named) if named else world
     if made is None:
         told = ", ".join(f"{name} = {value}" for name, value in named.items())
         raise DataError(f"there is no such world: with {told} this picture cannot be drawn")

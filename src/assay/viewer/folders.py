@@ -1,4 +1,4 @@
-"""What is served: the datasets and runs in the folders that were given, and nothing else.
+"""What the viewer serves: the datasets and runs in the folders of the command line, and nothing else.
 
 The page names datasets and runs by keys that are made here, never by paths. Files that a manifest or a link places
 outside of its own folder are refused.
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.data.dataset import Dataset
-from assay.data.manifest import NAME, read_manifest
+from assay.data.manifest import NAME, PAIRS, read_manifest
 from assay.errors import AssayError, DataError, UnknownName, suggestion
 from assay.runs.folder import RUN, RunFolder
 
@@ -36,7 +36,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Held:
+class ServedDataset:
     """A dataset with the runs that were trained on it, or predicted for it."""
 
     key: str
@@ -69,13 +69,13 @@ class Broken:
 class Shelf:
     """All that is served."""
 
-    held: dict[str, Held]
+    datasets: dict[str, ServedDataset]
     broken: tuple[Broken, ...] = ()
 
-    def __getitem__(self, key: str) -> Held:
-        if key not in self.held:
-            raise UnknownName(f"no dataset {key!r}{suggestion(key, self.held)}")
-        return self.held[key]
+    def __getitem__(self, key: str) -> ServedDataset:
+        if key not in self.datasets:
+            raise UnknownName(f"no dataset {key!r}{suggestion(key, self.datasets)}")
+        return self.datasets[key]
 
 
 def inside(folder: Path, name: str | Path) -> Path:
@@ -86,36 +86,36 @@ def inside(folder: Path, name: str | Path) -> Path:
     return path
 
 
-def open_shelf(given: Sequence[Path]) -> Shelf:
-    """Open the datasets and runs in the given folders."""
-    return _Search().all(given)
+def open_shelf(paths: Sequence[Path]) -> Shelf:
+    """Open the datasets and runs in folders."""
+    return _Search().all(paths)
 
 
 @dataclass
 class _Search:
-    """A search for datasets, then for runs, each of which is put to its dataset."""
+    """A search for datasets, then for runs, each of which is added to its dataset."""
 
-    held: dict[str, Held] = field(default_factory=dict)
+    datasets: dict[str, ServedDataset] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
 
-    def all(self, given: Sequence[Path]) -> Shelf:
+    def all(self, paths: Sequence[Path]) -> Shelf:
         """Look through folders."""
-        for path in given:
+        for path in paths:
             if not path.exists():
                 raise DataError(f"no folder {str(path)!r}")
-        found = [entry for path in given for entry in _entries(path.resolve(), path.resolve())]
-        for folder in dict.fromkeys(found):
+        folders = [entry for path in paths for entry in _entries(path.resolve(), path.resolve())]
+        for folder in dict.fromkeys(folders):
             if (folder / NAME).is_file():
                 self.attempt(folder, self.add_dataset)
-        for folder in dict.fromkeys(found):
+        for folder in dict.fromkeys(folders):
             if not (folder / NAME).is_file():
                 self.attempt(folder, self.add_run)
-        if not self.held:
-            where = ", ".join(repr(str(path)) for path in given)
+        if not self.datasets:
+            where = ", ".join(repr(str(path)) for path in paths)
             raise DataError(
                 self.broken[0].why if self.broken else f"no dataset or run in {where}; make one: assay make"
             )
-        return Shelf(self.held, tuple(self.broken))
+        return Shelf(self.datasets, tuple(self.broken))
 
     def attempt(self, folder: Path, add: Callable[[Path], object]) -> None:
         """Add a folder, or remember why not."""
@@ -124,7 +124,7 @@ class _Search:
         except (AssayError, OSError) as error:
             self.broken.append(Broken(str(folder), str(error)))
 
-    def add_dataset(self, folder: Path) -> Held:
+    def add_dataset(self, folder: Path) -> ServedDataset:
         """Open a dataset, all files of which lie in its folder."""
         for split in read_manifest(folder)["splits"]:
             if not SPLIT_NAME.fullmatch(split["name"]):
@@ -132,13 +132,13 @@ class _Search:
             for shard in split["shards"]:
                 inside(folder, shard["file"])
         dataset = Dataset.open(folder)
-        _ = dataset.knowledge  # a rule that cannot be read is said now
-        key = _key(folder.name, self.held)
-        self.held[key] = Held(key, dataset)
-        return self.held[key]
+        _ = dataset.knowledge  # a rule that cannot be read is reported now
+        key = _key(folder.name, self.datasets)
+        self.datasets[key] = ServedDataset(key, dataset)
+        return self.datasets[key]
 
     def add_run(self, folder: Path) -> None:
-        """Put a run, or a predictions file, to its dataset; the run's own is opened if it was not given."""
+        """Add a run, or a predictions file, to its dataset; the run's own dataset is opened if it was not named."""
         run = RunFolder(folder)
         if folder.is_file():
             fingerprint, split = _of_predictions(folder)
@@ -146,18 +146,19 @@ class _Search:
         else:
             about = run.about()
             fingerprint, model = str(about["data"]["fingerprint"]), str(about["model"])
-            answers = {path.stem: inside(folder, path) for path in sorted((folder / "predictions").glob("*.parquet"))}
-        held = self.of(fingerprint)
-        if held is None and folder.is_file():
+            paths = sorted(path for path in (folder / "predictions").glob("*.parquet") if path.stem != PAIRS)
+            answers = {path.stem: inside(folder, path) for path in paths}
+        served = self.of(fingerprint)
+        if served is None and folder.is_file():
             raise DataError(f"{str(folder)!r} is about the dataset with fingerprint {fingerprint}; give its folder too")
-        held = held or self.add_dataset(run.dataset().fetched().folder.resolve())
-        known = {split: path for split, path in answers.items() if split in held.dataset}
-        key = _key(folder.stem if folder.is_file() else folder.name, held.runs)
-        held.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())
+        served = served or self.add_dataset(run.dataset().fetch_all().folder.resolve())
+        known = {split: path for split, path in answers.items() if split in served.dataset}
+        key = _key(folder.stem if folder.is_file() else folder.name, served.runs)
+        served.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())
 
-    def of(self, fingerprint: str) -> Held | None:
+    def of(self, fingerprint: str) -> ServedDataset | None:
         """Return the dataset of this fingerprint, if it was found."""
-        return next((one for one in self.held.values() if one.dataset.fingerprint == fingerprint), None)
+        return next((served for served in self.datasets.values() if served.dataset.fingerprint == fingerprint), None)
 
 
 def _entries(path: Path, root: Path, depth: int = 0) -> Iterator[Path]:

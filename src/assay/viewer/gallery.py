@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.config import documented
+from assay.config import describe_settings
 from assay.render.picture import Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.viewer.pictures import address
@@ -16,7 +16,7 @@ from assay.viewer.pictures import address
 EXAMPLES = 8
 
 
-def listed_tasks() -> list[dict[str, str]]:
+def list_tasks() -> list[dict[str, str]]:
     """Return the registered tasks, a line each."""
     return [{"name": name, "summary": TASKS.entry(name).summary} for name in TASKS]
 
@@ -29,7 +29,7 @@ def task_page(name: str) -> dict[str, Any]:
     worlds = task.worlds_in(split, 0).worlds(np.arange(min(EXAMPLES, split.size)))
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
     labels = task.knowledge.labels_of(codes).tolist()
-    pictures = task.pictures(worlds)
+    pictures = task.render_all(worlds)
     return {
         "name": name,
         "version": task.version,
@@ -39,16 +39,16 @@ def task_page(name: str) -> dict[str, Any]:
         "layout": task.layout.to_dict(),
         "splits": [{"name": split.name, "size": split.size} for split in task.splits()],
         "settings": [
-            {"name": key, "default": str(held["default"]), "help": held["help"]}
-            for key, held in documented(type(task.config)).items()
+            {"name": key, "default": str(setting["default"]), "help": setting["help"]}
+            for key, setting in describe_settings(type(task.config)).items()
         ],
-        "examples": [_example(*one) for one in zip(pictures, labels, strict=True)],
+        "examples": [_example(*example) for example in zip(pictures, labels, strict=True)],
     }
 
 
 def _example(picture: Picture, labels: list[int]) -> dict[str, Any]:
     return {
-        "image": address(png(picture.image)) if picture.image.size else None,
+        "image": address(encode_png(picture.image)) if picture.image.size else None,
         "text": picture.text,
         "labels": labels,
     }

@@ -10,12 +10,12 @@ import numpy as np
 from assay.arrays import Array
 from assay.data.dataset import decode
 from assay.render.picture import Picture
-from assay.render.png import png
+from assay.render.png import encode_png
 
 FILM = 150
 """How much of a picture a mask covers, of 255."""
 TURN = 0.618
-"""How far apart on the colour wheel neighbouring numbers lie, so that they can be told apart."""
+"""How far apart on the colour wheel neighbouring numbers lie, so that they can be distinguished."""
 
 
 def film(numbers: Array) -> bytes:
@@ -40,11 +40,11 @@ def nearness(depth: Array) -> bytes:
     """
     near, far = int(depth.min()), int(depth.max())
     grey = 255 - np.round((depth.astype(np.float64) - near) * 255 / max(far - near, 1))
-    return png(grey.astype(np.uint8))
+    return encode_png(grey.astype(np.uint8))
 
 
-def shown(column: str, data: bytes) -> bytes:
-    """Return a picture of the dataset as a page can show it."""
+def to_displayable(column: str, data: bytes) -> bytes:
+    """Return an image, mask or depth column as a PNG that a page can show."""
     if column == "image":
         return data
     numbers = decode(data)[:, :, 0]
@@ -56,9 +56,9 @@ def address(data: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
-def drawn(picture: Picture, columns: tuple[str, ...]) -> dict[str, Any]:
-    """Return a picture that was just drawn as plain data, in the modalities that the dataset has."""
-    maps = {"instances": film, "parts": film, "depth": nearness, "image": png}
+def picture_to_dict(picture: Picture, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return a picture as plain data, in the modalities that the dataset has."""
+    maps = {"instances": film, "parts": film, "depth": nearness, "image": encode_png}
     pictures = {name: address(make(getattr(picture, name))) for name, make in maps.items() if name in columns}
     boxes = [
         {"name": x.name, "left": x.box.left, "top": x.box.top, "right": x.box.right, "bottom": x.box.bottom}

@@ -12,7 +12,7 @@ from assay.predictions import Predictions
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.viewer.answers import Answers, answers_of
-from assay.viewer.folders import Held, Shelf, open_shelf
+from assay.viewer.folders import ServedDataset, Shelf, open_shelf
 from assay.viewer.table import SplitTable
 
 Ask = Callable[[Path, SplitData, Mapping[str, Codes] | None], Predictions]
@@ -40,7 +40,7 @@ class State:
     def _answers(self, key: str, split: str, run: str) -> Answers | None:
         return answers_of(self.shelf[key].run(run), self.table(key, split))
 
-    def spoken(self, key: str, split: str, run: str) -> Answers:
+    def require_answers(self, key: str, split: str, run: str) -> Answers:
         """Return the answers of a run for a split, which must be there."""
         found: Answers | None = self.answers(key, split, run)
         if found is None:
@@ -53,7 +53,7 @@ class State:
         return task_of(self.shelf[key].dataset)
 
 
-def facts(held: Held) -> dict[str, object]:
+def facts(held: ServedDataset) -> dict[str, object]:
     """Return what the page needs to know of a dataset: its rule, its splits, its runs, where it comes from."""
     manifest = held.dataset.manifest
     splits = [
@@ -83,4 +83,4 @@ def facts(held: Held) -> dict[str, object]:
 def overview(shelf: Shelf) -> dict[str, object]:
     """Return all that is served."""
     broken = [{"folder": one.folder, "why": one.why} for one in shelf.broken]
-    return {"datasets": [facts(held) for held in shelf.held.values()], "broken": broken}
+    return {"datasets": [facts(held) for held in shelf.datasets.values()], "broken": broken}

@@ -19,7 +19,7 @@ from assay.data.dataset import SplitData
 from assay.errors import DataError, UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.viewer.folders import Held, inside
+from assay.viewer.folders import ServedDataset, inside
 from assay.worlds.world import World
 
 CACHED_SHARDS = 12
@@ -29,10 +29,10 @@ FAR = "far"
 class SplitTable:
     """One split of a dataset that is served."""
 
-    def __init__(self, held: Held, name: str) -> None:
-        self.held, self.name = held, name
-        self.dataset = held.dataset
-        self.about: Mapping[str, Any] = held.split(name)
+    def __init__(self, served: ServedDataset, name: str) -> None:
+        self.served, self.name = served, name
+        self.dataset = served.dataset
+        self.about: Mapping[str, Any] = served.split(name)
         self.shards = [inside(self.dataset.folder, shard["file"]) for shard in self.about["shards"]]
         self.starts = np.cumsum([0, *(shard["rows"] for shard in self.about["shards"])])
         self.column = lru_cache(maxsize=None)(self._column)
@@ -50,7 +50,7 @@ class SplitTable:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(_opened(self.shards[0]).schema_arrow.names)
+        return tuple(_open(self.shards[0]).schema_arrow.names)
 
     @cached_property
     def index(self) -> Array:
@@ -68,10 +68,10 @@ class SplitTable:
         return np.stack([self.codes(LABEL + name) for name in self.knowledge.label_names], axis=1)
 
     @cached_property
-    def sides(self) -> dict[str, "Side"]:
-        """Where each example lies in the rule of each label; older datasets do not say."""
+    def sides(self) -> dict[str, "BoundaryTags"]:
+        """The boundary tags of each label; older datasets have none."""
         names = [name for name in self.knowledge.label_names if BOUNDARY + name in self.columns]
-        return {name: Side(self.column(BOUNDARY + name), self.codes(LABEL + name)) for name in names}
+        return {name: BoundaryTags(self.column(BOUNDARY + name), self.codes(LABEL + name)) for name in names}
 
     def row(self, number: int) -> pa.Table:
         """Return one row, all columns."""
@@ -86,7 +86,7 @@ class SplitTable:
     def file(self, column: str, number: int) -> bytes:
         """Return the picture in one cell, as a PNG file."""
         if column not in self.columns:
-            raise UnknownName(f"{self.held.key!r} has no column {column!r}")
+            raise UnknownName(f"{self.served.key!r} has no column {column!r}")
         data: bytes = self.cell(column, number)["bytes"]
         return data
 
@@ -95,10 +95,10 @@ class SplitTable:
         space = self.knowledge.space
         shard, place = self._place(number)
         names = [CONCEPT + name for name in space.names]
-        found = _read(self.shards[shard], [*names, "style"]).slice(place, 1).to_pylist()[0]
+        cells = _read(self.shards[shard], [*names, "style"]).slice(place, 1).to_pylist()[0]
         words = [{str(value): code for code, value in enumerate(concept.values)} for concept in space.concepts]
-        codes = tuple(named[str(found[name])] for named, name in zip(words, names, strict=True))
-        return World(space, codes, json.loads(found["style"]))
+        codes = tuple(named[str(cells[name])] for named, name in zip(words, names, strict=True))
+        return World(space, codes, json.loads(cells["style"]))
 
     def data(self, table: pa.Table) -> SplitData:
         """Return rows as models take them."""
@@ -124,8 +124,8 @@ class SplitTable:
         return _read(self.shards[shard], [name])[name]
 
 
-class Side:
-    """Where examples lie in the rule of one label: in which variants or near-boundary types, or far."""
+class BoundaryTags:
+    """The boundary tags of examples for one label: variants, near-boundary types, or far."""
 
     def __init__(self, column: pa.ChunkedArray, labels: Codes) -> None:
         numbered: dict[str, int] = {}
@@ -158,11 +158,14 @@ class Side:
 
     def counts(self, rows: Array) -> list[dict[str, Any]]:
         """Return each tag with its kind, and how many of the rows have it."""
-        found = np.bincount(self.which[rows], minlength=len(self.texts))
-        return [{"name": n, "kind": self.kinds[n], "count": int(found[held].sum())} for n, held in self.members.items()]
+        per_text = np.bincount(self.which[rows], minlength=len(self.texts))
+        return [
+            {"name": n, "kind": self.kinds[n], "count": int(per_text[members].sum())}
+            for n, members in self.members.items()
+        ]
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
@@ -171,6 +174,6 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 def _read(path: Path, columns: list[str] | None) -> pa.Table:
     try:
-        return _opened(path).read(columns=columns, use_threads=False)
+        return _open(path).read(columns=columns, use_threads=False)
     except pa.ArrowException as error:
         raise DataError(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None

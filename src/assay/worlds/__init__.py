@@ -1,1 +1,1 @@
-"""Worlds: what is true and how it looks; which worlds a split holds; how they are drawn."""
+"""Worlds (concepts and style), splits, and how the worlds of a split are sampled."""

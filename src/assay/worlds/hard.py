@@ -1,20 +1,18 @@
-"""Worlds at the boundary of the rule: so many of each variant, so many of each near-boundary type, and the rest far.
+"""Worlds at the decision boundary: so many of each variant, so many of each near-boundary type, and the rest far.
 
-Rare types are found by changing one concept of worlds that were dealt, not by waiting for them.
+Rare types are found by changing one concept of sampled worlds, instead of sampling until they occur.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, rng_for
-from assay.worlds.source import Source
+from assay.worlds.source import SeededSource
 from assay.worlds.split import Quota
 from assay.worlds.world import World
 
@@ -34,68 +32,49 @@ class Group:
     members: Array
 
 
-class Choosable(Source, Protocol):
-    """A source that can also show worlds of given concepts."""
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """The concepts and the rule."""
-
-    @property
-    def seed(self) -> int:
-        """The seed."""
-
-    @property
-    def purpose(self) -> tuple[object, ...]:
-        """What the seed is for, besides the split's name."""
-
-    def styled(self, places: Array, codes: Codes) -> list[World]:
-        """Return worlds with these concepts, each in the style of its place."""
-
-
 class HardSource:
-    """Worlds of a split, chosen by where they lie. Everything else is as in the source that they are chosen from."""
+    """Worlds of a split, chosen by variant and near-boundary type; all else is as in the source that they come from."""
 
-    def __init__(self, base: Choosable, quota: Quota) -> None:
+    def __init__(self, base: SeededSource, quota: Quota) -> None:
         self.base = base
         self.split = base.split
         self.quota = quota
-        self.chosen = self._by_quota() if quota.given else self._evenly()
+        self.chosen = self._by_quota() if quota.is_set else self._evenly()
 
     @cached_property
     def pool(self) -> Codes:
-        """The worlds to choose from: those dealt first, and what changing one concept makes of them."""
+        """The worlds to choose from: the first ones sampled, and these with one concept changed."""
         base, knowledge = self.base, self.base.knowledge
-        dealt = base.codes(np.arange(POOL))
-        moved = [dealt]
+        sampled = base.codes(np.arange(POOL))
+        candidates = [sampled]
         rng = rng_for(base.seed, *base.purpose, "hard")
         each = min(CHANGED, MOST_CHANGED // len(knowledge.space))
         for place, size in enumerate(knowledge.space.sizes):
-            other = dealt[:each].copy()
+            other = sampled[:each].copy()
             other[:, place] = (other[:, place] + rng.integers(1, max(size, 2), size=len(other))) % size
-            moved.append(other)
-        distinct = np.unique(np.concatenate(moved), axis=0)
+            candidates.append(other)
+        distinct = np.unique(np.concatenate(candidates), axis=0)
         inside = evaluate(knowledge.possible, knowledge.space, distinct) & base.contains(distinct)
         return distinct[inside][np.argsort(rng.random(int(inside.sum())))]
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The worlds of the pool by variant and type of each label, and those that are far from every boundary."""
-        made, near = list[Group](), np.zeros(len(self.pool), dtype=bool)
+        groups, near = list[Group](), np.zeros(len(self.pool), dtype=bool)
         for label, boundary in zip(self.base.knowledge.labels, self.base.knowledge.boundaries, strict=True):
             if boundary.explicit:
                 variants, types = boundary.in_variants(self.pool), boundary.in_types(self.pool)
                 names = [region.name for region in boundary.types]
                 for place, region in enumerate(boundary.variants):
-                    made.append(Group("variant", f"{label.name}: {region.name}", np.flatnonzero(variants[:, place])))
+                    groups.append(Group("variant", f"{label.name}: {region.name}", np.flatnonzero(variants[:, place])))
                 near |= variants.any(axis=1) | types.any(axis=1)
             else:
                 types, names = boundary.flips(self.pool), list(boundary.space.names)
                 near |= types.any(axis=1)
             for place, name in enumerate(names):
-                made.append(Group("type", f"{label.name}: {name}", np.flatnonzero(types[:, place])))
-        made.append(Group("far", "far", np.flatnonzero(~near)))
-        return tuple(group for group in made if len(group.members))
+                groups.append(Group("type", f"{label.name}: {name}", np.flatnonzero(types[:, place])))
+        groups.append(Group("far", "far", np.flatnonzero(~near)))
+        return tuple(group for group in groups if len(group.members))
 
     def _deck(self, *purpose: object, size: int) -> Deck:
         return Deck(size, self.base.seed, *self.base.purpose, self.split.name, *purpose)
@@ -112,21 +91,21 @@ class HardSource:
 
     def _by_quota(self) -> Array:
         """Bring each variant up to its quota, then each type, as far as there are worlds; then add far ones."""
-        taken: dict[int, None] = {}
+        picked: dict[int, None] = {}
         for kind, quota in (("variant", self.quota.of_variants), ("type", self.quota.of_types)):
             for group in self.groups:
                 if group.kind == kind:
-                    fresh = [one for one in group.members.tolist() if one not in taken]
+                    fresh = [number for number in group.members.tolist() if number not in picked]
                     short = quota - (len(group.members) - len(fresh))
-                    taken |= dict.fromkeys(fresh[: max(0, short)])
-        if len(taken) > self.split.size:
+                    picked |= dict.fromkeys(fresh[: max(0, short)])
+        if len(picked) > self.split.size:
             raise ConfigError(
-                f"split {self.split.name!r}: its quotas ask for {len(taken):,} worlds, more than its size of "
+                f"split {self.split.name!r}: its quotas ask for {len(picked):,} worlds, more than its size of "
                 f"{self.split.size:,}; lower per_variant or per_type"
             )
-        far = [one for group in self.groups if group.kind == "far" for one in group.members.tolist()]
-        taken |= dict.fromkeys(far[: self.split.size - len(taken)])
-        chosen = np.array(list(taken))
+        far = [number for group in self.groups if group.kind == "far" for number in group.members.tolist()]
+        picked |= dict.fromkeys(far[: self.split.size - len(picked)])
+        chosen = np.array(list(picked))
         order = self._deck("order", size=len(chosen)).deal(np.arange(self.split.size))
         return np.asarray(chosen[order])
 
@@ -141,7 +120,7 @@ class HardSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, each with a style of its own."""
-        return self.base.styled(places, self.codes(places))
+        return self.base.style_worlds(places, self.codes(places))
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""

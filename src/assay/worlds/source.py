@@ -1,9 +1,10 @@
-"""Where the worlds of a split come from: exact, balanced, and at any place without drawing what comes before.
+"""Sampling the worlds of a split: exact, balanced, and with access to any position without drawing those before it.
 
-The decision diagram numbers the worlds of each label; a deck deals the numbers. No world is drawn twice before every
-world of its kind was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
+The decision diagram numbers the worlds of each label; a deck permutes the numbers. No world is drawn twice before every
+world of its label was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import FormulaError, KnowledgeError
-from assay.logic.circuit import Ranking
+from assay.logic.circuit import WorldRanking
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Knowledge, Label
@@ -51,7 +52,7 @@ DrawStyle = Callable[[np.random.Generator, Sequence[int], str], Style]
 class Range:
     """Worlds that have the same labels and belong to the same stages: a range of a shuffled numbering."""
 
-    ranking: Ranking
+    ranking: WorldRanking
     shuffle: Deck
     start: int
     stop: int
@@ -78,7 +79,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Kin:
+class LabelGroup:
     """The worlds of a split that have the same labels."""
 
     labels: tuple[Value, ...]
@@ -91,14 +92,14 @@ class Kin:
 
     def worlds(self, numbers: Array) -> Codes:
         """Return the worlds of these numbers, 0 to `total` - 1."""
-        return _gathered(self.ranges, *_located(numbers, self.ranges))
+        return _gather(self.ranges, *_locate(numbers, self.ranges))
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world is one of these."""
         return np.asarray(np.any([part.contains(codes) for part in self.ranges], axis=0))
 
 
-def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array]:
+def _locate(numbers: Array, parts: Sequence[Range | LabelGroup]) -> tuple[Array, Array]:
     """Return in which part each number lies when the parts follow one another, and its number there."""
     totals = [part.total for part in parts]
     ends = np.cumsum(np.array(totals, dtype=object if sum(totals) >= 2**62 else np.int64))
@@ -106,17 +107,17 @@ def _located(numbers: Array, parts: Sequence[Range | Kin]) -> tuple[Array, Array
     return which, numbers - (ends - totals)[which]
 
 
-def _gathered(parts: Sequence[Range | Kin], which: Array, numbers: Array) -> Codes:
+def _gather(parts: Sequence[Range | LabelGroup], which: Array, numbers: Array) -> Codes:
     """Return the worlds of these numbers, each from its part."""
-    drawn = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
-    codes = np.zeros((len(which), drawn[0].shape[1]), dtype=np.int64)
-    for place, worlds in enumerate(drawn):
+    rows = [part.worlds(numbers[which == place]) for place, part in enumerate(parts)]
+    codes = np.zeros((len(which), rows[0].shape[1]), dtype=np.int64)
+    for place, worlds in enumerate(rows):
         codes[which == place] = worlds
     return codes
 
 
-class WorldSource:
-    """The worlds of one split of one task, as a function of the seed and the place."""
+class SeededSource(ABC):
+    """What sources share that draw the concepts of a place, and then a style for it."""
 
     def __init__(
         self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, style: DrawStyle = lambda *_: {}
@@ -126,23 +127,59 @@ class WorldSource:
         self.split = split
         self.seed = seed
         self.purpose = purpose
+
+    @abstractmethod
+    def codes(self, places: Array) -> Codes:
+        """Return the concept codes of the worlds at these places of the split."""
+
+    @abstractmethod
+    def contains(self, codes: Codes) -> Array:
+        """Return whether each world may occur in this split."""
+
+    def worlds(self, places: Array) -> list[World]:
+        """Return the worlds at these places of the split, each with a style of its own."""
+        return self.style_worlds(places, self.codes(places))
+
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
+        """Return worlds of these concepts, each with the style that is drawn for its place."""
+        streams = Streams(self.seed, *self.purpose, self.split.name)
+        space, pool, worlds = self.knowledge.space, self.split.pool, []
+        for place, row in zip(np.asarray(places).tolist(), np.asarray(codes).tolist(), strict=True):
+            rng = streams[place]
+            style = self.style(rng, row, pool)
+            if self.knowledge.stochastic:
+                style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
+            worlds.append(World(space, tuple(row), style))
+        return worlds
+
+    def _deck(self, size: int, *purpose: object) -> Deck:
+        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
+
+
+class WorldSource(SeededSource):
+    """The worlds of one split of one task, numbered by the rule's decision diagram."""
+
+    def __init__(
+        self, knowledge: Knowledge, split: Split, seed: int, *purpose: object, style: DrawStyle = lambda *_: {}
+    ) -> None:
+        super().__init__(knowledge, split, seed, *purpose, style=style)
         self._refuse_trivial()
 
     @cached_property
-    def kin(self) -> tuple[Kin, ...]:
+    def label_groups(self) -> tuple[LabelGroup, ...]:
         """The worlds of this split, gathered by their labels."""
         labels, stages = self.knowledge.labels, self.split.stages
         staged = tuple(Label(f"stage_{place}", stage, (False, True)) for place, stage in enumerate(stages))
         diagram = replace(self.knowledge, labels=(*labels, *staged)).diagram_within(self.split.where)
-        made: dict[tuple[Value, ...], list[Range]] = {}
+        ranges: dict[tuple[Value, ...], list[Range]] = {}
         for place, outcome in enumerate(diagram.outcomes):
             if outcome[-1] and (self.split.stage is None or outcome[len(labels) + self.split.stage]):
                 ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
-                made.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
-        found = [Kin(values, tuple(part for part in parts if part.total)) for values, parts in made.items()]
-        return tuple(kin for kin in found if kin.total)
+                ranges.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
+        groups = [LabelGroup(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
+        return tuple(group for group in groups if group.total)
 
-    def _range(self, kind: tuple[Value, ...], ranking: Ranking) -> Range:
+    def _range(self, kind: tuple[Value, ...], ranking: WorldRanking) -> Range:
         low, high = self.split.share
         shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", kind)
         return Range(ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
@@ -152,10 +189,10 @@ class WorldSource:
         for formula in (self.split.where, *self.split.stages):
             if shape_of(formula, self.knowledge.space).kind != "bool":
                 raise FormulaError(f"{where}: {formula} must be true or false, not a number")
-        if not self.kin:
+        if not self.label_groups:
             raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
-            values = {kin.labels[place] for kin in self.kin}
+            values = {group.labels[place] for group in self.label_groups}
             if len(values) < 2:
                 only = next(iter(values))
                 raise KnowledgeError(
@@ -165,50 +202,31 @@ class WorldSource:
     @cached_property
     def total(self) -> int:
         """How many worlds this split can hold."""
-        return sum(kin.total for kin in self.kin)
+        return sum(group.total for group in self.label_groups)
 
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places of the split."""
         places = np.asarray(places, dtype=np.int64)
         which, numbers = self._by_label(places) if self.split.balance == "label" else self._by_world(places)
-        return _gathered(self.kin, which, numbers)
-
-    def worlds(self, places: Array) -> list[World]:
-        """Return the worlds at these places of the split, each with a style of its own."""
-        return self.styled(places, self.codes(places))
-
-    def styled(self, places: Array, codes: Codes) -> list[World]:
-        """Return worlds of these concepts, each with the style that is drawn for its place."""
-        streams = Streams(self.seed, *self.purpose, self.split.name)
-        space, pool, made = self.knowledge.space, self.split.pool, []
-        for place, row in zip(places.tolist(), codes.tolist(), strict=True):
-            rng = streams[place]
-            style = self.style(rng, row, pool)
-            if self.knowledge.stochastic:
-                style = {**style, LUCK: rng.random(len(self.knowledge.labels)).tolist()}
-            made.append(World(space, tuple(row), style))
-        return made
+        return _gather(self.label_groups, which, numbers)
 
     def _by_label(self, places: Array) -> tuple[Array, Array]:
         """Deal the labels evenly, and to each label its worlds evenly."""
-        which = self._deck(len(self.kin), "label").deal(places)
-        rounds = places // len(self.kin)
+        which = self._deck(len(self.label_groups), "label").deal(places)
+        rounds = places // len(self.label_groups)
         numbers = np.zeros(len(places), dtype=object if self.total >= 2**62 else np.int64)
-        for number, kin in enumerate(self.kin):
+        for number, group in enumerate(self.label_groups):
             mine = which == number
-            numbers[mine] = self._deck(kin.total, "world", kin.labels).deal(rounds[mine])
+            numbers[mine] = self._deck(group.total, "world", group.labels).deal(rounds[mine])
         return which, numbers
 
     def _by_world(self, places: Array) -> tuple[Array, Array]:
         """Deal all worlds evenly, whatever their labels."""
-        return _located(self._deck(self.total, "world").deal(places), self.kin)
-
-    def _deck(self, size: int, *purpose: object) -> Deck:
-        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
+        return _locate(self._deck(self.total, "world").deal(places), self.label_groups)
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""
-        return np.asarray(np.any([kin.contains(codes) for kin in self.kin], axis=0))
+        return np.asarray(np.any([group.contains(codes) for group in self.label_groups], axis=0))
 
 
 def _cut(total: int, fraction: float) -> int:

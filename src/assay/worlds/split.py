@@ -8,7 +8,7 @@ from assay.logic.formula import TRUE, Formula, conjunction
 
 Balance = Literal["label", "world"]
 HARD = "hard"
-"""The split whose worlds are chosen by where they lie in the rule, whatever source they come from."""
+"""The split whose worlds lie near the decision boundary, whatever source they come from."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Quota:
     per_type: int | None = None
 
     @property
-    def given(self) -> bool:
-        """Whether a number was asked for."""
+    def is_set(self) -> bool:
+        """Whether a number is given."""
         return self.per_variant is not None or self.per_type is not None
 
     @property
@@ -36,7 +36,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Split:
-    """Which worlds, how many, and how they are spread.
+    """Which worlds, how many, and how they are balanced.
 
     `where`           only worlds that satisfy this formula
     `stages`          the formulas of the stages of continual learning; each stage is shared out by itself

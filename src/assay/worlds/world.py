@@ -10,9 +10,9 @@ from assay.errors import DataError
 
 Style = Mapping[str, Any]
 CONTENT = "content"
-"""The key of a style that holds what the concepts are read off, such as a whole board: no nuisance."""
+"""The key of a style for what determines the concepts, such as a whole board; it is no nuisance factor."""
 LUCK = "luck"
-"""The key of a style that holds what labels with odds are drawn with: a number from 0 to 1 for each label."""
+"""The key of a style for the random numbers from 0 to 1 by which stochastic labels are drawn, one for each label."""
 
 
 @dataclass(frozen=True)

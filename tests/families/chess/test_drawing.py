@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from assay.families.chess.drawing.flat import flat_picture, flat_regions, outline
+from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram, piece_outline
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE
-from assay.families.chess.drawing.scene import DISTANCE, camera_of, scene_of
-from assay.families.chess.drawing.style import chess_style
-from assay.families.chess.drawing.wood import PIXELS, board_texture
+from assay.families.chess.drawing.scene import DISTANCE, camera_of, chess_style, scene_of
+from assay.families.chess.drawing.textures import PIXELS, board_texture
 from assay.families.chess.positions import SQUARES, codes_of
-from assay.render.engines import labelled, picture_of
+from assay.render.engines import label_pixels, picture_of
 from assay.seeds import rng_for
 
 MIDDLE = codes_of(["r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1BN2/PP3PPP/R2QKB1R"])[0].tolist()
@@ -61,7 +60,7 @@ def test_the_board_is_dark_at_a1_and_has_letters_where_asked_for():
 
 
 def test_each_piece_is_a_thing_and_is_seen():
-    shot = labelled(scene_of(MIDDLE, STYLE, 256))
+    shot = label_pixels(scene_of(MIDDLE, STYLE, 256))
     scene = scene_of(MIDDLE, STYLE, 256)
     assert scene.things == tuple(name for name, code in zip(SQUARES, MIDDLE, strict=True) if code)
     seen = np.bincount(shot.things.ravel(), minlength=len(scene.things) + 1)[1:]
@@ -73,7 +72,7 @@ def test_pieces_stand_where_their_squares_are():
     style = {**STYLE, "offsets": [0.0] * 128}
     for place in (0, 7, 27, 56, 63):
         scene = scene_of([6 if n == place else 0 for n in range(64)], style, 256)
-        shot = labelled(scene)
+        shot = label_pixels(scene)
         rows, columns = np.nonzero(shot.things)
         camera = scene.camera
         forward = -np.array(camera.eye) / np.linalg.norm(camera.eye)
@@ -92,18 +91,18 @@ def test_pictures_have_boxes_depth_and_the_same_bytes_twice():
     assert np.array_equal(one.image, two.image) and one.image.shape == (64, 64, 3)
     assert len(one.things) == sum(map(bool, MIDDLE)) and one.depth.dtype == np.uint16 and one.parts is None
     box = next(thing.box for thing in one.things if thing.name == "e1")
-    inside = box.cut(one.instances) == [thing.name for thing in one.things].index("e1") + 1
+    inside = box.crop(one.instances) == [thing.name for thing in one.things].index("e1") + 1
     assert inside.any(axis=0).all() and inside.any(axis=1).all()
 
 
 @pytest.mark.parametrize("place", range(0, 64, 9))
 def test_changing_a_square_changes_what_is_seen(place):
-    before = labelled(scene_of(MIDDLE, STYLE, 256)).depth
+    before = label_pixels(scene_of(MIDDLE, STYLE, 256)).depth
     seen = [before]
     for code in range(13):
         if code in (0, 2, 3, 5, 6) and code not in (MIDDLE[place], MIDDLE[place] - 6):  # colours are not in the depth
             changed = [code if n == place else old for n, old in enumerate(MIDDLE)]
-            seen.append(labelled(scene_of(changed, STYLE, 256)).depth)
+            seen.append(label_pixels(scene_of(changed, STYLE, 256)).depth)
     assert all((one != other).any() for n, one in enumerate(seen) for other in seen[:n])
 
 
@@ -111,12 +110,12 @@ def test_changing_a_square_changes_what_is_seen(place):
 
 
 def test_diagrams_show_every_square_and_every_piece():
-    base = flat_picture([0] * 64, FLAT, 200, letters=True)
+    base = draw_diagram([0] * 64, FLAT, 200, letters=True)
     assert not base.things and not base.instances.any()
-    regions = flat_regions(200, letters=True)
+    regions = diagram_regions(200, letters=True)
     for place in range(0, 64, 5):
         pictures = [
-            flat_picture([code if n == place else 0 for n in range(64)], FLAT, 200, True) for code in range(1, 13)
+            draw_diagram([code if n == place else 0 for n in range(64)], FLAT, 200, True) for code in range(1, 13)
         ]
         images = [picture.image for picture in (base, *pictures)]
         assert all((one != other).any() for n, one in enumerate(images) for other in images[:n])
@@ -126,14 +125,14 @@ def test_diagrams_show_every_square_and_every_piece():
 
 
 def test_diagram_regions_tile_the_board():
-    regions = flat_regions(160, letters=False)
+    regions = diagram_regions(160, letters=False)
     covered = np.zeros((160, 160), dtype=int)
     for box in regions.values():
-        box.cut(covered)[:] += 1
+        box.crop(covered)[:] += 1
     assert (covered == 1).all() and regions["a1"].bottom == 160 and regions["a1"].left == 0
 
 
 def test_outlines_of_pieces_fit_their_square():
     for kind in KINDS:
-        points = outline(kind)
+        points = piece_outline(kind)
         assert np.abs(points[:, 0]).max() < 0.5 and points[:, 1].min() == 0 and points[:, 1].max() < 0.9

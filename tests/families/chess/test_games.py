@@ -9,8 +9,17 @@ import pyarrow as pa
 import pytest
 
 from assay.errors import ConfigError
-from assay.families.chess.games import Played, codes_on, opened, played, recorded
-from assay.families.chess.positions import BREAKERS, COLOURS, SQUARES, broken, codes_of, fens, scattered, suits
+from assay.families.chess.games import PlayedGames, board_codes, open_games, play_game, read_games
+from assay.families.chess.positions import (
+    BREAKERS,
+    COLOURS,
+    SQUARES,
+    break_rule,
+    can_break,
+    codes_of,
+    fens,
+    scatter_pieces,
+)
 from assay.families.chess.rules import Board
 from assay.seeds import rng_for
 
@@ -30,13 +39,13 @@ def test_fen_and_codes_are_those_of_the_chess_package():
     board = chess.Board()
     for move in ("e4", "c5", "Nf3", "Nc6", "Bb5", "g6", "O-O"):
         board.push_san(move)
-        assert fens(np.array([codes_on(board)])) == [board.board_fen()]
-        assert codes_of([board.fen()])[0].tolist() == codes_on(board)
+        assert fens(np.array([board_codes(board)])) == [board.board_fen()]
+        assert codes_of([board.fen()])[0].tolist() == board_codes(board)
     assert tuple(chess.SQUARE_NAMES) == SQUARES
 
 
 def test_ten_thousand_positions_of_played_games_break_no_rule():
-    games, rows, number = Played(0), [], 0
+    games, rows, number = PlayedGames(0), [], 0
     while sum(map(len, rows)) < 10_000:
         rows.append(games.game("train", "train", number).positions)
         number += 1
@@ -47,27 +56,27 @@ def test_ten_thousand_positions_of_played_games_break_no_rule():
 def test_games_follow_the_moves_of_chess():
     """Every position follows from the one before by a legal move."""
     for number in range(3):
-        positions, board = played(3, number), chess.Board()
+        positions, board = play_game(3, number), chess.Board()
         assert fens(positions[:1]) == [START]
         for row in positions[1:]:
             after = {}
             for move in board.legal_moves:
                 board.push(move)
-                after[tuple(codes_on(board))] = move
+                after[tuple(board_codes(board))] = move
                 board.pop()
             board.push(after[tuple(row.tolist())])
 
 
 def test_games_are_a_function_of_seed_and_number():
-    one = played(0, "train", 5).copy()
-    played.cache_clear()
-    assert np.array_equal(one, played(0, "train", 5))
-    assert not np.array_equal(one[:20], played(1, "train", 5)[:20])
-    assert Played(0).game("test", "test", 5).name != Played(0).game("train", "train", 5).name
+    one = play_game(0, "train", 5).copy()
+    play_game.cache_clear()
+    assert np.array_equal(one, play_game(0, "train", 5))
+    assert not np.array_equal(one[:20], play_game(1, "train", 5)[:20])
+    assert PlayedGames(0).game("test", "test", 5).name != PlayedGames(0).game("train", "train", 5).name
 
 
 def test_games_are_like_games():
-    last = [played(0, "like", number) for number in range(30)]
+    last = [play_game(0, "like", number) for number in range(30)]
     pieces = np.array([(game[-1] > 0).sum() for game in last])
     assert 8 < pieces.mean() < 26  # pieces are taken
     kings = np.concatenate([game[30] for game in last if len(game) > 30]).reshape(-1, 64)
@@ -75,8 +84,8 @@ def test_games_are_like_games():
 
 
 def test_scattered_positions_keep_pieces_and_rules():
-    rng, rows = rng_for(0, "scattered"), played(0, "scatter", 1)
-    moved = np.stack([scattered(row, rng) for row in rows])
+    rng, rows = rng_for(0, "scattered"), play_game(0, "scatter", 1)
+    moved = np.stack([scatter_pieces(row, rng) for row in rows])
     assert (np.sort(moved, axis=1) == np.sort(rows, axis=1)).all()
     assert not RULES.violations(moved).any() and (moved != rows).any(axis=1).all()
 
@@ -132,12 +141,12 @@ def test_a_thousand_corrupted_positions_are_judged_as_by_plain_loops():
     rng, made, meant = rng_for(0, "corrupted"), [], []
     number = 0
     while len(made) < 1000:
-        rows = played(9, "corrupt", number)
+        rows = play_game(9, "corrupt", number)
         number += 1
         for row in rows[rng.integers(len(rows), size=4)]:
             for rule in NAMES:
-                if suits(rule, row):
-                    made.append(broken(rule, row, rng))
+                if can_break(rule, row):
+                    made.append(break_rule(rule, row, rng))
                     meant.append(rule)
     flags = RULES.violations(np.array(made))
     found = [{NAMES[place] for place in np.flatnonzero(row)} for row in flags]
@@ -155,15 +164,15 @@ def test_noise_is_judged_as_by_plain_loops():
 
 def test_few_squares_are_changed():
     rng, row = rng_for(0, "few"), codes_of([START])[0]
-    assert {name for name in NAMES if suits(name, row)} >= {
+    assert {name for name in NAMES if can_break(name, row)} >= {
         "white_one_king",
         "black_at_most_16",
         "white_bishops_differ",
     }
     for name in NAMES:
-        if suits(name, row):
-            assert 1 <= (broken(name, row, rng) != row).sum() <= 4
-    assert not suits("white_promoted", row)  # no pawn is missing
+        if can_break(name, row):
+            assert 1 <= (break_rule(name, row, rng) != row).sum() <= 4
+    assert not can_break("white_promoted", row)  # no pawn is missing
     assert set(BREAKERS) == {
         name.removeprefix(f"{colour}_") for name in NAMES for colour in COLOURS if colour in name
     } | {"kings_apart"}
@@ -177,7 +186,7 @@ def test_a_file_of_games_is_read_and_broken_ones_are_counted(tmp_path):
     odd = '[Event "?"]\n[Variant "Crazyhouse"]\n\n1. e4 e5 *\n\n'
     begun = '[Event "?"]\n[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]\n[SetUp "1"]\n\n1. Kd1 *\n\n'
     empty = '[Event "?"]\n\n*\n\n'
-    found = recorded(pgn(tmp_path, GAME * 7 + bad + odd + begun + empty + GAME * 5), 1000)
+    found = read_games(pgn(tmp_path, GAME * 7 + bad + odd + begun + empty + GAME * 5), 1000)
     assert (len(found.games), found.broken) == (12, 4)
     assert fens(found.games[0][[0, -1]])[1] == "r1bqkbnr/1ppp1ppp/p1n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQ1RK1"
     assert len(found.games[0]) == 8  # seven half-moves, and nothing of the variation
@@ -186,24 +195,24 @@ def test_a_file_of_games_is_read_and_broken_ones_are_counted(tmp_path):
 
 @pytest.mark.parametrize("pack", ["gz", "bz2", "zst"])
 def test_packed_files_are_read(tmp_path, pack):
-    plain, data = recorded(pgn(tmp_path, GAME * 12), 1000), (GAME * 12).encode()
+    plain, data = read_games(pgn(tmp_path, GAME * 12), 1000), (GAME * 12).encode()
     path = tmp_path / f"games.pgn.{pack}"
     if pack == "zst":
         with pa.output_stream(str(path), compression="zstd") as out:
             out.write(data)
     else:
         path.write_bytes({"gz": gzip.compress, "bz2": bz2.compress}[pack](data))
-    assert recorded(str(path), 1000).sha256 == plain.sha256
-    with opened(path) as text:
+    assert read_games(str(path), 1000).sha256 == plain.sha256
+    with open_games(path) as text:
         assert text.readline().startswith("[Event")
 
 
 def test_only_as_many_games_as_asked_for_are_read(tmp_path):
-    assert len(recorded(pgn(tmp_path, GAME * 30), 11).games) == 11
+    assert len(read_games(pgn(tmp_path, GAME * 30), 11).games) == 11
 
 
 def test_pools_share_no_game(tmp_path):
-    found = recorded(pgn(tmp_path, GAME * 40), 1000)
+    found = read_games(pgn(tmp_path, GAME * 40), 1000)
     names = {pool: {found.game(pool, pool, n).name for n in range(100)} for pool in ("train", "valid", "test")}
     assert not names["train"] & names["valid"] and not (names["train"] | names["valid"]) & names["test"]
     assert sum(map(len, names.values())) == 40
@@ -222,19 +231,19 @@ def test_pools_share_no_game(tmp_path):
 )
 def test_files_without_games_are_refused_in_one_line(tmp_path, text, message):
     with pytest.raises(ConfigError, match=message) as error:
-        recorded(pgn(tmp_path, text), 1000)
+        read_games(pgn(tmp_path, text), 1000)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_one_that_is_not_what_it_says_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"^pgn '.*nowhere.pgn' cannot be read: No such file or directory$"):
-        recorded(str(tmp_path / "nowhere.pgn"), 1000)
+        read_games(str(tmp_path / "nowhere.pgn"), 1000)
     for pack in ("gz", "bz2", "zst"):
         path = tmp_path / f"fake.{pack}"
         path.write_bytes(b"this is not packed at all" * 100)
         with pytest.raises(ConfigError, match="cannot be read"):
-            recorded(str(path), 1000)
+            read_games(str(path), 1000)
     path = tmp_path / "picture.pgn"
     path.write_bytes(bytes(range(256)) * 40)
     with pytest.raises(ConfigError, match="at least 10 are needed"):
-        recorded(str(path), 1000)
+        read_games(str(path), 1000)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
 from assay.logic.circuit import letters
 from assay.logic.decode import Decoder
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
-from assay.logic.tally import chance_of, holding, truth_diagram, uniform
+from assay.logic.tally import chance_of, true_outcomes, truth_diagram, uniform
 from assay.models.concept.semantic import TruthLayer
 from assay.seeds import rng_for
 from tests.logic.test_decode import best_of, spreads
@@ -49,7 +50,7 @@ def test_rules_over_64_squares_hold_where_numbers_say_so(name):
     codes = rng_for(0, "boards").integers(13, size=(3000, 64))
     codes[1000:] *= rng_for(1, "boards").random((2000, 64)) < 0.3
     flags = ~CHESS.violations(codes)[:, [c.name for c in CHESS.constraints].index(name)]
-    assert (holding(diagram)[diagram.outcome_of(codes)] == flags).all()
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == flags).all()
 
 
 def test_exactly_one_king_is_the_closed_form():
@@ -66,7 +67,7 @@ def test_kings_apart_on_a_small_board_by_listing():
     rule = board.knowledge().constraints[0].formula
     codes = board.space.all_codes()[::7]
     diagram = truth_diagram(rule, board.space)
-    assert (holding(diagram)[diagram.outcome_of(codes)] == evaluate(rule, board.space, codes)).all()
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == evaluate(rule, board.space, codes)).all()
 
 
 def test_codes_that_lead_alike_are_one_letter():
@@ -95,13 +96,13 @@ def test_a_whole_chess_board():
     board = Board()
     knowledge = board.knowledge()
     rng = rng_for(3, "noisy boards")
-    truth = board.codes(START, MIDDLE, END)[rng.integers(3, size=30)]
+    truth = codes_of([START, MIDDLE, END])[rng.integers(3, size=30)]
     logits = rng.normal(size=(30, 64, 13)) + 4 * np.eye(13)[truth]
     spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     likely = spread.argmax(axis=2)
     found = Decoder(knowledge)([spread[:, place] for place in range(64)])
     assert knowledge.violations(likely).any(axis=1).mean() > 0.2
-    assert found.found.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
+    assert found.solved.all() and not knowledge.violations(found.codes).any() and found.proven.mean() > 0.9
     kept = ~knowledge.violations(likely).any(axis=1)
     assert (found.codes[kept] == likely[kept]).all() and (found.changed[kept] == 0).all()
     assert (found.changed[~kept] > 0).all()

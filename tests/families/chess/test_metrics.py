@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from assay.diagnosis.violations import violations_of
+from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
@@ -58,7 +59,7 @@ def evidence(truth, said):
 
 @pytest.fixture(scope="module")
 def held():
-    return evidence(BOARD.codes(*(row[0] for row in BOARDS)), BOARD.codes(*(row[1] for row in BOARDS)))
+    return evidence(codes_of([row[0] for row in BOARDS]), codes_of([row[1] for row in BOARDS]))
 
 
 def values(name, held):
@@ -120,7 +121,7 @@ def test_a_model_that_is_silent_on_a_square_is_not_judged_there(held):
 @pytest.mark.slow
 def test_a_million_boards_are_scored_at_once():
     rng = rng_for(0, "million boards")
-    truth = BOARD.codes(START, QUEEN, KINGS, EMPTY)[rng.integers(4, size=1_000_000)].astype(np.int8)
+    truth = codes_of([START, QUEEN, KINGS, EMPTY])[rng.integers(4, size=1_000_000)].astype(np.int8)
     said = np.where(
         rng.random(truth.shape, dtype=np.float32) < 0.02, rng.integers(13, size=truth.shape, dtype=np.int8), truth
     )

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.audit.audit import audit
-from assay.audit.examined import examined
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
 from assay.cli.main import main
 from assay.config import Settings
 from assay.data.dataset import Dataset
@@ -211,7 +211,7 @@ def test_a_dataset_is_audited_and_exported(tmp_path):
     sizes = {"train": 120, "valid": 0, "test": 104, "hard": 0, "ood": 0}
     make(Recipe("chess-flat", Settings({"width": 72}), sizes=tuple(sizes.items())), tmp_path / "data")
     dataset = Dataset.open(tmp_path / "data")
-    found = audit(examined(dataset))
+    found = audit(audited_dataset(dataset))
     assert not found.failed, found.failed
     assert export(dataset, "valued", tmp_path / "valued", ["train", "test"]) == {"train": 120, "test": 104}
     held = {

@@ -5,16 +5,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES, Look, scene_of, shape_mesh
-from assay.families.clevr.view import TALL, Bodies, Room, View
-from assay.render.engines import labelled
+from assay.families.clevr.placement import TALL, Bodies, CameraView, Placement
+from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES, ClevrObject, scene_of, shape_mesh
+from assay.render.engines import label_pixels
 from assay.seeds import rng_for
 
 STILL = {"key": (0, 0, 0), "fill": (0, 0, 0), "back": (0, 0, 0)}
 
 
-def room(view=None, share=0.4):
-    return Room(view or View(320, 240), least=0.3, most=0.7, apart=0.25, margin=0.4, share=share)
+def placement(view=None, share=0.4):
+    return Placement(view or CameraView(320, 240), least=0.3, most=0.7, apart=0.25, margin=0.4, share=share)
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -37,63 +37,65 @@ def test_colours_are_well_apart():
 
 def test_the_view_agrees_with_the_engine():
     """A ball shows where the view says that its middle is, as large as it says."""
-    view = View(160, 120, jitter=(0.4, -0.3, 0.2))
-    ball = Look("object1", "red", "sphere", "rubber", "large", (0.8, -0.4, 30.0))
-    things = labelled(scene_of([ball], view, STILL)).things
+    view = CameraView(160, 120, jitter=(0.4, -0.3, 0.2))
+    ball = ClevrObject("object1", "red", "sphere", "rubber", "large", (0.8, -0.4, 30.0))
+    things = label_pixels(scene_of([ball], view, STILL)).things
     rows, columns = np.nonzero(things)
-    column, row, depth = view.seen(np.array([0.8, -0.4, ball.middle]))
+    column, row, depth = view.project(np.array([0.8, -0.4, ball.middle]))
     assert columns.mean() == pytest.approx(column, abs=1) and rows.mean() == pytest.approx(row, abs=1)
     assert len(rows) == pytest.approx(np.pi * (0.7 * view.focus / depth) ** 2, rel=0.05)
 
 
 def test_wide_pictures_see_more_and_nothing_less():
     spot = np.array([[2.5, -1.0, 0.0]])
-    usual, wide = View(320, 240), View(640, 240)
-    assert wide.seen(spot)[0, 0] > 320 and wide.focus == pytest.approx(usual.focus)
+    usual, wide = CameraView(320, 240), CameraView(640, 240)
+    assert wide.project(spot)[0, 0] > 320 and wide.focus == pytest.approx(usual.focus)
 
 
 def test_places_are_apart_in_the_picture_and_from_left_to_right():
     rng = rng_for(0, "places")
     for _ in range(10):
-        own = room().seen_from(rng.uniform(-0.5, 0.5, 3))
-        spots = own.scattered(rng, 5)
+        own = placement().seen_from(rng.uniform(-0.5, 0.5, 3))
+        spots = own.scatter(rng, 5)
         gaps = np.linalg.norm(spots[:, None] - spots[None], axis=-1)[np.triu_indices(5, 1)]
         assert gaps.min() >= 2 * 0.7 + 0.25
         assert (np.diff(own.columns(spots)) > 5).all()
         body = Bodies.at(own.view, spots, 0.7)
         assert (body.columns - body.halves > 0).all() and (body.columns + body.halves < 320).all()
-        assert (own.shown(spots) >= 0.4).all()
+        assert (own.visible_shares(spots) >= 0.4).all()
 
 
 @pytest.mark.parametrize("share", [0.4, 1.0])
 def test_no_small_object_vanishes_behind_a_large_one(share):
     """Rendered in the worst case: one object small and thin, all others large and tall."""
-    rng, view = rng_for(1, "worst"), View(160, 120)
+    rng, view = rng_for(1, "worst"), CameraView(160, 120)
     for _ in range(4):
-        spots = room(view, share).found(rng, 4, 60)
+        spots = placement(view, share).find_spots(rng, 4, 60)
         assert spots is not None
         for hidden in range(4):
-            small = [Look("object1", "red", "star", "rubber", "small", (*spots[hidden], 0.0))]
+            small = [ClevrObject("object1", "red", "star", "rubber", "small", (*spots[hidden], 0.0))]
             large = [
-                Look(f"big{i}", "red", "cylinder", "rubber", "large", (*spots[i], 0.0)) for i in range(4) if i != hidden
+                ClevrObject(f"big{i}", "red", "cylinder", "rubber", "large", (*spots[i], 0.0))
+                for i in range(4)
+                if i != hidden
             ]
-            alone = (labelled(scene_of(small, view, STILL)).things == 1).sum()
-            among = (labelled(scene_of(small + large, view, STILL)).things == 1).sum()
+            alone = (label_pixels(scene_of(small, view, STILL)).things == 1).sum()
+            among = (label_pixels(scene_of(small + large, view, STILL)).things == 1).sum()
             assert among >= (0.15 if share < 1 else 1) * alone
 
 
 def test_a_room_is_full_at_some_point():
-    assert room().holds(rng_for(0, "full"), 4)
-    assert not room(View(320, 240, reach=2.0)).holds(rng_for(0, "full"), 12)
-    assert room(View(320, 240, reach=1.0)).scattered(rng_for(0, "full"), 9) is None
+    assert placement().holds(rng_for(0, "full"), 4)
+    assert not placement(CameraView(320, 240, reach=2.0)).holds(rng_for(0, "full"), 12)
+    assert placement(CameraView(320, 240, reach=1.0)).scatter(rng_for(0, "full"), 9) is None
 
 
 def test_each_of_the_four_attributes_is_in_the_scene():
     spot = (0.0, 0.0, 0.0)
-    usual = Look("object1", "red", "cube", "rubber", "large", spot).instance
-    metal = Look("object1", "red", "cube", "metal", "large", spot).instance
-    blue = Look("object1", "blue", "cube", "rubber", "large", spot).instance
-    small = Look("object1", "red", "cube", "rubber", "small", spot).instance
+    usual = ClevrObject("object1", "red", "cube", "rubber", "large", spot).instance
+    metal = ClevrObject("object1", "red", "cube", "metal", "large", spot).instance
+    blue = ClevrObject("object1", "blue", "cube", "rubber", "large", spot).instance
+    small = ClevrObject("object1", "red", "cube", "rubber", "small", spot).instance
     assert metal.material.metallic > usual.material.metallic and metal.material.roughness < usual.material.roughness
     assert blue.material.color != usual.material.color
     assert small.matrix[0, 0] == pytest.approx(0.3) and usual.matrix[0, 0] == pytest.approx(0.7)

@@ -14,10 +14,10 @@ from assay.errors import ConfigError, KnowledgeError, MissingExtra
 from assay.families.clevr.task import Clevr
 from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
-from assay.render.engines import labelled
+from assay.render.engines import label_pixels
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.worlds.counted import DrawnSource
+from assay.worlds.object_counts import RejectionSource
 
 SMALL = {"width": 96, "height": 72, "quality": "draft"}
 
@@ -29,8 +29,8 @@ def worlds(task, split="train", count=12):
 
 def by_hand(world):
     """The default rule, from the values alone."""
-    looks = [(world[f"object{i + 1}.shape"], world[f"object{i + 1}.colour"]) for i in range(len(world.codes) // 4)]
-    return max(Counter(look for look in looks if look[0] != "absent").values()) > 1
+    solids = [(world[f"object{i + 1}.shape"], world[f"object{i + 1}.colour"]) for i in range(len(world.codes) // 4)]
+    return max(Counter(solid for solid in solids if solid[0] != "absent").values()) > 1
 
 
 def label(task, world):
@@ -86,7 +86,7 @@ def test_few_and_many_objects_are_as_frequent_whatever_the_label():
 def test_worlds_that_are_drawn_do_not_depend_on_one_another():
     task = Clevr(objects=5, **SMALL)
     source = task.worlds_in(task.splits()[0], 0)
-    assert isinstance(source.parts[0], DrawnSource)
+    assert isinstance(source.parts[0], RejectionSource)
     whole = source.codes(np.arange(50))
     assert np.array_equal(source.codes(np.array([31, 7])), whole[[31, 7]])
     assert len(np.unique(whole, axis=0)) == 50
@@ -126,21 +126,21 @@ def test_objects_are_numbered_from_left_to_right_and_each_shows():
     task = Clevr(objects=(2, 5), min_pixels=120, **SMALL)
     for world in worlds(task, count=10):
         scene = task.scene(world)
-        things = labelled(scene).things
+        things = label_pixels(scene).things
         counts = np.bincount(things.ravel(), minlength=len(scene.things) + 1)[1:]
         assert counts.min() >= task.config.pixels == 120 * 96 * 72 / (320 * 240)
-        room = task.config.room.seen_from(world.style["camera"])
-        spots = np.array([look.spot[:2] for look in task.looks(world)])
-        assert (np.diff(room.columns(spots)) > 0).all()
+        placement = task.config.placement.seen_from(world.style["camera"])
+        spots = np.array([solid.spot[:2] for solid in task.objects_of(world)])
+        assert (np.diff(placement.columns(spots)) > 0).all()
 
 
 def test_without_occlusion_every_object_shows_wholly():
     task = Clevr(objects=4, occlusion=False, **SMALL)
     for world in worlds(task, count=4):
         scene = task.scene(world)
-        whole = np.bincount(labelled(scene).things.ravel(), minlength=5)
+        whole = np.bincount(label_pixels(scene).things.ravel(), minlength=5)
         for place, one in enumerate(scene.instances):
-            alone = (labelled(replace(scene, instances=(one,))).things == 1).sum()
+            alone = (label_pixels(replace(scene, instances=(one,))).things == 1).sum()
             assert alone == whole[place + 1]
 
 
@@ -150,26 +150,26 @@ def test_changing_any_concept_changes_pixels_and_nothing_else():
     image = task.render(world).image
     for concept in task.space.concepts:
         value = next(value for value in concept.values if value != world[concept.name])
-        other = task.changed(world, {concept.name: value})
+        other = task.change_world(world, {concept.name: value})
         assert other.style == world.style and (task.render(other).image != image).any(), concept.name
 
 
 def test_the_last_object_can_leave_and_another_can_join():
     task = Clevr(objects=(2, 4), **SMALL)
     three = next(w for w in worlds(task, count=40) if task._there(w.codes) == 3 and w.style["spots"][3])
-    left = task.changed(three, {"object3.size": "absent"})
+    left = task.change_world(three, {"object3.size": "absent"})
     assert task._there(left.codes) == 2 and left["object3.shape"] == "absent"
-    assert task.changed(three, {"object1.size": "absent"}) is None
-    assert task.changed(left, {"object2.size": "absent"}) is None, "two is the least"
-    assert task.changed(three, {"object3.size": "absent", "object3.shape": "cube"}) is None
-    joined = task.changed(three, {"object4.colour": "red"})
+    assert task.change_world(three, {"object1.size": "absent"}) is None
+    assert task.change_world(left, {"object2.size": "absent"}) is None, "two is the least"
+    assert task.change_world(three, {"object3.size": "absent", "object3.shape": "cube"}) is None
+    joined = task.change_world(three, {"object4.colour": "red"})
     assert joined["object4.colour"] == "red" and joined["object4.shape"] == three["object3.shape"]
-    room = task.config.room.seen_from(three.style["camera"])
-    assert (np.diff(room.columns(np.array([look.spot[:2] for look in task.looks(joined)]))) > 0).all()
+    placement = task.config.placement.seen_from(three.style["camera"])
+    assert (np.diff(placement.columns(np.array([solid.spot[:2] for solid in task.objects_of(joined)]))) > 0).all()
     assert len(task.render(joined).things) == 4
-    assert task.changed(left, {"object4.colour": "red"}) is None, "there is no third"
+    assert task.change_world(left, {"object4.colour": "red"}) is None, "there is no third"
     full = next(w for w in worlds(task, count=40) if w.style["spots"][-1] is None)
-    assert task.changed(full, dict.fromkeys(("object3.colour", "object4.colour"), "red")) is None, "no room for it"
+    assert task.change_world(full, dict.fromkeys(("object3.colour", "object4.colour"), "red")) is None, "no room for it"
 
 
 def test_places_say_nothing_of_what_stands_there():

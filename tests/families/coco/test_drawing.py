@@ -5,12 +5,11 @@ import pytest
 from PIL import Image
 
 from assay.errors import DataError
-from assay.families.coco.drawing.brush import Brush, Look
-from assay.families.coco.drawing.objects import DRAWINGS
-from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import CROWDED, HEIGHT, KINDS, LOOKS, MOST, NAMES, WIDTH
-from assay.families.coco.synthetic import laid_out, recomposed, stage
-from assay.families.photos.fit import Fit, photograph
+from assay.families.coco.drawing.brush import Appearance, Brush
+from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
+from assay.families.coco.scene_templates import CROWDED, HEIGHT, MOST, NAMES, OBJECT_KINDS, SCENE_KINDS, WIDTH
+from assay.families.coco.synthetic import lay_out, recompose, synthetic_album
+from assay.families.photos.letterbox import Letterbox, read_photograph
 from assay.render.canvas import Canvas
 
 ALL = [True] * CROWDED
@@ -18,7 +17,7 @@ ALL = [True] * CROWDED
 
 @pytest.fixture(scope="module")
 def held():
-    return stage(3000)
+    return synthetic_album(3000)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -26,8 +25,8 @@ def held():
 def test_a_drawing_stands_in_its_box(name, pose):
     canvas = Canvas(700, 300)
     with canvas.thing(name):
-        DRAWINGS[name](Brush(canvas, 350, 250, 200), Look(0.3, 0.4, pose))
-    box, kind = canvas.things[0].box, KINDS[name]
+        DRAWINGS[name](Brush(canvas, 350, 250, 200), Appearance(0.3, 0.4, pose))
+    box, kind = canvas.things[0].box, OBJECT_KINDS[name]
     wide = 200 * (kind.front if kind.front and pose > 0.72 else kind.aspect)
     assert 45 <= box.top <= 85 and 245 <= box.bottom <= 262, "its height is 1, and its foot stands on the ground"
     assert 0.45 * wide <= box.right - box.left <= 1.15 * wide
@@ -42,55 +41,57 @@ def test_looks_and_sides_differ():
         DRAWINGS["car"](Brush(canvas, 130, 110, 80, left), look)
         return canvas.image
 
-    plain = seen(False, Look(0.3, 0.4, 0.5))
-    assert np.abs(plain.astype(int) - seen(True, Look(0.3, 0.4, 0.5))[:, ::-1]).mean() < 4, "left is right mirrored"
-    for other in (Look(0.8, 0.4, 0.5), Look(0.3, 0.9, 0.5), Look(0.3, 0.4, 0.9)):
+    plain = seen(False, Appearance(0.3, 0.4, 0.5))
+    assert np.abs(plain.astype(int) - seen(True, Appearance(0.3, 0.4, 0.5))[:, ::-1]).mean() < 4, (
+        "left is right mirrored"
+    )
+    for other in (Appearance(0.8, 0.4, 0.5), Appearance(0.3, 0.9, 0.5), Appearance(0.3, 0.4, 0.9)):
         assert not np.array_equal(plain, seen(False, other))
 
 
 def test_every_object_of_a_scene_is_seen(held):
     for row in range(150):
         content = held.scenes.content(row, ALL)
-        picture = drawn_scene(content, (WIDTH, HEIGHT))
+        picture = draw_scene(content, (WIDTH, HEIGHT))
         assert sorted(thing.name for thing in picture.things) == sorted(one[0] for one in content["objects"])
         pixels = np.bincount(picture.instances.ravel(), minlength=len(picture.things) + 1)[1:]
         assert pixels.min(initial=999) >= 40, (row, [t.name for t in picture.things], pixels)
 
 
 def test_all_looks_occur_and_classes_are_as_common_as_planned(held):
-    assert set(held.scenes.views.tolist()) == set(range(len(LOOKS)))
+    assert set(held.scenes.views.tolist()) == set(range(len(SCENE_KINDS)))
     counts = np.zeros((len(held.album), len(NAMES)), dtype=int)
     np.add.at(counts, (held.album.owners, held.album.classes), 1)
     assert counts.max() == MOST and counts.sum(axis=1).max() <= CROWDED
-    for place, kind in enumerate(KINDS.values()):
+    for place, kind in enumerate(OBJECT_KINDS.values()):
         share, number = (counts[:, place] > 0).mean(), counts[counts[:, place] > 0, place].mean()
         assert 0.9 < share / kind.images < 3.4, (NAMES[place], share)
         assert 0.6 < number / kind.objects < 1.2, (NAMES[place], number)
 
 
 def test_a_scene_does_not_depend_on_the_others(held):
-    alone = laid_out(held.scenes.numbers[[77]])
+    alone = lay_out(held.scenes.numbers[[77]])
     assert alone.content(0, ALL) == held.scenes.content(77, ALL)
 
 
 def test_objects_come_and_go_and_the_rest_stays(held):
     content = held.scenes.content(3, ALL)
-    more = recomposed(content, {"dog": 2, "elephant": 1})
+    more = recompose(content, {"dog": 2, "elephant": 1})
     assert [row[0] for row in more["objects"]][-3:] == ["dog", "dog", "elephant"]
     assert more["objects"][:-3] == content["objects"]
-    assert recomposed(more, {"dog": 0, "elephant": 0})["objects"] == content["objects"]
-    assert recomposed(content, dict.fromkeys(NAMES, 9)) is None, "there are not so many spare places"
-    drawn, before = drawn_scene(more, (160, 120)), drawn_scene(content, (160, 120))
+    assert recompose(more, {"dog": 0, "elephant": 0})["objects"] == content["objects"]
+    assert recompose(content, dict.fromkeys(NAMES, 9)) is None, "there are not so many spare places"
+    drawn, before = draw_scene(more, (160, 120)), draw_scene(content, (160, 120))
     assert len(drawn.things) == len(before.things) + 3 and not np.array_equal(drawn.image, before.image)
 
 
 def test_pictures_are_fitted_with_bars(tmp_path):
     path = tmp_path / "wide.png"
     Image.new("RGB", (80, 20), (200, 10, 10)).save(path)
-    image = photograph(path, (40, 40))
+    image = read_photograph(path, (40, 40))
     assert image.shape == (40, 40, 3) and (image[:15] == 114).all() and (image[25:] == 114).all()
     assert (image[16:24] == (200, 10, 10)).all()
-    fit = Fit.of((80, 20), (40, 40))
+    fit = Letterbox.of((80, 20), (40, 40))
     box = fit.box([8, 4, 16, 8], (80, 20))
     assert (box.left, box.top, box.right, box.bottom) == (4, 17, 12, 21)
 
@@ -98,4 +99,4 @@ def test_pictures_are_fitted_with_bars(tmp_path):
 def test_an_image_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"no image")
     with pytest.raises(DataError, match=r"image 'a.jpg' cannot be read"):
-        photograph(tmp_path / "a.jpg", (8, 8))
+        read_photograph(tmp_path / "a.jpg", (8, 8))

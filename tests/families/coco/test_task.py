@@ -14,7 +14,7 @@ from assay.data.make import make
 from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, KnowledgeError
 from assay.families.coco.export import write_coco
-from assay.families.coco.scenery import NAMES
+from assay.families.coco.scene_templates import NAMES
 from assay.families.coco.settings import RULES
 from assay.tasks import TASKS
 from assay.testing import check_task, require
@@ -158,8 +158,8 @@ def test_photographs_become_a_dataset(tmp_path):
     picture = recipe.task.render(world)
     assert picture.image.shape == (80, 96, 3) and np.array_equal(picture.image, dataset["test"].images[0])
     assert Counter(thing.name for thing in picture.things) == +Counter({k: int(v) for k, v in world.values.items()})
-    assert recipe.task.changed(world, {"dog": 5}) is None
-    assert recipe.task.changed(world, {"dog": world["dog"]}) == world
+    assert recipe.task.change_world(world, {"dog": 5}) is None
+    assert recipe.task.change_world(world, {"dog": world["dog"]}) == world
     with pytest.raises(DataError, match=r"shows the photograph 'val2017/.*'; give `coco`"):
         TASKS["cocologic"](scenes=600).render(world)
 
@@ -269,14 +269,14 @@ def test_scenes_can_be_changed_and_boxes_follow():
     task = TASKS["cocologic"](scenes=2000, width=160, height=120)
     source = task.worlds_in(task.splits()[0], 0)
     for world in source.worlds(np.arange(20)):
-        other = task.changed(world, {"dog": 3, "person": 0})
+        other = task.change_world(world, {"dog": 3, "person": 0})
         names = Counter(thing.name for thing in task.render(other).things)
         assert names == +Counter({k: int(v) for k, v in other.values.items()}) and (other["dog"], other["person"]) == (
             3,
             0,
         )
         assert task.ingredients(other) == task.ingredients(world)
-    assert task.changed(world, dict.fromkeys(NAMES, 9)) is None
+    assert task.change_world(world, dict.fromkeys(NAMES, 9)) is None
 
 
 def test_tiny_objects_are_drawn_and_not_counted():

@@ -8,7 +8,7 @@ import pytest
 from assay.arrays import Codes
 from assay.config import Settings
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.digits.task import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
 from assay.worlds.world import World
@@ -32,7 +32,7 @@ SMALL = {  # rsbench's own mnist.yml
 
 
 def drawn(recipe: Recipe) -> dict[str, tuple[Codes, list[World]]]:
-    writer = Writer(recipe)
+    writer = ShardWriter(recipe)
     made = {split.name: writer.worlds(split, np.arange(split.size)) for split in recipe.splits}
     return {name: (np.array([world.codes for world in worlds]), worlds) for name, worlds in made.items()}
 
@@ -99,12 +99,12 @@ def test_pictures_show_the_digits(task: str) -> None:
             image = held.task.render(world).image
             assert image.shape == (28, 28 * len(row)) and image.dtype == np.uint8
             for box, number in zip(held.task.layout.regions.values(), numbers, strict=True):
-                assert (box.cut(image) == held.task.source.images[number]).all()
+                assert (box.crop(image) == held.task.source.images[number]).all()
 
 
 def test_a_changed_digit_keeps_the_writer_of_the_others() -> None:
     held = recipe("mnadd-evenodd")
-    world = Writer(held).worlds(held.splits[0], np.arange(1))[0]
+    world = ShardWriter(held).worlds(held.splits[0], np.arange(1))[0]
     before = held.task.render(world).image
     after = held.task.render(world.do(a=(int(world["a"]) + 1) % 10)).image
     assert (before[:, 28:] == after[:, 28:]).all() and (before[:, :28] != after[:, :28]).any()
@@ -174,7 +174,7 @@ def test_the_world_asked_for_is_the_world_shown() -> None:
         num_digits=4, symbols=["a", "b", "c", "d"], logic=["a + b", "c + d"], combinations_in_distribution=asked
     )
     split = task.splits()[0]
-    writer = Writer(Recipe("mnmath", Settings(task.config.model_dump())))
+    writer = ShardWriter(Recipe("mnmath", Settings(task.config.model_dump())))
     worlds = writer.worlds(split, np.arange(3))
     codes = np.array([world.codes for world in worlds])
     row = codes.tolist().index([1, 2, 3, 4, 5, 6, 7, 8])

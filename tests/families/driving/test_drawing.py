@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from assay.families.driving.drawing import cars, obstacles, people, signals, town
-from assay.families.driving.drawing.scene import HEIGHT, SPOTS, WIDTH, drawn_style, scene
+from assay.families.driving.drawing.scene import HEIGHT, SPOTS, WIDTH, draw_style, traffic_scene
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
-from assay.render.engines import labelled, shoot
+from assay.render.engines import label_pixels, shoot
 from assay.render.scene import Scene
 from assay.seeds import rng_for
 
@@ -19,7 +19,7 @@ LEAST = 200
 
 
 def style(number: int = 0, **changes: Any) -> dict[str, Any]:
-    return {**drawn_style(rng_for(number, "driving style")), **changes}
+    return {**draw_style(rng_for(number, "driving style")), **changes}
 
 
 def facts(*true: str) -> dict[str, bool]:
@@ -27,12 +27,12 @@ def facts(*true: str) -> dict[str, bool]:
 
 
 def visible(made: Scene) -> dict[str, int]:
-    seen = np.bincount(labelled(made).things.ravel(), minlength=len(made.things) + 1)
+    seen = np.bincount(label_pixels(made).things.ravel(), minlength=len(made.things) + 1)
     return dict(zip(made.things, seen[1:].tolist(), strict=True))
 
 
 def seen(true: Mapping[str, bool], held: Mapping[str, Any], width: int = 235, height: int = 194) -> Any:
-    made = scene(true, held, width, height)
+    made = traffic_scene(true, held, width, height)
     shot = shoot(made, quality="draft")
     return shot.image.astype(int), {name: shot.things == place + 1 for place, name in enumerate(made.things)}
 
@@ -44,12 +44,12 @@ def test_each_concept_that_holds_has_its_thing() -> None:
         held = style(number)
         signs = set() if true["stop_sign"] or held["sign"] == "none" else {"other_sign"}
         wanted = {name for name in NAMES if true[name] and name != "clear"} | signs
-        assert set(scene(true, held).things) == wanted
+        assert set(traffic_scene(true, held).things) == wanted
 
 
 def test_nothing_hides_behind_anything_even_where_all_are_there() -> None:
     for number in range(24):
-        for name, pixels in visible(scene(dict.fromkeys(NAMES, True), style(number))).items():
+        for name, pixels in visible(traffic_scene(dict.fromkeys(NAMES, True), style(number))).items():
             assert pixels >= LEAST, (number, name)
 
 
@@ -61,12 +61,12 @@ def test_every_kind_of_thing_is_seen_in_its_place(mirrored: bool) -> None:
         for kind in options:
             held = style(1, mirrored=mirrored)
             things = {**held["things"], name: [kind, 3, 0.0, 0.0, 0.0]}
-            assert visible(scene(facts(name), {**held, "things": things}))[name] >= LEAST
+            assert visible(traffic_scene(facts(name), {**held, "things": things}))[name] >= LEAST
 
 
 def test_small_and_wide_pictures_show_the_whole_scene() -> None:
     for width, height in ((WIDTH // 2, HEIGHT // 2), (448, 252), (300, 400)):
-        shown = visible(scene(dict.fromkeys(NAMES, True), style(2), width, height))
+        shown = visible(traffic_scene(dict.fromkeys(NAMES, True), style(2), width, height))
         assert min(shown.values()) > 20 and len(shown) == 21
 
 
@@ -88,8 +88,8 @@ def test_arrows_of_the_signals_point_their_way() -> None:
 
 def test_left_is_left_and_right_is_right() -> None:
     pairs = ["lane", "green_light", "follow", "obstacle", "solid_line"]
-    made = scene(dict.fromkeys(NAMES, True), style(5))
-    things = labelled(made).things
+    made = traffic_scene(dict.fromkeys(NAMES, True), style(5))
+    things = label_pixels(made).things
     middle = {name: np.nonzero(things == place + 1)[1].mean() for place, name in enumerate(made.things)}
     for part in pairs:
         assert middle[f"left_{part}"] < middle[f"right_{part}"]
@@ -105,7 +105,7 @@ def test_a_rider_rides_and_a_walker_walks() -> None:
 def test_cars_head_where_their_concept_says() -> None:
     def heading(name: str, mirrored: bool = False) -> np.ndarray:
         held = style(6, mirrored=mirrored)
-        body = next(one for one in scene(facts(name), held).instances if one.thing == name)
+        body = next(one for one in traffic_scene(facts(name), held).instances if one.thing == name)
         return np.asarray(body.matrix[:3, 1])
 
     assert heading("follow")[1] > 0.99
@@ -130,7 +130,7 @@ def test_a_solid_line_has_no_gaps() -> None:
 
 
 def test_meshes_are_made_once() -> None:
-    first, second = (scene(dict.fromkeys(NAMES, True), style(8)) for _ in range(2))
+    first, second = (traffic_scene(dict.fromkeys(NAMES, True), style(8)) for _ in range(2))
     assert all(one.mesh is other.mesh for one, other in zip(first.instances, second.instances, strict=True))
 
 
@@ -149,7 +149,7 @@ def test_models_are_closed_and_face_outwards() -> None:
 
 def test_objects_stand_on_the_road() -> None:
     for number in range(5):
-        for one in scene(facts(*SPOTS), style(number)).instances:
+        for one in traffic_scene(facts(*SPOTS), style(number)).instances:
             if one.thing in SPOTS and one.thing in (*OBSTACLES, "follow"):
                 lowest = (one.mesh.vertices @ one.matrix[:3, :3].T + one.matrix[:3, 3])[:, 2].min()
                 assert lowest > -0.05, (one.thing, one.mesh.name)

@@ -14,7 +14,7 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError
-from assay.families.driving.bdd import BddOia
+from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.export import write_bdd
 from assay.families.driving.rules import ACTIONS, CONCEPTS
 from assay.testing import check_task, require
@@ -195,4 +195,4 @@ def test_no_folder_and_settings_that_do_not_apply(tmp_path: Path, folder: Path) 
     task = BddOia(folder=str(folder))
     worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(task.sizes["train"]))
     with pytest.raises(AssayError, match=r"image 'train_003.jpg' cannot be read"):
-        task.pictures(worlds)
+        task.render_all(worlds)

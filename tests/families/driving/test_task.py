@@ -11,7 +11,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.counting.count import count_readings
 from assay.errors import ConfigError, MissingExtra
-from assay.families.driving.bdd import BddOia
+from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.rules import ACTIONS, CONCEPTS, OBSTACLES, TIES, rules
 from assay.families.driving.task import SddOia
 from assay.logic.knowledge import Knowledge
@@ -143,7 +143,7 @@ def test_changes_take_what_must_follow_with_them(settings: dict[str, Any]) -> No
     refused = 0
     for world in worlds(task, "train", 60):
         for name in task.space.names:
-            other = task.changed(world, {name: not world[name]})
+            other = task.change_world(world, {name: not world[name]})
             if other is None:
                 refused += 1
                 continue
@@ -162,7 +162,7 @@ def test_every_change_of_a_concept_is_seen() -> None:
     for world in worlds(task, "train", 2):
         before = task.render(world).image
         for name in task.space.names:
-            other = task.changed(world, {name: not world[name]})
+            other = task.change_world(world, {name: not world[name]})
             assert other is not None
             assert np.abs(before.astype(int) - task.render(other).image).sum() > 200, name
 

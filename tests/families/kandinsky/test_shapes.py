@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 
-from assay.families.kandinsky.shapes import BACKGROUNDS, COLOURS, SHAPES, cutout, most_that_fit, scattered, sprite
+from assay.families.kandinsky.shapes import (
+    BACKGROUNDS,
+    COLOURS,
+    SHAPES,
+    cutout,
+    most_that_fit,
+    scatter_spots,
+    sprite_at,
+)
 from assay.seeds import rng_for
 
 CASES = [(3, 64, (5.8, 11.5)), (16, 64, (5.8, 11.5)), (1, 16, (3.0, 8.0)), (9, 33, (3.0, 6.0)), (4, 300, (27.0, 54.0))]
 
 
 def spots(count, side, radii, draws=60):
-    return [scattered(rng_for(0, "spots", number), count, side, radii) for number in range(draws)]
+    return [scatter_spots(rng_for(0, "spots", number), count, side, radii) for number in range(draws)]
 
 
 @pytest.mark.parametrize(("count", "side", "radii"), CASES)
@@ -47,7 +55,7 @@ def test_the_most_that_fit_do_fit():
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("spot", [(20.0, 20.0, 10.0), (20.5, 19.5, 7.5), (60.0, 60.5, 50.0)])
 def test_a_sprite_stays_in_its_circle_and_covers_its_area(shape, spot):
-    made, left, top = sprite(shape, "red", "white", spot)
+    made, left, top = sprite_at(shape, "red", "white", spot)
     x, y, radius = spot
     rows, columns = np.nonzero(made.mask)
     assert np.hypot(columns + left + 0.5 - x, rows + top + 0.5 - y).max() <= radius + 0.5
@@ -55,13 +63,13 @@ def test_a_sprite_stays_in_its_circle_and_covers_its_area(shape, spot):
     ahead = np.roll(points, -1, axis=0)
     area = abs((points[:, 0] * ahead[:, 1] - points[:, 1] * ahead[:, 0]).sum()) / 2
     assert abs(made.mask.sum() - area) < 5 * radius  # the library draws shapes a quarter of a pixel larger
-    assert (made.seen.left, made.seen.right) == (columns.min(), columns.max() + 1)
+    assert (made.box.left, made.box.right) == (columns.min(), columns.max() + 1)
 
 
 @pytest.mark.parametrize("background", BACKGROUNDS)
 @pytest.mark.parametrize("colour", COLOURS)
 def test_added_to_the_background_it_has_its_colour(colour, background):
-    made, _, _ = sprite("square", colour, background, (16.0, 16.0, 10.0))
+    made, _, _ = sprite_at("square", colour, background, (16.0, 16.0, 10.0))
     image = np.full(made.tint.shape, BACKGROUNDS[background], dtype=np.uint8) + made.tint
     middle = tuple(size // 2 for size in made.mask.shape)
     assert np.abs(image[middle].astype(int) - COLOURS[colour]).max() <= 1

@@ -15,7 +15,7 @@ from assay.counting.count import count_readings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.kandinsky.shapes import COLOURS
 from assay.families.kandinsky.task import KandLogic, KandLogicAnd
@@ -62,7 +62,7 @@ def recipe(task: str = "kand-logic", **settings: object) -> Recipe:
 
 
 def drawn(held: Recipe) -> dict[str, tuple[np.ndarray, list[Any]]]:
-    worlds = {split.name: Writer(held).worlds(split, np.arange(split.size)) for split in held.splits}
+    worlds = {split.name: ShardWriter(held).worlds(split, np.arange(split.size)) for split in held.splits}
     return {name: (np.array([world.codes for world in found]), found) for name, found in worlds.items()}
 
 
@@ -203,7 +203,7 @@ def test_a_changed_object_leaves_the_other_pixels() -> None:
         before = held.task.render(world)
         for shape, colour in product(("square", "circle", "triangle"), ("red", "blue")):
             changes = {"figure2.object1.shape": shape, "figure2.object1.colour": colour}
-            other = held.task.changed(world, changes)
+            other = held.task.change_world(world, changes)
             assert other is not None
             after = held.task.render(other)
             x, y, radius = world.style["figures"][1][0]
@@ -233,7 +233,7 @@ def _cuts(task: KandLogic, world: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     picture = task.render(world)
     boxes = [task.layout.regions[slot.concept("shape")] for slot in task.slots]
     assert picture.instances is not None
-    return [(box.cut(picture.image), box.cut(picture.instances) > 0) for box in boxes]
+    return [(box.crop(picture.image), box.crop(picture.instances) > 0) for box in boxes]
 
 
 def test_more_than_255_objects_have_masks_of_their_own() -> None:

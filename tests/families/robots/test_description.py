@@ -27,7 +27,7 @@ def cases(count: int, unsaid: float = 0.2):
 def test_every_stated_part_is_read_back(level: Level) -> None:
     for robot, colours, wording in cases(COUNT):
         text = describe(robot, colours, level, wording)
-        said = {part: value for part, value in wording.said(robot).items() if value != MASKED}
+        said = {part: value for part, value in wording.statements(robot).items() if value != MASKED}
         found = read_description(text)
         assert found.stated == said, text
         assert set(found.masked) == set(wording.masked) and list(found.colours) == colours, text
@@ -59,7 +59,7 @@ def test_free_prose_says_nothing_twice() -> None:
         text = describe(robot, colours, "free", wording).lower()
         for part, options in FREE.items():
             spoken = [value for value, clauses in options.items() if any(clause in text for clause in clauses)]
-            stated = wording.said(robot).get(part)
+            stated = wording.statements(robot).get(part)
             assert set(spoken) <= {stated}, (part, spoken, text)
 
 

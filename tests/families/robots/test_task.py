@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import AssayError
-from assay.families.robots.parts import FEET, PARTS, ROBOTS, SETS, Rule, Views, view
+from assay.families.robots.parts import FEET, PARTS, ROBOTS, SETS, RobotRule, Views, part_view
 from assay.families.robots.source import RobotSource
 from assay.families.robots.task import PRESETS, Robots, read_description
 from assay.logic.formula import Var
@@ -42,7 +42,7 @@ def rows(task: Robots, name: str, count: int | None = None) -> np.ndarray:
     split = next(split for split in task.splits() if split.name == name)
     source = task.worlds_in(split, 0)
     assert isinstance(source, RobotSource)
-    return source.dealt(np.arange(count or split.size))
+    return source.rows_at(np.arange(count or split.size))
 
 
 def robots(task: Robots, name: str, count: int | None = None) -> np.ndarray:
@@ -98,8 +98,8 @@ def test_the_balanced_rule_is_that_of_version_04() -> None:
 
 def test_knees_cannot_be_seen_in_the_papers_pictures() -> None:
     for world in worlds(PAPER, count=5):
-        same = PAPER.changed(world, {"knees": not world["knees"]})
-        other = PAPER.changed(world, {"mouth": "open" if world["mouth"] == "closed" else "closed"})
+        same = PAPER.change_world(world, {"knees": not world["knees"]})
+        other = PAPER.change_world(world, {"mouth": "open" if world["mouth"] == "closed" else "closed"})
         assert same is not None and other is not None
         assert (PAPER.render(world).image == PAPER.render(same).image).all()
         assert (PAPER.render(world).image != PAPER.render(other).image).any()
@@ -116,7 +116,7 @@ def test_the_papers_split_procedure() -> None:
     shared = set(train % 7680) & set(test % 7680)
     assert len(shared) > 0.7 * len(set(train % 7680))  # of the released data 1,256 of 1,583 robots
     human = Robots(preset="paper-human")
-    unnamed = human.views.seen(ROBOTS[test % 7680])[:, 6:].sum(axis=1) == 0
+    unnamed = human.views.concepts_of(ROBOTS[test % 7680])[:, 6:].sum(axis=1) == 0
     assert abs(unnamed.mean() - 0.4) < 0.02
 
 
@@ -179,7 +179,7 @@ def test_labels_are_even_unless_asked_otherwise() -> None:
 def test_pictures_and_labels_do_not_depend_on_the_concepts_annotated(settings: dict[str, object]) -> None:
     tasks = {name: Robots(concepts=name, balance="world", **settings) for name in SETS}
     drawn = {name: worlds(task) for name, task in tasks.items()}
-    images = {name: [p.image.tobytes() for p in task.pictures(drawn[name])] for name, task in tasks.items()}
+    images = {name: [p.image.tobytes() for p in task.render_all(drawn[name])] for name, task in tasks.items()}
     given = {name: labels(task, drawn[name]) for name, task in tasks.items()}
     assert all(images[name] == images["all"] and given[name] == given["all"] for name in SETS)
     assert len({len(world.codes) for some in drawn.values() for world in some}) == 4
@@ -190,14 +190,14 @@ def test_modalities_show_the_same_world() -> None:
     pairs = list(zip(worlds(image), worlds(text), strict=True))
     assert all(a.codes == b.codes and a.style["colours"] == b.style["colours"] for a, b in pairs)
     assert all(a.style[LUCK] == b.style[LUCK] for a, b in pairs)
-    for world, picture in zip(worlds(text), text.pictures(worlds(text)), strict=True):
+    for world, picture in zip(worlds(text), text.render_all(worlds(text)), strict=True):
         assert read_description(picture.text).stated == PARTS.decode(text.robot(world))
         assert picture.image.size == 0
 
 
 def test_what_is_left_unsaid_is_recorded() -> None:
     task = Robots(text="templated", masked={"ears": 0.5}, omitted={"knees": 1, "ears": 0.3})
-    for world, picture in zip(worlds(task), task.pictures(worlds(task)), strict=True):
+    for world, picture in zip(worlds(task), task.render_all(worlds(task)), strict=True):
         found = read_description(picture.text)
         assert world.style["omitted"][0] == "knees" and "knees" not in found.stated
         assert list(found.masked) == world.style["masked"]
@@ -214,7 +214,7 @@ def test_hidden_parts_make_labels_a_matter_of_luck_that_is_fair() -> None:
     assert labels(task, some) == truth
     assert np.abs(np.quantile(luck, [0.1, 0.5, 0.9]) - [0.1, 0.5, 0.9]).max() < 0.04
     assert abs(np.mean(np.array(truth)[open_and_flat]) - 0.5) < 0.06 and np.array(truth)[~open_and_flat].all()
-    assert set(task.knowledge.chances(task.catalogue.seen)[:, 0].round(6)) == {0.5, 1.0}
+    assert set(task.knowledge.chances(task.catalogue.concepts)[:, 0].round(6)) == {0.5, 1.0}
 
 
 def test_content_holds_what_concepts_do_not_tell() -> None:
@@ -224,9 +224,9 @@ def test_content_holds_what_concepts_do_not_tell() -> None:
 
 
 def changed(task: Robots, world: World, **changes: Value) -> dict[str, Value]:
-    other = task.changed(world, changes)
+    other = task.change_world(world, changes)
     assert other is not None and all(other[name] == value for name, value in changes.items())
-    assert task.views.seen(np.array([task.robot(other)]))[0].tolist() == list(other.codes)
+    assert task.views.concepts_of(np.array([task.robot(other)]))[0].tolist() == list(other.codes)
     return PARTS.decode(task.robot(other))
 
 
@@ -238,7 +238,7 @@ def test_a_change_keeps_all_else_and_stays_one_robot() -> None:
         assert {**before, "knees": True} == changed(task, world, knees=True)
         if before["foot"] == "flat_square":
             assert changed(task, world, foot_is_flat_square=False)["foot"] == "flat_rounded"  # flat, and not named
-    assert task.changed(world, {"foot_is_flat_square": True, "foot_is_pointy_square": True}) is None
+    assert task.change_world(world, {"foot_is_flat_square": True, "foot_is_pointy_square": True}) is None
     coarse = Robots()
     for world in worlds(coarse, count=60):
         before = PARTS.decode(coarse.robot(world))
@@ -325,13 +325,13 @@ def test_own_settings_go_above_the_preset() -> None:
 
 
 def test_a_rule_over_subtypes_is_shared_out_over_coarse_concepts() -> None:
-    rule = Rule(Var("foot").eq("flat_square"))
-    known = rule.seen_by(Views.of(["foot_shape", "knees"]))
-    shares = known.chances(Views.of(["foot_shape", "knees"]).seen(ROBOTS))[:, 0]
+    rule = RobotRule(Var("foot").eq("flat_square"))
+    known = rule.knowledge_for(Views.of(["foot_shape", "knees"]))
+    shares = known.chances(Views.of(["foot_shape", "knees"]).concepts_of(ROBOTS))[:, 0]
     assert np.allclose(shares, np.where(ROBOTS[:, 8] < 5, 0.2, 0.0), atol=1e-6)
-    exact = rule.seen_by(Views.of(["foot_is_flat_square", "head"]))
+    exact = rule.knowledge_for(Views.of(["foot_is_flat_square", "head"]))
     assert not exact.stochastic and exact.chances(np.array([[1, 0], [0, 1]]))[:, 0].tolist() == [1.0, 0.0]
-    assert view("hand_shape").table == (0, 0, 0, 1, 1, 1)
+    assert part_view("hand_shape").table == (0, 0, 0, 1, 1, 1)
 
 
 def test_on_disk(tmp_path) -> None:

@@ -13,9 +13,9 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import recipe_from
-from assay.data.shard import Writer
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, TooLarge
-from assay.families.sudoku.boards import read, written
+from assay.families.sudoku.boards import read_board, write_boards
 from assay.families.sudoku.source import BoardSource
 from assay.families.sudoku.task import Sudoku
 from assay.logic.circuit import compile_diagram
@@ -37,7 +37,7 @@ def table(**settings: Any) -> Sudoku:
 
 
 def violated(task: Sudoku, boards: np.ndarray) -> np.ndarray:
-    return task.shape.violated(boards, task.config.incomplete).sum(axis=1)
+    return task.shape.violated_units(boards, task.config.incomplete).sum(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -235,31 +235,31 @@ def test_what_is_used_is_on_record() -> None:
 def test_a_changed_unit_brings_as_few_others_as_can_be() -> None:
     task = table()
     world = next(one for one in source(task).worlds(np.arange(4)) if all(one.codes))
-    row = task.changed(world, {"row3": False})
+    row = task.change_world(world, {"row3": False})
     assert row is not None and not row["row3"] and row.codes.count(0) == 2
-    block = task.changed(world, {"block5": False})
+    block = task.change_world(world, {"block5": False})
     assert block is not None and not block["block5"] and block.codes.count(0) == 3
-    back = task.changed(row, {"row3": True})
+    back = task.change_world(row, {"row3": True})
     assert back is not None and all(back.codes)
-    assert task.changed(world, {"row3": True}) == world
-    assert task.changed(world, {name: name != "row3" for name in task.space.names}) is None
+    assert task.change_world(world, {"row3": True}) == world
+    assert task.change_world(world, {name: name != "row3" for name in task.space.names}) is None
     with pytest.raises(AssayError, match="no concept named 'row10'"):
-        task.changed(world, {"row10": True})
+        task.change_world(world, {"row10": True})
 
 
 def test_a_changed_cell_changes_its_own_pixels_only() -> None:
     task = Sudoku(concepts="cells", cell_px=28)
     world = source(task).worlds(np.arange(1))[0]
     cell = task.space.names[next(i for i in range(81) if i not in world.style["starters"])]
-    other = task.changed(world, {cell: int(world[cell]) % 9 + 1})
-    blank = task.changed(world, {cell: 0})
+    other = task.change_world(world, {cell: int(world[cell]) % 9 + 1})
+    blank = task.change_world(world, {cell: 0})
     assert other is not None and blank is not None
     assert blank.style[CONTENT].count(".") == 1 and blank[cell] == 0
     before, after = task.render(world).image, task.render(other).image
     changed = (before != after).any(axis=2)
     box = task.layout.regions[cell]
-    assert box.cut(changed).sum() > 10
-    box.cut(changed)[:] = False
+    assert box.crop(changed).sum() > 10
+    box.crop(changed)[:] = False
     assert not changed.any()
 
 
@@ -271,8 +271,8 @@ def test_a_table_has_boards_and_no_pictures(tmp_path) -> None:
     make(recipe, tmp_path / "data")
     train = Dataset.open(tmp_path / "data")["train"]
     assert "image" not in train.table.column_names and len(train.texts[0]) == 19
-    boards = np.stack([read(text.replace(" ", "")) for text in train.texts])
-    assert (~recipe.task.shape.violated(boards) == train.concepts).all()
+    boards = np.stack([read_board(text.replace(" ", "")) for text in train.texts])
+    assert (~recipe.task.shape.violated_units(boards) == train.concepts).all()
     assert all(train.world(row).style == {CONTENT: text.replace(" ", "")} for row, text in enumerate(train.texts))
 
 
@@ -318,7 +318,7 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
     with pytest.raises(AssayError, match=message) as caught:
         recipe = recipe_from("sudoku", Settings(settings))
         recipe.task.sources()
-        Writer(recipe).sources
+        ShardWriter(recipe).sources
     assert "\n" not in str(caught.value)
 
 
@@ -328,4 +328,4 @@ def test_worlds_survive_as_text_and_any_place_can_be_asked_for() -> None:
     worlds = held.worlds(np.array([10**9, 5]))
     assert [World.from_text(world.text, task.space) for world in worlds] == worlds
     assert held.worlds(np.array([5]))[0] == worlds[1]
-    assert written(held.boards(np.array([5]))) == [worlds[1].style[CONTENT]]
+    assert write_boards(held.boards(np.array([5]))) == [worlds[1].style[CONTENT]]

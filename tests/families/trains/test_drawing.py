@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from assay.families.trains.drawing import blocks, cars, loads, roofs
-from assay.families.trains.drawing.look import Look
+from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import positions, train_scene
 from assay.families.trains.source import VALUES
-from assay.render.engines import labelled
+from assay.render.engines import label_pixels
 from assay.render.scene import Scene
 from assay.tasks import TASKS
 
@@ -20,7 +20,7 @@ TRAIN = [CAR, {**CAR, "colour": "blue", "length": "short", "wall": "solid", "roo
 
 
 def scene(train=TRAIN, angle=20.0, style="trains", background="base", width=160) -> Scene:
-    return train_scene(train, angle, Look(style, background, 4, width, width * 9 // 16))
+    return train_scene(train, angle, TrainAppearance(style, background, 4, width, width * 9 // 16))
 
 
 def small(name="trains", **settings):
@@ -96,7 +96,7 @@ def test_every_car_and_part_is_seen_from_every_side(style):
     """At the steepest angles too, each car shows some hundred pixels at full size, and its parts some of them."""
     for angle in (-60, -20, 0, 40, 60, 120, 150, 240):
         train = [CAR, CAR, {**CAR, "length": "short"}, {**CAR, "length": "short", "loads": 1}]
-        shot = labelled(scene(train, angle, style, width=480))
+        shot = label_pixels(scene(train, angle, style, width=480))
         seen = np.bincount(shot.things.ravel(), minlength=7)[1:]
         assert (seen[2:] > 300).all(), (angle, seen)
         made = scene(train, angle, style, width=480)
@@ -111,7 +111,7 @@ def test_trains_of_seven_cars_are_all_in_the_picture(style, background):
     train = [{**CAR, "length": "long" if place % 2 else "short"} for place in range(7)]
     for angle in (0, 60, 200):
         made = scene(train, angle, style, background, width=240)
-        things = labelled(made).things
+        things = label_pixels(made).things
         assert set(range(2, 10)) <= set(np.unique(things).tolist())
         cars_seen = things > 1
         assert not cars_seen[:, 0].any() and not cars_seen[:, -1].any() and not cars_seen[0].any(), (angle, background)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from assay.errors import KnowledgeError
-from assay.families.trains.changes import changed_train
+from assay.families.trains.changes import change_train
 from assay.families.trains.rules import LAWS, MICHALSKI, RULES, each, laws_of
 from assay.families.trains.source import (
     ATTRIBUTES,
     VALUES,
-    Trains,
+    TrainDistribution,
     TrainSource,
     cars_of,
     kinds_of,
@@ -28,7 +28,7 @@ def source(rule="theory_x", distribution="michalski", least=2, most=4, seed=0, *
     space = train_space(most, least)
     knowledge = Knowledge.of(space, {"east": RULES.get(rule, rule)}, laws_of(distribution, most, least))
     about = Split("train", MANY, **split)
-    return TrainSource(knowledge, Trains(distribution, least, most), about, seed, "t", style=lambda *_: {})
+    return TrainSource(knowledge, TrainDistribution(distribution, least, most), about, seed, "t", style=lambda *_: {})
 
 
 def column(cars, name):
@@ -207,24 +207,24 @@ def place(name, value):
 
 def test_a_change_brings_along_what_must_follow_and_no_more():
     kinds, before = kinds_of("michalski"), train(LONG_CAR, SHORT_CAR)
-    changed = changed_train(kinds, before, {1: place("colour", "blue")}, 1)
+    changed = change_train(kinds, before, {1: place("colour", "blue")}, 1)
     assert cars_of(changed.ravel())[1] == dict(zip(ATTRIBUTES, ("blue", *SHORT_CAR[1:]), strict=True))
-    changed = changed_train(kinds, before, {0: place("loads", 0)}, 1)
+    changed = change_train(kinds, before, {0: place("loads", 0)}, 1)
     assert cars_of(changed.ravel())[0] == dict(zip(ATTRIBUTES, (*LONG_CAR[:5], 0, "none"), strict=True))
-    grey = cars_of(changed_train(kinds, before, {1: place("colour", "grey")}, 1).ravel())[1]
+    grey = cars_of(change_train(kinds, before, {1: place("colour", "grey")}, 1).ravel())[1]
     assert (grey["colour"], grey["roof"], grey["load"]) == ("grey", "foundation", "barrel")
-    assert changed_train(kinds, before, {0: {**place("colour", "red"), **place("length", "long")}}, 1) is None
+    assert change_train(kinds, before, {0: {**place("colour", "red"), **place("length", "long")}}, 1) is None
 
 
 def test_only_the_last_car_goes_and_only_a_next_one_comes():
     kinds, before = kinds_of("michalski"), np.array([*train(LONG_CAR, SHORT_CAR, SHORT_CAR), GONE, GONE])
-    shorter = changed_train(kinds, before, {2: place("roof", "absent")}, 2)
+    shorter = change_train(kinds, before, {2: place("roof", "absent")}, 2)
     assert len(cars_of(shorter.ravel())) == 2 and shorter[2].tolist() == GONE
-    assert changed_train(kinds, before, {1: place("roof", "absent")}, 2) is None
-    assert changed_train(kinds, shorter, {1: place("roof", "absent")}, 2) is None
-    longer = changed_train(kinds, before, {3: place("colour", "blue")}, 2)
+    assert change_train(kinds, before, {1: place("roof", "absent")}, 2) is None
+    assert change_train(kinds, shorter, {1: place("roof", "absent")}, 2) is None
+    longer = change_train(kinds, before, {3: place("colour", "blue")}, 2)
     assert cars_of(longer.ravel())[3] == {**cars_of(longer.ravel())[2], "colour": "blue"}
-    assert changed_train(kinds, before, {4: place("colour", "blue")}, 2) is None
+    assert change_train(kinds, before, {4: place("colour", "blue")}, 2) is None
 
 
 def test_trains_in_michalskis_words():

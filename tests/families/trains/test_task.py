@@ -208,7 +208,7 @@ def test_a_changed_train_is_one_that_there_is(worlds):
     for world in worlds[:12]:
         for concept in held.space.concepts:
             for value in concept.values:
-                made = held.changed(world, {concept.name: value})
+                made = held.change_world(world, {concept.name: value})
                 if made is not None:
                     tried += 1
                     assert made[concept.name] == value and made.style == world.style

@@ -8,20 +8,20 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.logic.prolog.labelling import Question
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import (
     Key,
     PrologError,
     Term,
-    Var,
-    Writer,
+    TermWriter,
+    Variable,
+    chain_of,
     deref,
+    free_vars,
+    indicator,
     key_of,
-    named,
-    parts,
-    shown,
-    variables_in,
+    show,
 )
 from assay.logic.prolog.vocabulary import WORLD
 
@@ -43,7 +43,7 @@ COMPARISONS = {
 FUNCTIONS = {"+": "+", "-": "-", "*": "*", "mod": "\\", "//": "/"}
 
 
-def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
+def labelled(question: Question, codes: Codes, limits: ProofLimits) -> Array:
     """Return the label of each world by clingo, in a process of its own that a loop cannot hold up."""
     if question.form is not None:
         raise PrologError(f"{question.program.name}: clingo knows worlds as facts only, not as terms")
@@ -71,7 +71,7 @@ def _first(errors: str) -> str:
 def _facts(question: Question, codes: Codes) -> str:
     """Return the facts of all worlds that the program asks for."""
     vocabulary, known = question.vocabulary, dict[tuple[Term, ...], str]()
-    defined, needed = question.program.clauses, question.program.needed
+    defined, needed = question.program.clauses, question.program.called_predicates
     kept = [(place, key) for place, key in enumerate(vocabulary.keys) if key not in defined and key in needed]
     lines = []
     for number, tables in enumerate(vocabulary.facts(codes)):
@@ -126,13 +126,13 @@ class Translation:
 
     def rules(self, clause: Clause) -> Iterator[str]:
         """Give the rules of a clause, one for each way through its disjunctions."""
-        writer = Writer()
+        writer = TermWriter()
         head = self.atom(clause.head, writer)
         if key_of(clause.head) == (self.question.head, 1):
             head = f"{predicate((self.question.head, 1))}(World,{self.term(clause.head[1], writer)})"
         for body in self.bodies(clause.body):
             literals = ["world(World)", *(self.literal(goal, writer) for goal in body if goal != "true")]
-            if key_of(clause.head) == (self.question.head, 1) and type(clause.head[1]) is Var:
+            if key_of(clause.head) == (self.question.head, 1) and type(clause.head[1]) is Variable:
                 literals.append(f"{self.term(clause.head[1], writer)}={constant(WORLD)}")
             yield f"{head} :- {', '.join(literals)}."
 
@@ -141,20 +141,20 @@ class Translation:
         goal = deref(goal)
         if type(goal) is tuple and goal[0] == "," and len(goal) == 3:
             made: list[list[Term]] = [[]]
-            for part in parts(goal, ","):
+            for part in chain_of(goal, ","):
                 made = [[*before, *after] for before in made for after in self.bodies(part)]
             return made
         if type(goal) is tuple and goal[0] == ";" and len(goal) == 3:
             if type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->"):
                 raise self.refuse("'->' is there")
-            return [body for part in parts(goal, ";") for body in self.bodies(part)]
+            return [body for part in chain_of(goal, ";") for body in self.bodies(part)]
         if goal in ("fail", "false"):
             return []
         return [[goal]]
 
-    def literal(self, goal: Term, writer: Writer) -> str:
+    def literal(self, goal: Term, writer: TermWriter) -> str:
         """Return one goal as a literal."""
-        if type(goal) is Var:
+        if type(goal) is Variable:
             raise self.refuse("a goal is a variable")
         key = key_of(goal)
         if key in (("\\+", 1), ("not", 1)):
@@ -166,16 +166,16 @@ class Translation:
             return f"{left} {COMPARISONS[key[0]]} {right}"
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
             return self.atom(goal, writer)
-        raise self.refuse(f"{named(key)} is there")
+        raise self.refuse(f"{indicator(key)} is there")
 
-    def negated(self, goal: Term, writer: Writer) -> str:
+    def negated(self, goal: Term, writer: TermWriter) -> str:
         """Return "not this goal": of several, by a rule of their own over the variables that are known outside."""
         key = key_of(goal)
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
             names = [deref(part) for part in goal[1:]] if type(goal) is tuple else []
-            if all(type(name) is not Var or id(name) in writer.names for name in names):
+            if all(type(name) is not Variable or id(name) in writer.names for name in names):
                 return f"not {self.atom(goal, writer)}"
-        shared = [self.term(variable, writer) for variable in variables_in(goal) if id(variable) in writer.names]
+        shared = [self.term(variable, writer) for variable in free_vars(goal) if id(variable) in writer.names]
         name = f"none_{len(self.extra)}"
         head = f"{name}({','.join(['World', *shared])})"
         place = len(self.extra)
@@ -187,15 +187,15 @@ class Translation:
         self.extra[place] = " ".join([f"#defined {name}/{len(shared) + 1}.", *texts])
         return f"not {head}"
 
-    def atom(self, goal: Term, writer: Writer) -> str:
+    def atom(self, goal: Term, writer: TermWriter) -> str:
         """Return an atom with the world in front."""
         arguments = [self.term(part, writer) for part in goal[1:]] if type(goal) is tuple else []
         return f"{predicate(key_of(goal))}({','.join(['World', *arguments])})"
 
-    def term(self, term: Term, writer: Writer) -> str:
+    def term(self, term: Term, writer: TermWriter) -> str:
         """Return a variable, a constant or an arithmetic term."""
         term = deref(term)
-        if type(term) is Var:
+        if type(term) is Variable:
             return f"X{writer.name(term)}"
         if type(term) is int:
             return str(term)
@@ -205,4 +205,4 @@ class Translation:
             return f"({self.term(term[1], writer)}{FUNCTIONS[term[0]]}{self.term(term[2], writer)})"
         if type(term) is tuple and term[0] == "abs" and len(term) == 2:
             return f"|{self.term(term[1], writer)}|"
-        raise self.refuse(f"the term {shown(term)} is there")
+        raise self.refuse(f"the term {show(term)} is there")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.logic.prolog.terms import PrologError
-from assay.processes import started
+from assay.processes import start_program
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Ended:
 
 def ended(command: Sequence[str], text: str, seconds: float, rule: str, folder: Path | None = None) -> Ended:
     """Run a command on a text; past the limit it and what it started are killed, and an error names the rule."""
-    with started(
+    with start_program(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
         errors="replace", cwd=folder,
     ) as process:  # fmt: skip

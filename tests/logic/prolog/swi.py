@@ -15,10 +15,21 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.logic.prolog.builtins import ANSWERS, TESTS
 from assay.logic.prolog.labelling import Question
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.program import GOALS_OF, Program, library
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, Writer, deref, key_of, listed, named, quoted_atom
+from assay.logic.prolog.terms import (
+    Key,
+    PrologError,
+    Term,
+    TermWriter,
+    Variable,
+    as_list,
+    deref,
+    indicator,
+    key_of,
+    quoted_atom,
+)
 from assay.logic.prolog.vocabulary import WORLD
 
 from .process import ended
@@ -73,7 +84,7 @@ DRIVER = r"""
 """
 
 
-def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
+def labelled(question: Question, codes: Codes, limits: ProofLimits) -> Array:
     """Return the label of each world by SWI-Prolog."""
     tables = () if question.form else question.vocabulary.keys
     program = question.program.complete(tables)
@@ -85,13 +96,13 @@ def labelled(question: Question, codes: Codes, limits: Limits) -> Array:
         return _asked(question, len(codes), limits, folder)
 
 
-def _asked(question: Question, worlds: int, limits: Limits, folder: Path) -> Array:
+def _asked(question: Question, worlds: int, limits: ProofLimits, folder: Path) -> Array:
     goal = f"'assay main'('worlds.pl', {limits.inferences})"
     command = [
         "swipl", "--no-pce", "--no-signals", f"--stack-limit={STACK}", "-f", "none", "-F", "none", "--nodebug", "-q",
         "-g", "true", "-t", "halt(4)", "-s", "program.pl", "-g", goal,
     ]  # fmt: skip
-    name = f"{question.program.name} ({named((question.head, 1))})"
+    name = f"{question.program.name} ({indicator((question.head, 1))})"
     found = ended(command, "", limits.time_for(worlds), name, folder)
     if found.status != 0:
         raise _error(name, found.errors, limits)
@@ -103,7 +114,7 @@ def _asked(question: Question, worlds: int, limits: Limits, folder: Path) -> Arr
     return labels
 
 
-def _error(name: str, errors: str, limits: Limits) -> PrologError:
+def _error(name: str, errors: str, limits: ProofLimits) -> PrologError:
     said = next((line[6:] for line in errors.splitlines() if line.startswith("ASSAY ")), _first(errors))
     said = said.replace(PREFIX, "")
     if said == "assay_inferences":
@@ -120,14 +131,14 @@ def _first(errors: str) -> str:
 
 def _worlds(question: Question, codes: Codes) -> Iterator[str]:
     """Give each world as a line: its facts, and the goal that decides."""
-    writer, head = Writer(), f"{PREFIX}{question.head}"
+    writer, head = TermWriter(), f"{PREFIX}{question.head}"
     if question.form is not None:
         known: dict[int, tuple[Term, str]] = {}
         for term in question.form.terms(codes):
             yield f"world([],{quoted_atom(head)}({_term_text(term, writer, known)})).\n"
         return
     vocabulary, cells = question.vocabulary, dict[tuple[int, tuple[Term, ...]], str]()
-    defined, needed = question.program.clauses, question.program.needed
+    defined, needed = question.program.clauses, question.program.called_predicates
     kept = [(place, key) for place, key in enumerate(vocabulary.keys) if key not in defined and key in needed]
     goal = f"{quoted_atom(head)}({WORLD})"
     for tables in vocabulary.facts(codes):
@@ -140,7 +151,7 @@ def _worlds(question: Question, codes: Codes) -> Iterator[str]:
         yield f"world([{','.join(facts)}],{goal}).\n"
 
 
-def _term_text(term: Term, writer: Writer, known: dict[int, tuple[Term, str]]) -> str:
+def _term_text(term: Term, writer: TermWriter, known: dict[int, tuple[Term, str]]) -> str:
     """Write a term; items of a list, which worlds share, are written once."""
     if not (type(term) is tuple and term[0] == "."):
         return writer.write(term, 999)
@@ -163,7 +174,7 @@ class Text:
 
     def program(self) -> str:
         """Return all clauses and tables."""
-        lines = [f":- dynamic({Writer().write(('/', PREFIX + name, arity), 999)})." for name, arity in self.facts]
+        lines = [f":- dynamic({TermWriter().write(('/', PREFIX + name, arity), 999)})." for name, arity in self.facts]
         lines += [self.clause(clause) for clauses in self.clauses.values() for clause in clauses]
         for name, arity in sorted(self.own):
             lines.append(f"'assay user'({quoted_atom(name)},{arity},{quoted_atom(PREFIX + name)}).")
@@ -179,13 +190,13 @@ class Text:
     def goal(self, goal: Term) -> Term:
         """Return a goal with prefixes, and what is built at run time looked up first."""
         goal = deref(goal)
-        if type(goal) is Var:
+        if type(goal) is Variable:
             return (DYNAMIC, goal, "[]")
         key = key_of(goal)
         if key in self.own:
             return (PREFIX + goal[0], *goal[1:]) if type(goal) is tuple else PREFIX + goal
-        if key[0] == "call" and (key[1] > 1 or type(deref(goal[1])) is Var):
-            return (DYNAMIC, goal[1], listed(goal[2:]))
+        if key[0] == "call" and (key[1] > 1 or type(deref(goal[1])) is Variable):
+            return (DYNAMIC, goal[1], as_list(goal[2:]))
         places = GOALS_OF.get(key, ())
         if not places:
             return goal

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.logic.prolog import Limits, PrologError, Worlds, label, read_program
-from assay.logic.prolog.forms import TermForm
+from assay.logic.prolog import PrologError, ProofLimits, Worlds, label, read_program
 from assay.logic.prolog.labelling import question_of
-from assay.logic.prolog.terms import shown
+from assay.logic.prolog.templates import WorldTemplate
+from assay.logic.prolog.terms import show
 
 from . import asp, swi
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn, theory_x
@@ -24,8 +24,8 @@ FACT_RULES = {**FLAT, **{f"{name} on facts": text for name, text in FACTS.items(
 def labels(text, template="", reference=None, codes=CODES, **limits):
     program, worlds = read_program(text, "mine"), Worlds(SPACE, codes, template)
     if reference is None:
-        return label(program, worlds, Limits(**limits), head=HEAD)
-    return reference.labelled(question_of(program, worlds, HEAD), codes, Limits(**limits))
+        return label(program, worlds, ProofLimits(**limits), head=HEAD)
+    return reference.labelled(question_of(program, worlds, HEAD), codes, ProofLimits(**limits))
 
 
 @pytest.mark.parametrize(("text", "template"), [(LIST_RULES["theory_x"], TEMPLATE), (FLAT["theory_x"], "")])
@@ -149,14 +149,14 @@ def test_the_head_is_the_predicate_that_no_other_calls():
 
 
 def test_templates_write_worlds_as_terms():
-    [term] = TermForm(SPACE, "t({'car1.colour'}, {each(cars, [{place}, {roof: [none-open, solid-flat]}])})").terms(
+    [term] = WorldTemplate(SPACE, "t({'car1.colour'}, {each(cars, [{place}, {roof: [none-open, solid-flat]}])})").terms(
         CODES[:1]
     )
     values = SPACE.decode(CODES[0])
     names = {"none": "open", "solid": "flat"}
     roofs = [values[f"car{number}.roof"] for number in range(1, 5) if values[f"car{number}.roof"] != "absent"]
     cars = ",".join(f"[{at},{names.get(roof, roof)}]" for at, roof in enumerate(roofs, 1))
-    assert shown(term, 200) == f"t({values['car1.colour']},[{cars}])"
+    assert show(term, 200) == f"t({values['car1.colour']},[{cars}])"
 
 
 @pytest.mark.parametrize(

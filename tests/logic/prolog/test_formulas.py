@@ -12,7 +12,7 @@ from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, formula_of, label, read_program, rule_of
 from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.ilp_files import definitions_text
-from assay.logic.prolog.unfold import unfolded
+from assay.logic.prolog.unfold import unfold
 from assay.logic.prolog.write import rules_text
 
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn
@@ -24,7 +24,7 @@ CODES = drawn(1500)
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_program_on_lists_is_a_formula(name, packed):
     program = read_program(ON_LISTS + LISTS[name], name)
-    found = unfolded(program, HEAD, SPACE, TEMPLATE, packed)
+    found = unfold(program, HEAD, SPACE, TEMPLATE, packed)
     assert np.array_equal(evaluate(found, SPACE, CODES), label(program, Worlds(SPACE, CODES, TEMPLATE), head=HEAD))
 
 
@@ -35,7 +35,7 @@ def test_a_program_on_facts_is_a_formula(name, text):
     program = read_program(text, name)
     found = label(program, Worlds(SPACE, CODES), head=HEAD)
     assert np.array_equal(evaluate(formula_of(program, SPACE, HEAD), SPACE, CODES), found)
-    assert np.array_equal(evaluate(unfolded(program, HEAD, SPACE), SPACE, CODES), found)
+    assert np.array_equal(evaluate(unfold(program, HEAD, SPACE), SPACE, CODES), found)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_rule_survives_the_way_there_and_back():
 def test_other_programs_are_asked(name):
     program = ON_LISTS + ASKED[name]
     with pytest.raises(NoSymbols):
-        unfolded(read_program(program), HEAD, SPACE, TEMPLATE, packed=True)
+        unfold(read_program(program), HEAD, SPACE, TEMPLATE, packed=True)
     rule = rule_of(program, SPACE, HEAD, TEMPLATE, packed=True)
     assert isinstance(rule, Oracle)
     found = label(program, Worlds(SPACE, CODES[:200], TEMPLATE), head=HEAD)
@@ -90,5 +90,5 @@ def test_rules_that_can_are_formulas():
 
 def test_a_program_that_recurses_for_ever_has_no_formula():
     with pytest.raises(NoSymbols, match="it may recurse for ever"):
-        unfolded(read_program("p(W) :- p(W)."), "p", digits(["a"]))
+        unfold(read_program("p(W) :- p(W)."), "p", digits(["a"]))
     assert formula_of("p(W) :- fail.", digits(["a"])) == Const(False)

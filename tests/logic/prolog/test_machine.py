@@ -2,12 +2,12 @@
 
 import pytest
 
-from assay.logic.prolog import Limits, PrologError, read_program
-from assay.logic.prolog.compiler import Compiled
+from assay.logic.prolog import PrologError, ProofLimits, read_program
+from assay.logic.prolog.compiler import CompiledClause
+from assay.logic.prolog.environment import STOP
 from assay.logic.prolog.machine import Machine
-from assay.logic.prolog.places import STOP
 from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import Var, shown
+from assay.logic.prolog.terms import Variable, show
 
 PROGRAM = """
 p(1). p(2). p(3).
@@ -32,14 +32,14 @@ inside(X) :- p(X), \\+ ( p(Y), Y > 2, !, X =:= Y ).
 
 
 def answers(goal, program=PROGRAM, **limits):
-    machine = Machine(read_program(program), limits=Limits(**limits))
-    return [shown(found, 200) for found in solutions(machine, read_term(goal))]
+    machine = Machine(read_program(program), limits=ProofLimits(**limits))
+    return [show(found, 200) for found in solutions(machine, read_term(goal))]
 
 
 def solutions(machine, goal):
     """Return a copy of a goal for each of its answers."""
     found = []
-    clause = Compiled(machine, "query", ("findall", goal, goal, result := Var()), "query", live=True).finished()
+    clause = CompiledClause(machine, "query", ("findall", goal, goal, result := Variable()), "query", live=True).parts()
     machine.meter.start()
     with machine.running():
         try:
@@ -120,7 +120,7 @@ def test_goals_have_these_answers(goal, found):
     ],
 )
 def test_a_rule_that_loops_is_stopped_by_name(program, limit):
-    machine = Machine(read_program(program, "mine.pl"), limits=Limits(inferences=50_000, depth=5_000))
+    machine = Machine(read_program(program, "mine.pl"), limits=ProofLimits(inferences=50_000, depth=5_000))
     ask = machine.query("go", 0)
     with machine.running(), pytest.raises(PrologError) as caught:
         ask(())
@@ -128,7 +128,7 @@ def test_a_rule_that_loops_is_stopped_by_name(program, limit):
 
 
 def test_the_time_limit_holds():
-    machine = Machine(read_program("go :- repeat, fail."), limits=Limits(seconds=0.3, inferences=10**9))
+    machine = Machine(read_program("go :- repeat, fail."), limits=ProofLimits(seconds=0.3, inferences=10**9))
     ask = machine.query("go", 0)
     with machine.running(), pytest.raises(PrologError, match="stopped at the time limit of 0.3 seconds"):
         ask(())

@@ -13,7 +13,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.latex import latex
 from assay.logic.parse import parse
 from assay.logic.prolog import PrologError, Worlds, label, oracle
-from assay.worlds.asked import AskedSource
+from assay.worlds.program_source import ProgramSource
 from assay.worlds.split import Split
 
 from .trains import ASKED, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn
@@ -76,9 +76,9 @@ def test_changes_of_one_concept_are_asked_again():
 
 def unfolded_cut():
     from assay.logic.prolog import read_program
-    from assay.logic.prolog.unfold import unfolded
+    from assay.logic.prolog.unfold import unfold
 
-    return unfolded(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
+    return unfold(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
 
 
 def test_a_slot_that_is_half_there_is_never_asked_about():
@@ -110,7 +110,7 @@ def test_a_program_that_does_not_fit_is_refused(text, error, why):
 
 def test_worlds_are_dealt_evenly_over_labels_by_asking():
     knowledge = trains()
-    source = AskedSource(knowledge, Split("train", 100), 0, "trains")
+    source = ProgramSource(knowledge, Split("train", 100), 0, "trains")
     codes = source.codes(np.arange(100))
     assert knowledge.labels_of(codes)[:, 0].sum() == 50
     assert np.array_equal(source.codes(np.arange(40, 50)), codes[40:50])
@@ -120,8 +120,8 @@ def test_worlds_are_dealt_evenly_over_labels_by_asking():
 
 def test_shares_of_asked_worlds_are_disjoint():
     knowledge = trains()
-    inside = AskedSource(knowledge, Split("train", 50, share=(0.0, 0.5)), 0, "trains")
-    outside = AskedSource(knowledge, Split("ood", 50, share=(0.5, 1.0)), 0, "trains")
+    inside = ProgramSource(knowledge, Split("train", 50, share=(0.0, 0.5)), 0, "trains")
+    outside = ProgramSource(knowledge, Split("ood", 50, share=(0.5, 1.0)), 0, "trains")
     assert not outside.contains(inside.codes(np.arange(50))).any()
     assert outside.contains(outside.codes(np.arange(50))).all()
 
@@ -130,4 +130,4 @@ def test_a_program_that_never_changes_its_mind_is_refused():
     rule = oracle("eastbound(T) :- msort(T, _).", SPACE, HEAD, TEMPLATE)
     assert isinstance(rule, Oracle)
     with pytest.raises(KnowledgeError, match="label 'east' is True in all of 4,000 worlds"):
-        AskedSource(Knowledge.of(SPACE, {"east": rule}), Split("train", 10), 0, "trains")
+        ProgramSource(Knowledge.of(SPACE, {"east": rule}), Split("train", 10), 0, "trains")

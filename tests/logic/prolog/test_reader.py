@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.logic.prolog import PrologError, read_program
 from assay.logic.prolog.reader import read_term, sentences
-from assay.logic.prolog.terms import NIL, PAIR, Text, Var, Writer, listed, shown
+from assay.logic.prolog.terms import NIL, PAIR, TermWriter, Text, Variable, as_list, show
 
 TEXTS = [
     "a", "'Hello World'", "X", "f(X, Y, X)", "[1, 2|T]", "[]", "[a]", "{a, b}", "- 1", "-1", "-(1)", "- a", "a - 1",
@@ -25,7 +25,7 @@ TEXTS = [
 
 def plain(term, names):
     """Return a term in one form without operators."""
-    if isinstance(term, Var):
+    if isinstance(term, Variable):
         return names.setdefault(id(term), f"V{len(names)}")
     if isinstance(term, Text):
         return f'"{term}"'
@@ -80,8 +80,8 @@ TERMS = st.recursive(
     LEAVES,
     lambda inner: (
         st.tuples(NAMES, st.lists(inner, min_size=1, max_size=3)).map(lambda pair: (pair[0], *pair[1]))
-        | st.lists(inner, max_size=3).map(listed)
-        | st.tuples(inner, inner).map(lambda pair: listed([pair[0]], pair[1]))
+        | st.lists(inner, max_size=3).map(as_list)
+        | st.tuples(inner, inner).map(lambda pair: as_list([pair[0]], pair[1]))
     ),
     max_leaves=12,
 )
@@ -91,7 +91,7 @@ TERMS = st.recursive(
 @example(("f", ("\\+", "mod")))
 @given(TERMS)
 def test_what_is_written_reads_back(term):
-    assert plain(read_term(Writer().write(term)), {}) == plain(term, {})
+    assert plain(read_term(TermWriter().write(term)), {}) == plain(term, {})
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said_in_one_line(text, message):
 
 def test_sentences_know_their_lines():
     found = list(sentences("a.\n\n% comment\nb :-\n  c. d."))
-    assert [(sentence.line, shown(sentence.term)) for sentence in found] == [(1, "a"), (4, "b :- c"), (5, "d")]
+    assert [(sentence.line, show(sentence.term)) for sentence in found] == [(1, "a"), (4, "b :- c"), (5, "d")]
 
 
 def test_long_chains_need_no_depth():

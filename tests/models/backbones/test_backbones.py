@@ -6,7 +6,7 @@ from torch import nn
 
 from assay.errors import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES
-from assay.models.backbones.build import Named, build_backbone, frozen_backbone
+from assay.models.backbones.build import BackboneSpec, build_backbone, frozen_backbone
 from assay.models.backbones.small import Dropout
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
@@ -94,9 +94,9 @@ def test_what_is_asked_for_wrongly_is_told(text, message):
 
 
 def test_a_text_says_which_network_weights_and_whether_it_is_trained():
-    assert Named.of("mlp") == Named("mlp")
-    assert Named.of("vit@a/b@c") == Named("vit", "a/b@c")
-    assert Named.of("frozen:vit@x") == Named("vit", "x", frozen=True)
+    assert BackboneSpec.of("mlp") == BackboneSpec("mlp")
+    assert BackboneSpec.of("vit@a/b@c") == BackboneSpec("vit", "a/b@c")
+    assert BackboneSpec.of("frozen:vit@x") == BackboneSpec("vit", "x", frozen=True)
 
 
 def test_a_frozen_backbone_has_layers_on_top_that_are_trained():

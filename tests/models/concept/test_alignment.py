@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import Dataset
 from assay.errors import AssayError
 from assay.models.concept.alignment import Alignment, align_run, effects, fit
@@ -88,7 +88,7 @@ def test_what_cannot_be_aligned_is_told(
     data: Dataset, bottleneck: Path, tmp_path: Path, settings: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(AssayError, match=told):
-        align_run(bottleneck, data, checked(Alignment, Settings(settings)), tmp_path / "aligned")
+        align_run(bottleneck, data, validate(Alignment, Settings(settings)), tmp_path / "aligned")
     assert not (tmp_path / "aligned").exists()
 
 

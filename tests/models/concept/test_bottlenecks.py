@@ -13,8 +13,8 @@ from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
-from assay.models.concept.head_inputs import hardened, shown
-from assay.models.core.neural import fit_together, intervened, is_set
+from assay.models.concept.head_inputs import harden, insert_truth
+from assay.models.core.neural import apply_interventions, fit_together, is_set
 from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 
@@ -178,13 +178,13 @@ def test_an_independent_head_is_told_of_missing_concepts_what_is_set(how, traine
 
 def test_shown_concepts_are_certain_and_others_as_they_were():
     own = [torch.tensor([[0.2, 0.8], [0.6, 0.4]])]
-    told = shown(torch.tensor([[0], [-1]]), torch.tensor([[True], [False]]), own)[0]
+    told = insert_truth(torch.tensor([[0], [-1]]), torch.tensor([[True], [False]]), own)[0]
     assert told.tolist() == [[1.0, 0.0], own[0][1].tolist()]
 
 
 def test_hardening_lets_gradients_pass():
     own = torch.tensor([[0.1, 0.7, 0.2]], requires_grad=True)
-    hard = hardened([own])[0]
+    hard = harden([own])[0]
     (hard * torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
     assert hard.tolist() == [[0.0, 1.0, 0.0]]
     assert own.grad.tolist() == [[1.0, 2.0, 3.0]]
@@ -194,7 +194,7 @@ def test_what_is_near_to_the_own_answer_leaves_it_untouched():
     own = torch.tensor([[0.2, 0.8], [0.2, 0.8]])
     given = torch.tensor([[0.2000001, 0.7999999], [0.21, 0.79]])
     assert is_set(own, given).tolist() == [False, True]
-    assert torch.equal(intervened([own], {0: given})[0], torch.stack([own[0], given[1]]))
+    assert torch.equal(apply_interventions([own], {0: given})[0], torch.stack([own[0], given[1]]))
 
 
 def test_the_rule_as_head_gives_the_labels_of_the_rule(trained, data):
@@ -281,7 +281,7 @@ def test_the_rules_of_hard_concepts_hold_where_they_are_used(trained, data):
 def test_all_rules_together_are_the_rule(trained, data):
     model, space = trained["dcr-hard"], data.knowledge.space
     codes = space.all_codes()
-    found = model.learned(data["train"])
+    found = model.learned_formulas(data["train"])
     truth = data.knowledge.labels_of(codes)[:, 0]
     assert np.array_equal(evaluate(found["y", True], space, codes), truth == 1)
     assert np.array_equal(evaluate(found["y", False], space, codes), truth == 0)

@@ -126,7 +126,7 @@ def test_answers_do_not_depend_on_the_other_examples(run, data):
 
 def test_the_backbone_is_the_one_set_or_suggested_or_usual(data):
     def chosen(hints, **settings):
-        return MODELS["cbm"].settled(Settings(settings), hints).backbone
+        return MODELS["cbm"].configure(Settings(settings), hints).backbone
 
     hints = {"concept": "mlp", "label": "conv-pool"}
     assert chosen(hints, backbone="conv-wide") == "conv-wide"

@@ -91,7 +91,7 @@ def test_one_seed_is_refused_before_training(stand_in, data, tmp_path):
 @pytest.mark.parametrize("alone", [{}, {"supervised_share": 0.5, "concept_weight": 1.0}])
 def test_many_seeds_are_refused_before_training(alone, stand_in, data, tmp_path):
     stand_in(by_signal("SIGILL"))
-    order = Order("dpl", SHORT.merged(Settings(alone)))
+    order = Order("dpl", SHORT.merge(Settings(alone)))
     with pytest.raises(ConfigError) as caught:
         train_together(order, [0, 1], data, tmp_path, lambda epoch, epochs: pytest.fail("it was trained"))
     assert str(caught.value) == DIES and not list(tmp_path.rglob("run.json"))

@@ -60,7 +60,7 @@ def test_a_wrapped_model_is_intervened_on_by_its_hook(data):
 
 def test_a_hook_that_hands_concepts_on_in_another_way_is_refused(data):
     hard = lambda pictures, concepts: Reads.tell(None, pictures, [one.round() for one in concepts])  # noqa: E731
-    with pytest.raises(ConfigError, match="told its own concepts, Reads gives other labels"):
+    with pytest.raises(ConfigError, match="set to its own concepts, Reads gives other labels"):
         wrapped(data, tell=hard).predict(data["test"], {"a": np.zeros(64, dtype=int)})
 
 

@@ -17,7 +17,7 @@ from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Client, Reply
 from assay.models.incontext.endpoint import Endpoint, EndpointError
 from assay.models.incontext.ledger import BudgetSpent, Ledger, Prices
-from assay.models.incontext.pace import Pace, Patience, Timer, retry_after
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
 from tests import endpoint as protocol
 from tests.cli.conftest import assay
 from tests.endpoint import Fault
@@ -46,8 +46,8 @@ def server():
 
 
 def client(server, clock=None, timeout=5.0, **patience):
-    pace = Pace(None, None, clock or Time().clock)
-    return Client(Endpoint(server.url), pace, Patience(**patience), timeout)
+    pace = RateLimit(None, None, clock or Time().clock)
+    return Client(Endpoint(server.url), pace, RetryPolicy(**patience), timeout)
 
 
 def test_what_may_pass_is_tried_again_and_waits_grow(server):
@@ -110,7 +110,10 @@ def test_an_answer_that_trickles_ends_in_time(server):
     slow = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=slow.serve_forever, args=(0.02,), daemon=True).start()
     asking = Client(
-        Endpoint(f"http://127.0.0.1:{slow.server_address[1]}"), Pace(None, None), Patience(retries=0), timeout=0.3
+        Endpoint(f"http://127.0.0.1:{slow.server_address[1]}"),
+        RateLimit(None, None),
+        RetryPolicy(retries=0),
+        timeout=0.3,
     )
     with pytest.raises(EndpointError, match=r"no answer within 0.3 s \(timeout\)"):
         asking.ask({"model": "m", "messages": ""})
@@ -138,19 +141,19 @@ def test_halves_of_characters_and_odd_counts_do_no_harm(server, tmp_path):
 
 def test_no_minute_has_more_requests_or_tokens_than_allowed():
     times = Time()
-    pace, sent = Pace(3, None, times.clock), []
+    pace, sent = RateLimit(3, None, times.clock), []
     for _ in range(10):
         pace.wait(1)
         sent.append(times.now)
     assert all(later - earlier >= 60 for earlier, later in zip(sent, sent[3:], strict=False))
     times = Time()
-    pace, sent = Pace(None, 100, times.clock), []
+    pace, sent = RateLimit(None, 100, times.clock), []
     for _ in range(4):
         pace.wait(30)
-        pace.used(15)  # it was 45
+        pace.count_extra(15)  # it was 45
         sent.append(times.now - 100)
     assert sent == [0, 0, 60, 60]
-    Pace(None, 100, times.clock).wait(1000)  # one that is larger than a minute goes alone
+    RateLimit(None, 100, times.clock).wait(1000)  # one that is larger than a minute goes alone
 
 
 def test_a_budget_ends_asking_and_the_cache_is_free():

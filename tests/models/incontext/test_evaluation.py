@@ -154,7 +154,7 @@ def test_no_rule_after_all_tries_is_a_failure_and_nothing_else(fewshot, server, 
     said = RunFolder(tmp_path / "run").all_predictions(fewshot.knowledge)["test"]
     assert (said.labels["surf_trip"].codes == -1).all() and said.labels["surf_trip"].probabilities is None
     again = load_model(tmp_path / "run")
-    assert again.failed == model.failed and (again.predict(fewshot["test"]).labels["surf_trip"].codes == -1).all()
+    assert again.failures == model.failures and (again.predict(fewshot["test"]).labels["surf_trip"].codes == -1).all()
 
 
 def test_an_example_that_is_not_answered_has_no_answer(fewshot, server, tmp_path):

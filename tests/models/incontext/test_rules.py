@@ -6,9 +6,9 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.logic.knowledge import Knowledge
 from assay.models.incontext.client import Reply
-from assay.models.incontext.messages import NAMES, filled, hashes, source
-from assay.models.incontext.rules import NotAnAnswer, NotARule, read_class, read_rule
-from assay.models.incontext.wording import described, quantified, values_in_words, vocabulary
+from assay.models.incontext.messages import NAMES, fill, hashes, source
+from assay.models.incontext.replies import NotAnAnswer, NotARule, read_class, read_rule
+from assay.models.incontext.wording import describe_example, quantifier_example, values_in_words, vocabulary
 from tests.endpoint import rule
 
 COLOURS = ("absent", "red", "blue")
@@ -124,17 +124,17 @@ def test_concepts_and_examples_in_words():
     said = vocabulary(SPACE, "formula")
     assert "- `n`: a number from 0 to 4" in said and "- `on`: true or false" in said
     assert "- `cars`: up to 2 objects, `car1`, `car2`, each with `colour`: 'red', 'blue'" in said
-    assert vocabulary(SPACE, "words") == "" and quantified(SPACE) == ("cars", "x.colour == 'red'")
+    assert vocabulary(SPACE, "words") == "" and quantifier_example(SPACE) == ("cars", "x.colour == 'red'")
     assert "`colour(Car, V)`: V is one of red, blue" in vocabulary(SPACE, "prolog")
-    assert described(SPACE, SHOWN[0], "formula") == "car1: colour = red\nn = 0, on = True"
-    assert "has_car(w3,w3_car1)." in described(SPACE, SHOWN[0], "prolog", 3)
+    assert describe_example(SPACE, SHOWN[0], "formula") == "car1: colour = red\nn = 0, on = True"
+    assert "has_car(w3,w3_car1)." in describe_example(SPACE, SHOWN[0], "prolog", 3)
     assert [values_in_words(x) for x in KNOWLEDGE.labels[:2]] == ["yes or no", "a number from 1 to 5"]
 
 
 def test_every_prompt_is_a_file_and_its_hash_is_known():
     assert set(hashes()) == set(NAMES) and all(source(name).strip() for name in NAMES)
     for description in ("", "car1: colour = red"):
-        asked = filled(
+        asked = fill(
             "classify", description=description, values="yes or no", rule="w", program="on", form="formula",
             vocabulary="- `on`", choices="yes or no",
         )  # fmt: skip

@@ -11,7 +11,7 @@ from assay.models.probes.activations import (
     INPUT,
     Subject,
     activations,
-    chosen_layers,
+    choose_layers,
     layers_of,
     log_odds,
     sensitivity,
@@ -76,7 +76,7 @@ def test_layers_are_chosen_by_name_or_weights(net, images):
     facts = layers_of(Subject.of(net), images.float() / 255)
 
     def names(*wanted, every=False):
-        return [one.name for one in chosen_layers(facts, wanted, every)]
+        return [one.name for one in choose_layers(facts, wanted, every)]
 
     assert names() == [INPUT, "conv", "twice", "head"]
     assert names(every=True) == [one.name for one in facts]

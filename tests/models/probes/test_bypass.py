@@ -59,7 +59,6 @@ class Past(BlackBox):
     half: ClassVar[bool] = False
 
     def build(self, backbone: str) -> None:
-        self.sizes = [2]
         self.body = nn.Flatten()
         self.head = nn.Linear(1, 2)
 

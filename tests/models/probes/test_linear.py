@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.errors import ConfigError
 from assay.models.probes import linear as probes
 from assay.models.probes.linear import ProbeConfig, Span, fit_linear
@@ -103,4 +103,4 @@ def test_what_is_there_is_read_and_what_is_not_is_not():
 @pytest.mark.parametrize(("key", "value"), [("examples", 1), ("strengths", []), ("repetitions", 5), ("ridge", 0)])
 def test_settings_that_do_not_fit_are_refused(key, value):
     with pytest.raises(ConfigError, match=f"^{key}: "):
-        checked(ProbeConfig, Settings({key: value}))
+        validate(ProbeConfig, Settings({key: value}))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.diagnosis.runs import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
@@ -175,8 +175,8 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
     cases = [
         (box, mnlogic, tmp_path / "new", Ask(), DataError, "was trained on a dataset with fingerprint"),
         (tmp_path, data, tmp_path / "new", Ask(), DataError, "holds no finished run"),
-        (box, data, tmp_path / "full", Ask(), DataError, "is not empty; choose another folder"),
-        (box, data, tmp_path / "full" / "notes.txt", Ask(), DataError, "is not empty"),
+        (box, data, tmp_path / "full", Ask(), DataError, "is not an empty folder; choose another"),
+        (box, data, tmp_path / "full" / "notes.txt", Ask(), DataError, "is not an empty folder"),
         (box, data, tmp_path / "new", Ask(layers=("haed",)), UnknownName, "no layer named 'haed'; did you mean 'head'"),
     ]
     for run, dataset, output, ask, kind, message in cases:
@@ -190,7 +190,7 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
 def test_a_gpu_finds_the_same(method, box, data):
     found = []
     for device in ("cpu", "cuda"):
-        ask = Ask(method, config=checked(ProbeConfig, Settings({"device": device})))
+        ask = Ask(method, config=validate(ProbeConfig, Settings({"device": device})))
         found.append(probe_layers(Subject.of(load_model(box)), data, ask))
     for one, other in zip(found[0].results, found[1].results, strict=True):
         assert abs(one.value("test", "concept_f1") - other.value("test", "concept_f1")) < 0.05

@@ -76,9 +76,9 @@ def test_deterministic_training_repeats_itself_and_is_switched_off_again(data):
 
 
 def test_settings_that_make_no_sense_are_refused():
-    from assay.config import checked
+    from assay.config import validate
     from assay.models.rule.bears import BearsConfig
 
     for values in ({"members": 1}, {"diversity": -1}, {"precision": "float8"}):
         with pytest.raises(ConfigError):
-            checked(BearsConfig, Settings(values))
+            validate(BearsConfig, Settings(values))

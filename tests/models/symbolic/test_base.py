@@ -17,7 +17,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.core.runs import Order, load_model, load_network, train_run
-from assay.models.symbolic.answers import LabelRule
+from assay.models.symbolic.formulas import LabelRule
 from assay.predictions import Answer
 from assay.runs.folder import RunFolder
 from assay.testing.predictors import oracle
@@ -80,7 +80,7 @@ def test_a_run_can_be_what_perceives(data, run, tmp_path):
         np.testing.assert_allclose(answer.probabilities, seen.concepts[name].probabilities, atol=1e-6)
     about = json.loads((tmp_path / "run" / "run.json").read_text())["perception"]
     assert (about["model"], about["folder"]) == ("dpl", str(run.resolve()))
-    assert (tmp_path / "run" / "predictions" / "pairs" / "test.parquet").exists()  # the run is asked anew for these
+    assert (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # the run is asked anew for these
 
 
 def test_perception_is_found_again_where_both_were_moved(data, run, tmp_path):
@@ -98,7 +98,7 @@ def test_predictions_of_any_make_can_be_what_perceives(data, tmp_path):
     assert (
         str(model.formulas["y"]) and (model.predict(data["test"]).labels["y"].codes == data["test"].labels[:, 0]).all()
     )
-    assert not (tmp_path / "run" / "predictions" / "pairs").exists()  # nobody perceived the pairs
+    assert not (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # nobody perceived the pairs
 
 
 def test_a_class_that_a_detector_does_not_know_is_never_there(data, tmp_path):

@@ -16,15 +16,16 @@ from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, formula_of, label, read_program
 from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.ilp_files import aleph_modes, popper_bias
+from assay.models.symbolic.bits import pack_bits, unpack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import search
-from assay.models.symbolic.ilp.clauses import Clause, Placed, clauses_of, definitions
-from assay.models.symbolic.ilp.cover import Cover, undominated
-from assay.models.symbolic.ilp.coverage import Coverage, children, packed, unpacked
-from assay.models.symbolic.ilp.expressible import expressible
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, clauses_of, definitions
+from assay.models.symbolic.ilp.coverage import Coverage, refined_covers
+from assay.models.symbolic.ilp.expressible import express_rule
 from assay.models.symbolic.ilp.learner import Ilp
 from assay.models.symbolic.ilp.search import Candidate, Clock
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.ilp.set_cover import CoverSolver, drop_dominated
+from assay.models.symbolic.perception import one_hot
 from assay.tasks import TASKS
 
 NARROW = {"counts": 0, "triples": False, "objects": 2, "comparisons": False, "literals": 3}
@@ -41,7 +42,7 @@ def learned(knowledge, codes, labels=None, **settings):
     """Return the model after learning from these worlds."""
     model = Ilp(knowledge, None, Settings(settings))
     given = knowledge.labels_of(codes) if labels is None else labels
-    model.learn(Examples(knowledge, codes, certain(codes, knowledge.space), given))
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), given))
     return model
 
 
@@ -88,7 +89,7 @@ def test_each_value_of_a_label_gets_clauses():
     codes = np.tile(knowledge.space.all_codes(), (6, 1))
     model = learned(knowledge, codes, seconds=20)
     assert model.learned["least"].notes["3"]["errors"] == 0
-    said = model.labels_from_concepts(certain(codes, knowledge.space))[0].argmax(axis=1)
+    said = model.labels_from_concepts(one_hot(codes, knowledge.space))[0].argmax(axis=1)
     assert (said == knowledge.labels_of(codes)[:, 0]).all()
 
 
@@ -130,8 +131,8 @@ def some_clauses(bias, coverage, number):
         batches, body = coverage.batches(groups), []
         for _ in range(rng.integers(1, 4)):
             batch = batches[rng.integers(len(batches))]
-            body.append(Placed(bias.literals[rng.choice(batch.numbers)], batch.places))
-        yield Clause(groups, tuple(body))
+            body.append(PlacedLiteral(bias.literals[rng.choice(batch.numbers)], batch.places))
+        yield IlpClause(groups, tuple(body))
 
 
 @pytest.mark.parametrize("which", ["trains", "groups"])
@@ -141,7 +142,7 @@ def test_bits_formulas_and_prolog_say_the_same(which):
     bias = Bias(space)
     coverage = Coverage(bias, codes)
     for place, clause in enumerate(some_clauses(bias, coverage, 60)):
-        found = unpacked(coverage.of(clause), len(codes))
+        found = unpack_bits(coverage.of(clause), len(codes))
         assert (found == np.asarray(evaluate(clause.formula(), space, codes), dtype=bool)).all(), str(clause.formula())
         if place < 15:
             text = "\n".join([clause.text("goal", bias), *definitions([clause])])
@@ -157,12 +158,12 @@ def test_an_added_literal_covers_what_the_longer_clause_does():
     bias = Bias(knowledge.space)
     coverage = Coverage(bias, codes)
     groups = ("cars", "cars", "cars")
-    first = Placed(bias.by_name["car_before"], (0, 2))
-    held = coverage.start(groups) & coverage.placed(bias.literals.index(first.literal), (0, 2), 3)
+    first = PlacedLiteral(bias.by_name["car_before"], (0, 2))
+    held = coverage.start(groups) & coverage.literal_bits(bias.literals.index(first.literal), (0, 2), 3)
     for batch in coverage.batches(groups):
-        covers = children(held, batch)
+        covers = refined_covers(held, batch)
         for row in range(0, len(batch.numbers), 7):
-            clause = Clause(groups, (first, Placed(bias.literals[batch.numbers[row]], batch.places)))
+            clause = IlpClause(groups, (first, PlacedLiteral(bias.literals[batch.numbers[row]], batch.places)))
             assert (coverage.of(clause) == covers[row]).all()
 
 
@@ -182,10 +183,10 @@ def test_the_cover_is_the_best_of_all_by_brute_force():
     for _ in range(6):
         truth = rng.random(80) < 0.5
         rows = [(truth & (rng.random(80) < 0.5)) | (rng.random(80) < 0.05) for _ in range(9)]
-        pool = [Candidate(Clause((), ()), float(rng.uniform(3, 12)), packed(row)) for row in rows]
-        cover = Cover(packed(truth), packed(~truth), 9)
+        pool = [Candidate(IlpClause((), ()), float(rng.uniform(3, 12)), pack_bits(row)) for row in rows]
+        cover = CoverSolver(pack_bits(truth), pack_bits(~truth), 9)
         best = cover.best(pool, Clock.of(20), cover.theory(()))
-        best = cover.proved(pool, Clock.of(20), best)
+        best = cover.prove(pool, Clock.of(20), best)
         every = [cover.theory(some).bits for n in range(10) for some in itertools.combinations(pool, n)]
         assert best.bits == pytest.approx(min(every))
 
@@ -193,10 +194,10 @@ def test_the_cover_is_the_best_of_all_by_brute_force():
 def test_clauses_that_another_betters_are_left_out():
     truth = np.array([True, True, False, False])
     wide, narrow = (
-        Candidate(Clause((), ()), 3.0, packed(truth)),
-        Candidate(Clause((), ()), 4.0, packed(truth & [1, 0, 0, 0])),
+        Candidate(IlpClause((), ()), 3.0, pack_bits(truth)),
+        Candidate(IlpClause((), ()), 4.0, pack_bits(truth & [1, 0, 0, 0])),
     )
-    assert undominated([narrow, wide], packed(truth), packed(~truth)) == [wide]
+    assert drop_dominated([narrow, wide], pack_bits(truth), pack_bits(~truth)) == [wide]
 
 
 # -- what can be said --------------------------------------------------------------------------------------------------
@@ -206,9 +207,9 @@ def test_clauses_that_another_betters_are_left_out():
 def test_the_rules_of_trains_can_be_said(rule):
     task = TASKS["trains"](image=False, rule=rule)
     formula = task.knowledge.labels[0].formula
-    assert expressible(formula, Bias(task.space)).holds
+    assert express_rule(formula, Bias(task.space)).holds
     bare = Language(order=False, comparisons=False, others=False, counts=0, clauses=2)
-    assert not expressible(formula, Bias(task.space, bare)).holds
+    assert not express_rule(formula, Bias(task.space, bare)).holds
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_the_rules_of_trains_can_be_said(rule):
 )  # fmt: skip
 def test_what_cannot_be_said_is_named(rule, why):
     task = TASKS["trains"](image=False, rule=rule)
-    told = expressible(task.knowledge.labels[0].formula, Bias(task.space))
+    told = express_rule(task.knowledge.labels[0].formula, Bias(task.space))
     assert not told.holds and why in told.why
 
 

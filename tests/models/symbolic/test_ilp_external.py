@@ -17,9 +17,9 @@ from assay.errors import ConfigError, DataError, MissingExtra
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import aleph as aleph_module
 from assay.models.symbolic.ilp.aleph import Aleph, aleph_file
-from assay.models.symbolic.ilp.external import Ran, run_for
+from assay.models.symbolic.ilp.external import ProcessResult, run_for
 from assay.models.symbolic.ilp.popper import Popper
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.perception import one_hot
 from tests.models.symbolic.test_ilp import relation, trains
 
 TRUE = "east(A):- has_car(A,B),car_length_short(B),roof_not_none(B)."
@@ -34,7 +34,7 @@ def learned(model_class, size=120, **settings):
     """Return the model after learning theory X."""
     knowledge, codes = trains("theory_x", size)
     model = model_class(knowledge, None, Settings(settings))
-    model.learn(Examples(knowledge, codes, certain(codes, knowledge.space), knowledge.labels_of(codes)))
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), knowledge.labels_of(codes)))
     return model, knowledge
 
 
@@ -87,7 +87,7 @@ def exported(tmp_path_factory):
     dataset = Dataset.open(folder / "data")
     export(dataset, "prolog", folder / "out")
     knowledge, codes = dataset.knowledge, dataset["train"].concepts
-    examples = Examples(knowledge, codes, certain(codes, knowledge.space), dataset["train"].labels)
+    examples = Examples(knowledge, codes, one_hot(codes, knowledge.space), dataset["train"].labels)
     return examples, folder / "out" / "train"
 
 
@@ -112,7 +112,7 @@ def test_aleph_gets_the_files_that_are_exported(exported, tmp_path, monkeypatch)
 
     def run_for(command, folder, *_):
         shutil.copytree(folder, tmp_path / "kept")
-        return Ran(True, "", 0.0)
+        return ProcessResult(True, "", 0.0)
 
     monkeypatch.setattr(aleph_module, "run_for", run_for)
     Aleph(examples.knowledge, None, Settings({"aleph": str(tmp_path / "aleph.pl")})).learn(examples)
@@ -170,7 +170,7 @@ def test_aleph_itself_learns_the_numerical_rule():
         pytest.skip(str(error))
     knowledge, codes = trains("numerical", 200)
     model = Aleph(knowledge, None, Settings({"aleph": str(where), "seconds": 30, "counts": 0, "objects": 1}))
-    model.learn(Examples(knowledge, codes, certain(codes, knowledge.space), knowledge.labels_of(codes)))
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), knowledge.labels_of(codes)))
     assert relation(model, knowledge) == "equal"
 
 

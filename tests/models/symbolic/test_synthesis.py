@@ -11,11 +11,12 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.perception import one_hot
 from assay.models.symbolic.synthesis.language import Costs, ProgramLanguage
 from assay.models.symbolic.synthesis.learner import Synthesis
-from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of, packed
+from assay.models.symbolic.synthesis.leaves import UNITS, leaves_of
 from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget
 from assay.tasks import TASKS
 
@@ -24,7 +25,7 @@ def learned(knowledge, codes, labels=None, **settings):
     """Return the model after learning from these worlds."""
     model = Synthesis(knowledge, None, Settings(settings))
     given = knowledge.labels_of(codes) if labels is None else labels
-    model.learn(Examples(knowledge, codes, certain(codes, knowledge.space), given))
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), given))
     return model
 
 
@@ -52,7 +53,7 @@ def test_most_rules_of_the_paper_are_found_exactly_from_24_examples(seed):
 
 def cheapest_by_hand(blocks, target, prices, most):
     """Return the cost of the cheapest program, enumerating all of them up to a cost, in plain Python."""
-    wanted, whole = int(packed(target[None])[0, 0]), (1 << len(target)) - 1
+    wanted, whole = int(pack_bits(target[None])[0, 0]), (1 << len(target)) - 1
     found = {}
     for block in blocks:
         for word, cost in zip(block.words[:, 0].tolist(), block.costs.tolist(), strict=True):
@@ -125,7 +126,7 @@ def test_a_label_with_names_gets_a_program_for_each():
     knowledge = Knowledge.of(space, {"y": "'both' if a and b else 'one' if a ^ b else 'none'"})
     codes = space.all_codes().astype(np.int64)
     model = learned(knowledge, codes)
-    said = model.labels_from_concepts(certain(codes, space))[0].argmax(axis=1)
+    said = model.labels_from_concepts(one_hot(codes, space))[0].argmax(axis=1)
     assert (said == knowledge.labels_of(codes)[:, 0]).all() and len(model.in_words()) == 3
 
 

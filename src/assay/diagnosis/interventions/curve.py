@@ -1,4 +1,4 @@
-"""The evaluator: one curve from no question to all of them, every point through the same model call and encoding."""
+"""Intervention curves: from no question to all of them, every point through the same model call and encoding."""
 
 import math
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.automation import Abstention, gain, net_work_automated
-from assay.diagnosis.interventions.answering import EVERY, Answerer, Told
+from assay.diagnosis.automation import Abstention, net_work_automated
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, ModelOutput
 from assay.diagnosis.interventions.policies import POLICIES
-from assay.diagnosis.interventions.scene import Asked, Policy, Scene
-from assay.diagnosis.interventions.sources import checked_answers
+from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection
+from assay.diagnosis.interventions.sources import check_answers
 from assay.diagnosis.interventions.units import Budget, Units
 from assay.errors import ConfigError
 
@@ -26,7 +26,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Automated:
+class Automation:
     """What is decided without a person: the share of examples, how often rightly, and what is left after the asking."""
 
     coverage: float
@@ -58,7 +58,7 @@ class Point:
     """The share of examples whose predicted labels are not those of k = 0."""
     exact: bool
     """Whether the policy compared all sets that the budget buys."""
-    automated: Automated | None = None
+    automated: Automation | None = None
     gain: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,18 +70,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """The points of one model, and for each what was asked and what the model said then."""
+    """The points of one model, and for each what was asked and the model's output after it."""
 
     points: tuple[Point, ...]
-    asked: tuple[Asked, ...]
-    told: tuple[Told, ...]
+    asked: tuple[Selection, ...]
+    outputs: tuple[ModelOutput, ...]
 
 
 @dataclass(frozen=True)
 class Trial:
     """A model, what may be asked of whom, and what is true."""
 
-    model: Answerer
+    model: IntervenableModel
     units: Units
     answers: Sequence[Array]
     truth: Truth
@@ -91,15 +91,16 @@ class Trial:
     baseline: float | None = None
     """The accuracy of another model, over which gain is counted."""
 
-    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Asked] | None = None) -> Curve:
+    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Selection] | None = None) -> Curve:
         """Return the curve of a policy over budgets, or of what is asked if that is chosen already."""
         self.check(policy, budgets)
         before = self.model.answer(EVERY, {})
-        scene = self.scene(before)
-        chosen = asked or [policy.ask(scene, budget) for budget in budgets]
-        told = [self.model.answer(EVERY, scene.given(one.units)) for one in chosen]
-        points = [self.point(b, one, before, after) for b, one, after in zip(budgets, chosen, told, strict=True)]
-        return Curve(tuple(points), tuple(chosen), tuple(told))
+        state = self.state(before)
+        chosen = asked or [policy.ask(state, budget) for budget in budgets]
+        outputs = [self.model.answer(EVERY, state.answers_to(selection.units)) for selection in chosen]
+        steps = zip(budgets, chosen, outputs, strict=True)
+        points = [self.point(budget, selection, before, after) for budget, selection, after in steps]
+        return Curve(tuple(points), tuple(chosen), tuple(outputs))
 
     def check(self, policy: Policy, budgets: Sequence[Budget]) -> None:
         """Refuse what cannot be done."""
@@ -110,24 +111,24 @@ class Trial:
                 f"use {', '.join(fine)}"
             )
         for budget in budgets:
-            self.units.affordable(budget)
+            self.units.check_budget(budget)
 
-    def scene(self, before: Told) -> Scene:
+    def state(self, before: ModelOutput) -> PolicyState:
         """Return what a policy sees."""
-        answers = checked_answers(self.answers, len(self.truth.labels), self.units.sizes)
+        answers = check_answers(self.answers, len(self.truth.labels), self.units.sizes)
         open_rows = np.ones(len(self.truth.labels), dtype=bool)
         if self.abstention is not None:
             open_rows = ~self.abstention.decides(before.labels)
-        return Scene(self.model, self.units, answers, open_rows, self.seed)
+        return PolicyState(self.model, self.units, answers, open_rows, self.seed)
 
-    def point(self, budget: Budget, asked: Asked, before: Told, after: Told) -> Point:
+    def point(self, budget: Budget, asked: Selection, before: ModelOutput, after: ModelOutput) -> Point:
         """Return how things stand after some questions."""
         concepts = by_concept(asked.units, self.units)
-        answered = concepts & np.stack([~np.isnan(one[:, 0]) for one in self.answers], axis=1)
-        thought = np.stack([np.asarray(one).argmax(axis=1) for one in self.model.concepts], axis=1)
-        other = np.stack([np.nan_to_num(one).argmax(axis=1) for one in self.answers], axis=1) != thought
+        answered = concepts & np.stack([~np.isnan(p[:, 0]) for p in self.answers], axis=1)
+        predicted = np.stack([np.asarray(p).argmax(axis=1) for p in self.model.concepts], axis=1)
+        other = np.stack([np.nan_to_num(p).argmax(axis=1) for p in self.answers], axis=1) != predicted
         right = after.label_codes == self.truth.labels
-        made = Point(
+        point = Point(
             budget=budget.each,
             whole=budget.each >= self.units.whole,
             accuracy=float(right.mean()),
@@ -140,25 +141,25 @@ class Trial:
             changed=float((after.label_codes != before.label_codes).any(axis=1).mean()),
             exact=asked.exact,
         )
-        over = None if self.baseline is None else gain(made.accuracy, self.baseline)
-        return replace(made, automated=self._automated(made, after), gain=over)
+        over = None if self.baseline is None else point.accuracy - self.baseline
+        return replace(point, automated=self._automation(point, after), gain=over)
 
-    def _automated(self, made: Point, after: Told) -> Automated | None:
+    def _automation(self, point: Point, after: ModelOutput) -> Automation | None:
         if self.abstention is None:
             return None
         decided = self.abstention.decides(after.labels)
         right = (after.label_codes == self.truth.labels).all(axis=1)
         accuracy = float(right[decided].mean()) if decided.any() else math.nan
         coverage = float(decided.mean())
-        return Automated(coverage, accuracy, net_work_automated(coverage, made.asked, len(self.units.sizes)))
+        return Automation(coverage, accuracy, net_work_automated(coverage, point.asked, len(self.units.sizes)))
 
 
 def by_concept(asked: Array, units: Units) -> Array:
-    """Return which concepts are asked about, given which units are."""
-    found = np.zeros((len(asked), len(units.sizes)), dtype=bool)
+    """Return which concepts are asked about, from which units are."""
+    concepts = np.zeros((len(asked), len(units.sizes)), dtype=bool)
     for unit, places in enumerate(units.members):
-        found[:, list(places)] = asked[:, [unit]]
-    return found
+        concepts[:, list(places)] = asked[:, [unit]]
+    return concepts
 
 
 def budgets_from(text: str, units: Units, total: float | None = None) -> list[Budget]:
@@ -168,16 +169,16 @@ def budgets_from(text: str, units: Units, total: float | None = None) -> list[Bu
     >>> [budget.each for budget in budgets_from("0-2,max", Units.of(bits(["a", "b", "c"])))]
     [0.0, 1.0, 2.0, 3.0]
     """
-    found: set[float] = set()
+    budgets: set[float] = set()
     for word in text.split(","):
         first, dash, last = word.strip().partition("-")
         try:
             if word.strip() == "max":
-                found.add(units.whole)
+                budgets.add(units.whole)
             elif dash:
-                found.update(float(k) for k in range(int(first), int(last) + 1))
+                budgets.update(float(k) for k in range(int(first), int(last) + 1))
             else:
-                found.add(float(word))
+                budgets.add(float(word))
         except ValueError:
             raise ConfigError(f"--budget {text!r}: expected numbers, ranges and 'max', such as 0-3,max") from None
-    return [Budget(each, total) for each in sorted(found)]
+    return [Budget(each, total) for each in sorted(budgets)]

@@ -2,21 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
-from assay.diagnosis.interventions.answering import EVERY, Answerer
-from assay.diagnosis.interventions.choice import Ranking, policy_of
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
-from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggled
-from assay.diagnosis.interventions.scene import Policy
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggle_concepts
+from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
+from assay.diagnosis.interventions.policy import Policy
 from assay.diagnosis.interventions.sources import answers_from
 from assay.diagnosis.interventions.units import Units
 from assay.errors import ConfigError, UnknownName, suggestion
+from assay.frames import to_frame
+from assay.html import html_table, html_text
+from assay.plots import Figure, curve_plot
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["confirmation", "manipulation"]
 KINDS = ("confirmation", "manipulation")
@@ -24,7 +30,7 @@ TOGGLE = "toggle"
 
 
 @dataclass(frozen=True)
-class Plan:
+class InterventionPlan:
     """What to ask, within which budgets, and who answers."""
 
     policy: str = "responsiveness"
@@ -59,11 +65,11 @@ class Plan:
         return {**asdict(self), "source": self.answered_by}
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class InterventionResult:
     """What came of a plan: the curve, and the same with the model's own answers, which must not change anything."""
 
-    plan: Plan
+    plan: InterventionPlan
     model: str
     units: Units
     policy: Policy
@@ -80,11 +86,41 @@ class Study:
         """The largest share of examples whose labels the model's own answers changed: 0 in a sound evaluation."""
         return max(point.changed for point in self.control.points)
 
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the curve as a data frame, a row for each budget."""
+        rows = [point.to_dict() for point in self.curve.points]
+        return to_frame({key: [row.get(key) for row in rows] for key in rows[0]})
 
-def intervene(plan: Plan, dataset: Dataset, answering: Answering, redraw: Redraw | None = None) -> Study:
-    """Carry out a plan on a dataset; `answering` puts the model before the pictures of a split.
+    def plot(self) -> Figure:
+        """Draw label accuracy over the concepts that are asked about."""
+        points = self.curve.points
+        curves = {
+            "answers": [p.accuracy for p in points],
+            "own answers (control)": [p.accuracy for p in self.control.points],
+        }
+        return curve_plot(
+            "concepts asked about, per example", [p.asked for p in points], curves, f"{self.model}: {self.plan.policy}"
+        )
 
-    `redraw` draws changed worlds, for manipulation.
+    def __repr__(self) -> str:
+        first, last = self.curve.points[0], self.curve.points[-1]
+        return (
+            f"InterventionResult({self.model}, {self.plan.policy}, {self.plan.kind}: label accuracy "
+            f"{first.accuracy:.3f} at budget {first.budget:g}, {last.accuracy:.3f} at {last.budget:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        keys = ("budget", "accuracy", "concept_accuracy", "asked", "changed")
+        rows = [[f"{getattr(point, key):.3f}" for key in keys] for point in self.curve.points]
+        return html_text(repr(self), bold=True) + html_table(list(keys), rows)
+
+
+def intervene(
+    plan: InterventionPlan, dataset: Dataset, answering: Answering, redraw: Redraw | None = None
+) -> InterventionResult:
+    """Carry out a plan on a dataset; `answering` gives the model on the images of a split.
+
+    `redraw` renders changed worlds, for manipulation.
     """
     data = dataset[plan.split]
     model = answering(data)
@@ -106,24 +142,24 @@ def intervene(plan: Plan, dataset: Dataset, answering: Answering, redraw: Redraw
     curve = asked.run(policy, budgets)
     control = plain.run(policy, budgets, None if policy.adaptive else curve.asked)
     name, own = model.name, model.concepts
-    return Study(plan, name, units, policy, curve, control, abstention, truth, data.index, own)
+    return InterventionResult(plan, name, units, policy, curve, control, abstention, truth, data.index, own)
 
 
-def _answers(source: str, data: SplitData, model: Answerer, plan: Plan) -> list[Array]:
+def _answers(source: str, data: SplitData, model: IntervenableModel, plan: InterventionPlan) -> list[Array]:
     return answers_from(source, data, model, plan.seed)
 
 
-def _targets(plan: Plan, data: SplitData, model: Answerer) -> Codes:
+def _targets(plan: InterventionPlan, data: SplitData, model: IntervenableModel) -> Codes:
     """Return the values that concepts are changed to: others than the true ones, or those that a source says."""
     if plan.answered_by == TOGGLE:
-        return toggled(data.concepts, data.knowledge.space.sizes, plan.seed)
+        return toggle_concepts(data.concepts, data.knowledge.space.sizes, plan.seed)
     if plan.answered_by == "self":
         return data.concepts
     said = answers_from(plan.answered_by, data, model, plan.seed)
     return np.stack([np.where(np.isnan(one[:, 0]), -1, np.nan_to_num(one).argmax(axis=1)) for one in said], axis=1)
 
 
-def _policy(plan: Plan, dataset: Dataset, answering: Answering, units: Units) -> Policy:
+def _policy(plan: InterventionPlan, dataset: Dataset, answering: Answering, units: Units) -> Policy:
     for name in plan.order:
         if name not in units.names:
             raise UnknownName(f"order: nothing named {name!r} can be asked about{suggestion(name, units.names)}")
@@ -131,7 +167,7 @@ def _policy(plan: Plan, dataset: Dataset, answering: Answering, units: Units) ->
     ranking = None
     if plan.policy == "validation" and "valid" in dataset:
         held = dataset["valid"]
-        ranking = Ranking(answering(held), held.concepts, held.labels)
+        ranking = ValidationRanking(answering(held), held.concepts, held.labels)
     return policy_of(plan.policy, plan.threshold, order, ranking, units)
 
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.data.dataset import SplitData
-from assay.diagnosis.interventions.answering import EVERY, Answerer
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, by_concept
-from assay.diagnosis.interventions.scene import Asked, Policy
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.policy import Policy, Selection
 from assay.diagnosis.interventions.units import Budget
 from assay.seeds import rng_for
 from assay.worlds.world import World
 
-Answering = Callable[[SplitData], Answerer]
+Answering = Callable[[SplitData], IntervenableModel]
 
 
-def toggled(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
+def toggle_concepts(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
     """Return another value for every concept, any other where there are several."""
     rng = rng_for(seed, "toggle", len(truth))
     steps = [1 + rng.integers(size - 1, size=len(truth)) for size in sizes]
@@ -49,16 +49,16 @@ class Manipulation:
     targets: Codes
     answering: Answering
 
-    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Asked] | None = None) -> Curve:
+    def run(self, policy: Policy, budgets: Sequence[Budget], asked: Sequence[Selection] | None = None) -> Curve:
         """Return the curve of a policy over budgets: accuracy on the changed worlds."""
         trial = self.trial
         trial.check(policy, budgets)
         before = trial.model.answer(EVERY, {})
-        scene = trial.scene(before)
-        chosen = asked or [policy.ask(scene, budget) for budget in budgets]
+        state = trial.state(before)
+        chosen = asked or [policy.ask(state, budget) for budget in budgets]
         points, told = [], []
         for budget, one in zip(budgets, chosen, strict=True):
-            drawn, done = self.drawn(by_concept(one.units, trial.units))
+            drawn, done = self.change_worlds(by_concept(one.units, trial.units))
             after = self.answering(drawn).answer(EVERY, {})
             there = replace(trial, truth=Truth(drawn.concepts, drawn.labels))
             edited = float((drawn.concepts != trial.truth.concepts).sum(axis=1).mean())
@@ -67,7 +67,7 @@ class Manipulation:
             told.append(after)
         return Curve(tuple(points), tuple(chosen), tuple(told))
 
-    def drawn(self, concepts: Array) -> tuple[SplitData, Array]:
+    def change_worlds(self, concepts: Array) -> tuple[SplitData, Array]:
         """Return the split with these concepts of its worlds changed, and which of them could be."""
         worlds, done = [], np.zeros(concepts.shape, dtype=bool)
         for row in range(len(self.data)):

@@ -1,106 +1,108 @@
-"""Policies: which concepts to ask about, for each example, within a budget."""
+"""Intervention policies: which concepts to ask about, for each example, within a budget."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.diagnosis.interventions.cooperation import expected_changes
+from assay.arrays import Array, Codes
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection, fill
 from assay.diagnosis.interventions.responsiveness import best_sets
-from assay.diagnosis.interventions.scene import Asked, Scene, fill
 from assay.diagnosis.interventions.units import SLACK, Budget, Units
+from assay.errors import ConfigError
 from assay.registry import Registry
 from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)
-class Random:
+class _Defaults:
+    """A policy that needs no probabilities, has no score, and selects all concepts at once; see `Policy`."""
+
+    threshold: float | None = None
+    soft: ClassVar[bool] = False
+    scored: ClassVar[bool] = False
+    adaptive: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Random(_Defaults):
     """Any concepts, the same for every budget."""
 
-    threshold: float | None = None
     name: ClassVar[str] = "random"
-    soft: ClassVar[bool] = False
-    scored: ClassVar[bool] = False
-    adaptive: ClassVar[bool] = False
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask about a random choice."""
-        shape = (len(scene), len(scene.units))
-        scores = rng_for(scene.seed, "interventions", self.name).random(shape)
-        return Asked(fill(scores, scene.units, budget, np.broadcast_to(scene.open[:, None], shape)))
+        shape = (len(state), len(state.units))
+        scores = rng_for(state.seed, "interventions", self.name).random(shape)
+        return Selection(fill(scores, state.units, budget, np.broadcast_to(state.open[:, None], shape)))
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """The same order for every example: that of the concepts, or one that is given."""
+class FixedOrder(_Defaults):
+    """The same order for every example: that of the concepts, or another one."""
 
     order: tuple[int, ...] = ()
-    threshold: float | None = None
     name: ClassVar[str] = "fixed"
-    soft: ClassVar[bool] = False
-    scored: ClassVar[bool] = False
-    adaptive: ClassVar[bool] = False
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask in order; units that the order leaves out come last."""
-        rest = [unit for unit in range(len(scene.units)) if unit not in self.order]
+        rest = [unit for unit in range(len(state.units)) if unit not in self.order]
         rank = np.argsort([*self.order, *rest])
-        shape = (len(scene), len(scene.units))
+        shape = (len(state), len(state.units))
         scores = np.broadcast_to(-rank.astype(float), shape)
-        return Asked(fill(scores, scene.units, budget, np.broadcast_to(scene.open[:, None], shape)))
+        return Selection(fill(scores, state.units, budget, np.broadcast_to(state.open[:, None], shape)))
 
 
 @dataclass(frozen=True)
-class ValidationRanked(Ordered):
+class ValidationRanked(FixedOrder):
     """The order in which the concepts, each alone and perfectly answered, would have helped on validation."""
 
     name: ClassVar[str] = "validation"
 
 
 @dataclass(frozen=True)
-class Uncertainty:
-    """What the model is most uncertain of, by entropy in bits."""
+class Uncertainty(_Defaults):
+    """The concepts that the model is most uncertain of, by entropy in bits."""
 
-    threshold: float | None = None
     name: ClassVar[str] = "uncertainty"
     soft: ClassVar[bool] = True
     scored: ClassVar[bool] = True
-    adaptive: ClassVar[bool] = False
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask by falling entropy, above the threshold if there is one."""
-        possible = scene.open[:, None] & (scene.entropy > (-1 if self.threshold is None else self.threshold))
-        return Asked(fill(scene.entropy, scene.units, budget, possible))
+        possible = state.open[:, None] & (state.entropy > (-1 if self.threshold is None else self.threshold))
+        return Selection(fill(state.entropy, state.units, budget, possible))
 
 
 @dataclass(frozen=True)
-class Cooperative:
+class Cooperative(_Defaults):
     """One at a time, seeing each answer before the next: what is uncertain, moves the label, and costs little.
 
     The score of a unit is its entropy, plus how far the probability of the predicted labels is expected to move when it
     is answered, less its cost, each with its weight.
     """
 
-    threshold: float | None = None
     weights: tuple[float, float, float] = (1.0, 1.0, 0.1)
     name: ClassVar[str] = "cooperative"
     soft: ClassVar[bool] = True
     scored: ClassVar[bool] = True
     adaptive: ClassVar[bool] = True
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask step by step."""
-        asked = np.zeros((len(scene), len(scene.units)), dtype=bool)
-        left = np.full(len(scene), budget.each + SLACK)
+        asked = np.zeros((len(state), len(state.units)), dtype=bool)
+        left = np.full(len(state), budget.each + SLACK)
         total = math.inf if budget.total is None else budget.total + SLACK
-        cost, rows = scene.units.cost, np.arange(len(scene))
+        cost, rows = state.units.cost, np.arange(len(state))
         while True:
-            possible = ~asked & (cost <= left[:, None]) & (cost <= total) & scene.open[:, None]
+            possible = ~asked & (cost <= left[:, None]) & (cost <= total) & state.open[:, None]
             if not possible.any():
-                return Asked(asked)
-            scores = np.where(possible, self.scores(scene, asked), -np.inf)
+                return Selection(asked)
+            scores = np.where(possible, self.scores(state, asked), -np.inf)
             if self.threshold is not None:
                 scores[scores <= self.threshold] = -np.inf
             unit = scores.argmax(axis=1)
@@ -112,17 +114,39 @@ class Cooperative:
                     left[row] -= cost[unit[row]]
                     total -= cost[unit[row]]
             if not chosen:
-                return Asked(asked)
+                return Selection(asked)
 
-    def scores(self, scene: Scene, asked: Array) -> Array:
+    def scores(self, state: PolicyState, asked: Array) -> Array:
         """Return the score of every unit, given what is answered so far."""
         uncertain, moving, costly = self.weights
-        moves = expected_changes(scene.model, scene.units, scene.given(asked))
-        return np.asarray(uncertain * scene.entropy + moving * moves - costly * scene.units.cost)
+        moves = expected_changes(state.model, state.units, state.answers_to(asked))
+        return np.asarray(uncertain * state.entropy + moving * moves - costly * state.units.cost)
+
+
+def expected_changes(model: IntervenableModel, units: Units, answers: Mapping[int, Array]) -> Array:
+    """Return how far the probability of the predicted labels is expected to move when each unit is answered.
+
+    This is the mean absolute change over the values of the unit's concepts, weighted by the model's probabilities.
+    """
+    before = model.answer(EVERY, answers)
+    codes, rows = before.label_codes, np.arange(len(before.labels[0]))
+    likely = [p[rows, codes[:, i]] for i, p in enumerate(before.labels)]
+    changes = np.zeros((len(rows), len(units)))
+    for unit, places in enumerate(units.members):
+        for values in product(*(range(units.sizes[place]) for place in places)):
+            chance = np.ones(len(rows))
+            do = dict(answers)
+            for place, code in zip(places, values, strict=True):
+                chance = chance * before.concepts[place][:, code]
+                do[place] = np.broadcast_to(np.eye(units.sizes[place])[code], (len(rows), units.sizes[place]))
+            after = model.answer(EVERY, do).labels
+            moved = [np.abs(p[rows, codes[:, i]] - likely[i]) for i, p in enumerate(after)]
+            changes[:, unit] += chance * np.mean(moved, axis=0)
+    return changes
 
 
 @dataclass(frozen=True)
-class Responsiveness:
+class Responsiveness(_Defaults):
     """The set of concepts whose answers are most likely to change the prediction; asked if likelier than a threshold.
 
     Sets are compared exactly while there are not too many; a larger budget then adds single concepts, the most
@@ -133,37 +157,36 @@ class Responsiveness:
     name: ClassVar[str] = "responsiveness"
     soft: ClassVar[bool] = True
     scored: ClassVar[bool] = True
-    adaptive: ClassVar[bool] = False
 
-    def ask(self, scene: Scene, budget: Budget) -> Asked:
+    def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Ask about the best set."""
-        units = scene.units
-        sets, exact = _sets_within(units, budget.each, max(1, scene.model.work // max(1, len(scene))))
+        units = state.units
+        sets, exact = _sets_within(units, budget.each, max(1, state.model.work // max(1, len(state))))
         if not sets:
-            return Asked(np.zeros((len(scene), len(units)), dtype=bool))
-        best = best_sets(scene.model, [units.concepts(chosen) for chosen in sets], scene.known)
-        wanted = scene.open & (best.choice >= 0) & (best.score > (self.threshold or 0.0))
+            return Selection(np.zeros((len(state), len(units)), dtype=bool))
+        best = best_sets(state.model, [units.concepts(chosen) for chosen in sets], state.responsiveness)
+        wanted = state.open & (best.choice >= 0) & (best.score > (self.threshold or 0.0))
         members = np.zeros((len(sets), len(units)), dtype=bool)
         for number, chosen in enumerate(sets):
             members[number, list(chosen)] = True
         asked = members[best.choice] & wanted[:, None]
         if not exact:
-            asked = self._more(scene, budget, asked, wanted)
+            asked = self._more(state, budget, asked, wanted)
         if budget.total is not None:
             asked &= _rows_within(best.score, asked @ units.cost, budget.total)[:, None]
-        return Asked(asked, exact)
+        return Selection(asked, exact)
 
-    def _more(self, scene: Scene, budget: Budget, asked: Array, wanted: Array) -> Array:
+    def _more(self, state: PolicyState, budget: Budget, asked: Array, wanted: Array) -> Array:
         """Add single units by their own responsiveness, then by their entropy, to what is asked."""
-        units = scene.units
-        alone = [best_sets(scene.model, [places], scene.known).score for places in units.members]
-        scores = np.stack(alone, axis=1) + 1e-6 * scene.entropy + 10 * asked
+        units = state.units
+        alone = [best_sets(state.model, [places], state.responsiveness).score for places in units.members]
+        scores = np.stack(alone, axis=1) + 1e-6 * state.entropy + 10 * asked
         return fill(scores, units, Budget(budget.each), np.broadcast_to(wanted[:, None], asked.shape))
 
 
 def _sets_within(units: Units, budget: float, work: int) -> tuple[list[tuple[int, ...]], bool]:
     """Return the sets of units that a budget buys, smaller first, and whether these are all or further are too many."""
-    found: list[tuple[int, ...]] = []
+    sets: list[tuple[int, ...]] = []
     spent = 0
     for size in range(1, len(units) + 1):
         more = []
@@ -171,28 +194,75 @@ def _sets_within(units: Units, budget: float, work: int) -> tuple[list[tuple[int
             more.append(chosen)
             spent += units.assignments(chosen)
             if spent > work and size > 1:
-                return found, False
+                return sets, False
         if not more:
             break
-        found += more
-    return found, True
+        sets += more
+    return sets, True
 
 
 def _rows_within(scores: Array, costs: Array, total: float) -> Array:
     """Return which rows a budget for all buys, those of the highest score first."""
-    kept = np.zeros(len(scores), dtype=bool)
+    affordable = np.zeros(len(scores), dtype=bool)
     left = total + SLACK
     for row in np.argsort(-scores, kind="stable").tolist():
         if 0 < costs[row] <= left:
-            kept[row] = True
+            affordable[row] = True
             left -= costs[row]
-    return kept
+    return affordable
 
 
 POLICIES = Registry("policy")
 POLICIES.add("responsiveness", "the concepts most likely to change the prediction (the paper's D.2)", Responsiveness)
 POLICIES.add("random", "any concepts", Random)
-POLICIES.add("uncertainty", "the concepts that the model is least sure of", Uncertainty)
-POLICIES.add("fixed", "the concepts in order, or in the order given", Ordered)
+POLICIES.add("uncertainty", "the concepts that the model is most uncertain of", Uncertainty)
+POLICIES.add("fixed", "the concepts in the order of the space, or in --order", FixedOrder)
 POLICIES.add("cooperative", "one by one: uncertain, moving the label, cheap (after CooP)", Cooperative)
 POLICIES.add("validation", "the concepts that would have helped most on validation", ValidationRanked)
+
+
+@dataclass(frozen=True)
+class ValidationRanking:
+    """A model on validation examples with their ground truth, from which an order of units is learned."""
+
+    model: IntervenableModel
+    concepts: Codes
+    labels: Codes
+
+    def order(self, units: Units) -> tuple[int, ...]:
+        """Return the units by how much each alone, answered perfectly, raises the accuracy, then the true chance."""
+        before = self._quality({})
+        gains = []
+        for places in units.members:
+            after = self._quality({p: np.eye(units.sizes[p])[self.concepts[:, p]] for p in places})
+            gains.append((after[0] - before[0], after[1] - before[1]))
+        return tuple(sorted(range(len(units)), key=lambda unit: gains[unit], reverse=True))
+
+    def _quality(self, do: Mapping[int, Array]) -> tuple[float, float]:
+        output = self.model.answer(EVERY, do)
+        rows = np.arange(len(self.labels))
+        likely = [p[rows, self.labels[:, i]].mean() for i, p in enumerate(output.labels)]
+        return float((output.label_codes == self.labels).mean()), float(np.mean(likely))
+
+
+def policy_of(
+    name: str,
+    threshold: float | None = None,
+    order: Sequence[int] = (),
+    ranking: ValidationRanking | None = None,
+    units: Units | None = None,
+) -> Policy:
+    """Return a policy by name; a threshold is for those that have a score."""
+    make = POLICIES[name]
+    if threshold is not None and not make.scored:
+        raise ConfigError(f"policy {name!r} has no score that a threshold could be set on")
+    if order and make is not FixedOrder:
+        raise ConfigError(f"an order of concepts is for policy 'fixed', not {name!r}")
+    if make is ValidationRanked:
+        if ranking is None or units is None:
+            raise ConfigError("policy 'validation' needs a validation split, and there is none")
+        return ValidationRanked(order=ranking.order(units))
+    if make is FixedOrder:
+        return FixedOrder(order=tuple(order))
+    policy: Policy = make() if threshold is None else make(threshold)
+    return policy

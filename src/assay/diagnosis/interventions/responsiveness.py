@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.answering import EVERY, Answerer
-from assay.diagnosis.interventions.fronts import LinearFront
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.label_heads import LinearHead
 
 CHUNK = 4096
 """Rows at a time, so that memory stays small."""
@@ -32,32 +32,32 @@ class Best:
     choice: Array
 
 
-def best_sets(model: Answerer, sets: Sets, known: dict[tuple[int, ...], Array] | None = None) -> Best:
-    """Return the best of some sets for each row; `known` keeps what is found of a set, for further calls."""
+def best_sets(model: IntervenableModel, sets: Sets, scores: dict[tuple[int, ...], Array] | None = None) -> Best:
+    """Return the best of some sets for each row; `scores` keeps the responsiveness of each set for further calls."""
     if model.linear is not None and model.linear.binary:
         return _best_linear(model.linear, model.concepts, sets)
-    known = {} if known is None else known
+    scores = {} if scores is None else scores
     best, before = _none(len(model.concepts[0])), model.answer(EVERY, {}).label_codes
     for number, chosen in enumerate(sets):
-        if chosen not in known:
-            known[chosen] = responsiveness(model, chosen, before)
-        _improve(best, known[chosen], number)
+        if chosen not in scores:
+            scores[chosen] = responsiveness(model, chosen, before)
+        _improve(best, scores[chosen], number)
     return best
 
 
-def responsiveness(model: Answerer, chosen: Sequence[int], before: Codes | None = None) -> Array:
+def responsiveness(model: IntervenableModel, chosen: Sequence[int], before: Codes | None = None) -> Array:
     """Return for each row how likely answers about these concepts are to change the prediction from `before`."""
     own = model.concepts
     before = model.answer(EVERY, {}).label_codes if before is None else before
-    found = np.zeros(len(before))
+    total = np.zeros(len(before))
     for codes in product(*(range(own[place].shape[1]) for place in chosen)):
         chance = np.ones(len(before))
-        given = {}
+        do = {}
         for place, code in zip(chosen, codes, strict=True):
             chance = chance * own[place][:, code]
-            given[place] = certain(len(before), own[place].shape[1], code)
-        found += chance * (model.answer(EVERY, given).label_codes != before).any(axis=1)
-    return found
+            do[place] = certain(len(before), own[place].shape[1], code)
+        total += chance * (model.answer(EVERY, do).label_codes != before).any(axis=1)
+    return total
 
 
 def certain(rows: int, size: int, code: int) -> Array:
@@ -69,24 +69,24 @@ def _none(rows: int) -> Best:
     return Best(np.zeros(rows), np.full(rows, -1, dtype=np.int64))
 
 
-def _improve(best: Best, found: Array, number: int) -> None:
-    better = found > best.score + MARGIN
-    np.copyto(best.score, found, where=better)
+def _improve(best: Best, scores: Array, number: int) -> None:
+    better = scores > best.score + MARGIN
+    np.copyto(best.score, scores, where=better)
     np.copyto(best.choice, number, where=better)
 
 
-def _best_linear(front: LinearFront, concepts: Sequence[Array], sets: Sets) -> Best:
+def _best_linear(head: LinearHead, concepts: Sequence[Array], sets: Sets) -> Best:
     """Do what `best_sets` does by adding up margins; sets that begin alike share what they begin with."""
     rows = len(concepts[0])
     best = _none(rows)
     beginnings = _by_beginning(sets)
     for start in range(0, rows, CHUNK):
         part = slice(start, start + CHUNK)
-        flips = _Flips(front, [np.asarray(spread[part], dtype=np.float64) for spread in concepts])
+        flips = _Flips(head, [np.asarray(p[part], dtype=np.float64) for p in concepts])
         here = Best(best.score[part], best.choice[part])  # views: what is better is written through them
         for beginning, numbers, lasts in beginnings:
-            for number, found in zip(numbers, flips.chances(beginning, lasts), strict=True):
-                _improve(here, found, number)
+            for number, scores in zip(numbers, flips.chances(beginning, lasts), strict=True):
+                _improve(here, scores, number)
     return best
 
 
@@ -109,8 +109,8 @@ class _Flips:
     value does not change the prediction. Concepts of fewer values than others have values of chance 0.
     """
 
-    def __init__(self, front: LinearFront, concepts: list[Array]) -> None:
-        weights, bias = front.margins()
+    def __init__(self, head: LinearHead, concepts: list[Array]) -> None:
+        weights, bias = head.margins()
         rows, most = len(concepts[0]), max(p.shape[1] for p in concepts)
         self.sizes = [p.shape[1] for p in concepts]
         margin = sum((p @ w for p, w in zip(concepts, weights, strict=True)), bias).T
@@ -128,11 +128,11 @@ class _Flips:
 
     def chances(self, beginning: tuple[int, ...], lasts: list[int]) -> Array:
         """Return for sets of a beginning and each last concept how likely a change is: sets x rows."""
-        sums, weights = self.begun(beginning)
+        sums, weights = self.prefix_sums(beginning)
         those = slice(lasts[0], lasts[-1] + 1) if lasts[-1] - lasts[0] == len(lasts) - 1 else lasts
         shape = (len(weights), len(lasts), weights.shape[1])
         changed, other, shares = self._room(shape)
-        found = None
+        total = None
         for code in range(max(self.sizes[last] for last in lasts)):
             bars = self.bars[those, code]
             np.less(sums[:, None, 0], bars[None, :, 0], out=changed)
@@ -142,13 +142,13 @@ class _Flips:
             np.multiply(weights[:, None, :], changed, out=shares)
             share = np.add.reduce(shares, axis=0)
             share *= self.chance[those, code]
-            found = share if found is None else np.add(found, share, out=found)
-        return np.asarray(found)
+            total = share if total is None else np.add(total, share, out=total)
+        return np.asarray(total)
 
-    def begun(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
+    def prefix_sums(self, beginning: tuple[int, ...]) -> tuple[Array, Array]:
         """Return margins and chances for all answers to the beginning: answers x labels x rows, answers x rows."""
         if beginning not in self.known:
-            sums, weights = self.begun(beginning[:-1])
+            sums, weights = self.prefix_sums(beginning[:-1])
             place, size = beginning[-1], self.sizes[beginning[-1]]
             sums = (sums[:, None] + self.moves[place, :size][None]).reshape(-1, *self.base.shape)
             weights = (weights[:, None] * self.chance[place, :size][None]).reshape(-1, self.base.shape[1])

@@ -1,4 +1,4 @@
-"""Who answers: the truth, an expert who errs, another model, a file of answers, or the model itself.
+"""Who answers in an intervention: the ground truth, an expert who errs, another model, a file, or the model itself.
 
 Answers are probabilities of each concept's values, for every example and concept, whether asked for or not: so they are
 the same for every policy and budget. A row of NaN is no answer.
@@ -18,13 +18,13 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.data.columns import CONCEPT, from_column
 from assay.data.dataset import SplitData
-from assay.diagnosis.interventions.answering import Answerer, one_hot
+from assay.diagnosis.interventions.intervenable import IntervenableModel, one_hot
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.predictions import read_predictions
 from assay.seeds import rng_for
 
 KINDS = {
-    "perfect": "the truth",
+    "perfect": "the ground truth",
     "self": "the model itself: the control, which must change nothing",
     "expert:ACCURACY": "right so often, otherwise any other value, such as expert:0.8",
     "expert:FILE.json": "drawn from a confusion matrix for each concept: the row of the true value",
@@ -33,16 +33,16 @@ KINDS = {
 }
 
 
-def answers_from(text: str, data: SplitData, model: Answerer, seed: int = 0) -> list[Array]:
+def answers_from(text: str, data: SplitData, model: IntervenableModel, seed: int = 0) -> list[Array]:
     """Return the answers of a source that is written as in `KINDS`."""
     space = data.knowledge.space
     kind, _, rest = text.partition(":")
     if kind == "perfect" and not rest:
         return certain_answers(data.concepts, space)
     if kind == "self" and not rest:
-        return [np.asarray(spread) for spread in model.concepts]
+        return [np.asarray(p) for p in model.concepts]
     if kind == "expert" and rest:
-        return certain_answers(expert(data.concepts, _confusions(rest, space), seed, data.name), space)
+        return certain_answers(draw_expert_answers(data.concepts, _confusions(rest, space), seed, data.name), space)
     if kind == "model" and rest:
         return certain_answers(_from_predictions(Path(rest), data), space)
     if kind == "file" and rest:
@@ -62,31 +62,33 @@ def certain_answers(codes: Codes, space: ConceptSpace) -> list[Array]:
     return [one_hot(codes[:, i], size) for i, size in enumerate(space.sizes)]
 
 
-def checked_answers(answers: Sequence[Array], rows: int, sizes: Sequence[int]) -> list[Array]:
+def check_answers(answers: Sequence[Array], rows: int, sizes: Sequence[int]) -> list[Array]:
     """Refuse answers that are not probabilities of every example, concept and value."""
-    found = [np.asarray(one, dtype=np.float64) if not hasattr(one, "dtype") else one for one in answers]
+    arrays = [np.asarray(p, dtype=np.float64) if not hasattr(p, "dtype") else p for p in answers]
     wanted = [(rows, size) for size in sizes]
-    shapes = [one.shape for one in found]
+    shapes = [p.shape for p in arrays]
     if shapes != wanted:
-        bad = next((pair for pair in zip(shapes, wanted, strict=False) if pair[0] != pair[1]), (len(found), len(sizes)))
+        bad = next(
+            (pair for pair in zip(shapes, wanted, strict=False) if pair[0] != pair[1]), (len(arrays), len(sizes))
+        )
         raise DataError(f"answers have the wrong shape: {bad[0]} where {bad[1]} is needed (examples x values)")
-    for one in found:
-        sums = one.sum(axis=1)
-        if ((one < 0).any() or (np.abs(sums[~np.isnan(sums)] - 1) > 1e-3).any()) or (
-            np.isnan(one).any(1) != np.isnan(sums)
+    for p in arrays:
+        sums = p.sum(axis=1)
+        if ((p < 0).any() or (np.abs(sums[~np.isnan(sums)] - 1) > 1e-3).any()) or (
+            np.isnan(p).any(1) != np.isnan(sums)
         ).any():
             raise DataError("answers must be probabilities that add up to 1, or NaN in a whole row")
-    return found
+    return arrays
 
 
-def expert(truth: Codes, confusions: Sequence[Array], seed: int, *purpose: object) -> Codes:
+def draw_expert_answers(truth: Codes, confusions: Sequence[Array], seed: int, *purpose: object) -> Codes:
     """Return answers drawn from the row of the true value of each concept's confusion matrix."""
-    found = np.empty_like(truth)
+    codes = np.empty_like(truth)
     for place, matrix in enumerate(confusions):
         luck = rng_for(seed, "expert", place, *purpose).random(len(truth))
         below = np.cumsum(matrix, axis=1)[truth[:, place]]
-        found[:, place] = np.minimum((luck[:, None] >= below).sum(axis=1), matrix.shape[1] - 1)
-    return found
+        codes[:, place] = np.minimum((luck[:, None] >= below).sum(axis=1), matrix.shape[1] - 1)
+    return codes
 
 
 def even_confusion(size: int, accuracy: float) -> Array:
@@ -111,19 +113,19 @@ def _confusions(text: str, space: ConceptSpace) -> list[Array]:
 def _confusions_in(path: Path, space: ConceptSpace) -> list[Array]:
     """Read `{"concept": accuracy or matrix, ...}`; concepts that are not named are answered perfectly."""
     try:
-        told: Any = json.loads(path.read_text(encoding="utf-8"))
+        confusions: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"expert:{path}: expected an accuracy or a JSON file ({type(error).__name__})") from None
-    if not isinstance(told, dict):
+    if not isinstance(confusions, dict):
         raise ConfigError(f"{path.name}: expected an accuracy or a matrix for each concept by name")
-    for name in told:
+    for name in confusions:
         space.place(name)
-    return [_confusion(path, told, name, size) for name, size in zip(space.names, space.sizes, strict=True)]
+    return [_confusion(path, confusions, name, size) for name, size in zip(space.names, space.sizes, strict=True)]
 
 
-def _confusion(path: Path, told: Mapping[str, Any], name: str, size: int) -> Array:
+def _confusion(path: Path, confusions: Mapping[str, Any], name: str, size: int) -> Array:
     try:
-        matrix = np.array(told.get(name, 1.0), dtype=np.float64)
+        matrix = np.array(confusions.get(name, 1.0), dtype=np.float64)
     except (TypeError, ValueError):
         matrix = np.zeros(())
         matrix[()] = np.nan
@@ -140,15 +142,15 @@ def _confusion(path: Path, told: Mapping[str, Any], name: str, size: int) -> Arr
 
 
 def _from_predictions(path: Path, data: SplitData) -> Codes:
-    found = read_predictions(path, data.knowledge)
-    if found.fingerprint != data.fingerprint or found.split != data.name:
+    predictions = read_predictions(path, data.knowledge)
+    if predictions.fingerprint != data.fingerprint or predictions.split != data.name:
         raise DataError(
-            f"{str(path)!r} answers for split {found.split!r} of other data, or another split than {data.name!r}"
+            f"{str(path)!r} answers for split {predictions.split!r} of other data, or another split than {data.name!r}"
         )
-    codes = {name: answer.codes for name, answer in found.concepts.items()}
+    codes = {name: answer.codes for name, answer in predictions.concepts.items()}
     if not codes:
         raise DataError(f"{str(path)!r} answers no concept")
-    return _aligned(codes, found.index, data, path)
+    return _align(codes, predictions.index, data, path)
 
 
 def _from_file(path: Path, data: SplitData) -> Codes:
@@ -166,23 +168,23 @@ def _from_file(path: Path, data: SplitData) -> Codes:
     if not codes:
         raise DataError(f"{path.name}: no column is named as a concept; there is: {', '.join(space.names[:20])}")
     if "index" in columns:
-        return _aligned(codes, np.asarray(columns["index"].to_numpy()), data, path)
+        return _align(codes, np.asarray(columns["index"].to_numpy()), data, path)
     if table.num_rows != len(data):
         raise DataError(
             f"answers have the wrong shape: {path.name} has {table.num_rows} rows, "
             f"split {data.name!r} has {len(data)}; give as many, or a column 'index'"
         )
-    return _aligned(codes, data.index, data, path)
+    return _align(codes, data.index, data, path)
 
 
-def _aligned(codes: Mapping[str, Array], index: Array, data: SplitData, path: Path) -> Codes:
+def _align(codes: Mapping[str, Array], index: Array, data: SplitData, path: Path) -> Codes:
     """Return answers in the order of the split, -1 where there is none."""
     places = {int(number): row for row, number in enumerate(data.index)}
     strangers = [number for number in index.tolist() if number not in places]
     if strangers:
         raise DataError(f"{path.name}: split {data.name!r} has no example {strangers[0]} (it has {len(data)})")
     rows = np.array([places[int(number)] for number in index], dtype=np.int64)
-    found = np.full((len(data), len(data.knowledge.space)), -1, dtype=np.int64)
+    answers = np.full((len(data), len(data.knowledge.space)), -1, dtype=np.int64)
     for name, column in codes.items():
-        found[rows, data.knowledge.space.place(name)] = column
-    return found
+        answers[rows, data.knowledge.space.place(name)] = column
+    return answers

@@ -77,7 +77,7 @@ class Units:
         """Return in how many ways the concepts of some units can be answered."""
         return math.prod(self.sizes[place] for place in self.concepts(chosen))
 
-    def affordable(self, budget: Budget) -> None:
+    def check_budget(self, budget: Budget) -> None:
         """Refuse a budget that is not 0 and yet buys nothing."""
         least = min(self.costs)
         most = min(budget.each, math.inf if budget.total is None else budget.total)
@@ -102,16 +102,16 @@ class Units:
 
 
 def _group_of(space: ConceptSpace, groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    groups_by_name: dict[str, str] = {}
     for group, names in groups.items():
         for name in names:
             space.place(name)  # refuses a name that is none
-            if name in found:
-                raise ConfigError(f"concept {name!r} is in two groups, {found[name]!r} and {group!r}")
-            found[name] = group
+            if name in groups_by_name:
+                raise ConfigError(f"concept {name!r} is in two groups, {groups_by_name[name]!r} and {group!r}")
+            groups_by_name[name] = group
         if group in space.places and group not in names:
             raise ConfigError(f"group {group!r} has the name of a concept that it does not hold")
-    return found
+    return groups_by_name
 
 
 def _prices(space: ConceptSpace, gathered: Mapping[str, list[int]], costs: Mapping[str, float]) -> dict[str, float]:

@@ -4,9 +4,7 @@ from assay.data.exports import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add(
-    "chess",
-    "chess positions on a board under 15 rules: has White more pieces?",
-    "assay.families.chess.task:Chess",
+    "chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.families.chess.task:Chess"
 )
 TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.families.chess.task:ChessSane")
 TASKS.preset(

@@ -18,7 +18,7 @@ from assay.data.dataset import Dataset, SplitData, decode
 from assay.errors import DataError
 from assay.families.chess.positions import SQUARES, VALUES, fens
 from assay.files import write_atomically
-from assay.render.picture import Thing
+from assay.render.picture import ObjectBox
 from assay.worlds.world import World
 
 JPEG = 95
@@ -43,22 +43,22 @@ def _write_split(data: SplitData, folder: Path, first: int) -> int:
         boxes[key] = _boxes(data.world(row), data.things[row])
         texts[key] = fen[row]
         write_atomically(folder / data.name / f"CV_{first + row:07d}.jpg", _jpeg(image))
-    for what, found in (("labels", boards), ("bounding_boxes", boxes), ("fen", texts)):
-        write_atomically(folder / "labels" / f"{data.name}_{what}.json", json.dumps(found).encode())
+    for what, content in (("labels", boards), ("bounding_boxes", boxes), ("fen", texts)):
+        write_atomically(folder / "labels" / f"{data.name}_{what}.json", json.dumps(content).encode())
     return len(boards)
 
 
-def _boxes(world: World, things: Sequence[Thing]) -> dict[str, list[int]]:
-    made = {}
+def _boxes(world: World, things: Sequence[ObjectBox]) -> dict[str, list[int]]:
+    boxes = {}
     for thing in things:
         box = thing.box
         if box.right > box.left:
             piece = VALUES[world.codes[SQUARES.index(thing.name)]]
-            made[f"{piece}_{thing.name}"] = [box.left, box.top, box.right, box.bottom]
-    return made
+            boxes[f"{piece}_{thing.name}"] = [box.left, box.top, box.right, box.bottom]
+    return boxes
 
 
 def _jpeg(image: bytes) -> bytes:
-    made = io.BytesIO()
-    Image.fromarray(np.asarray(decode(image))).save(made, "JPEG", quality=JPEG)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray(np.asarray(decode(image))).save(buffer, "JPEG", quality=JPEG)
+    return buffer.getvalue()

@@ -53,7 +53,7 @@ class Games(Protocol):
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGames:
     """Games played here."""
 
     seed: int
@@ -61,26 +61,26 @@ class Played:
 
     def game(self, pool: str, split: str, number: int) -> Game:
         """Return a game; every split has games of its own."""
-        return Game(f"{split} {number}", played(self.seed, *self.purpose, split, number))
+        return Game(f"{split} {number}", play_game(self.seed, *self.purpose, split, number))
 
 
 @lru_cache(maxsize=4096)
-def played(seed: int, *purpose: object) -> Array:
+def play_game(seed: int, *purpose: object) -> Array:
     """Play a game."""
     rng = rng_for(seed, "game of chess", *purpose)
     board, rows = chess.Board(), []
     for _ in range(int(rng.integers(SHORTEST, LONGEST))):
-        rows.append(codes_on(board))
+        rows.append(board_codes(board))
         moves = list(board.legal_moves)
         if not moves or board.is_insufficient_material() or board.halfmove_clock >= 60:
             break
-        board.push(_chosen(board, moves, rng))
+        board.push(_choose_move(board, moves, rng))
     positions = np.array(rows, dtype=np.int8)
     positions.setflags(write=False)
     return positions
 
 
-def codes_on(board: chess.Board) -> list[int]:
+def board_codes(board: chess.Board) -> list[int]:
     """Return the codes of the 64 squares."""
     row = [0] * 64
     for kind in chess.PIECE_TYPES:
@@ -90,15 +90,15 @@ def codes_on(board: chess.Board) -> list[int]:
     return row
 
 
-def _chosen(board: chess.Board, moves: list[chess.Move], rng: np.random.Generator) -> chess.Move:
+def _choose_move(board: chess.Board, moves: list[chess.Move], rng: np.random.Generator) -> chess.Move:
     """Return a good move, or nearly."""
-    view = _View.of(board)
+    view = _PlayerView.of(board)
     scores = [view.score(move) for move in moves]
     return moves[int(np.argmax(np.array(scores) + SPREAD * rng.gumbel(size=len(scores))))]
 
 
 @dataclass(frozen=True)
-class _View:
+class _PlayerView:
     """What a player sees: the board, for each square the worth of the least piece that attacks it, what is guarded."""
 
     board: chess.Board
@@ -106,7 +106,7 @@ class _View:
     guarded: int
 
     @classmethod
-    def of(cls, board: chess.Board) -> "_View":
+    def of(cls, board: chess.Board) -> "_PlayerView":
         by_kind = [0] * 7
         for square in chess.scan_forward(board.occupied_co[not board.turn]):
             by_kind[board.piece_type_at(square) or 0] |= board.attacks_mask(square)
@@ -133,9 +133,9 @@ class _View:
         """Return how good a move looks."""
         board = self.board
         kind = board.piece_type_at(move.from_square) or 0
-        taken = WORTH[board.piece_type_at(move.to_square) or 0] + (WORTH[move.promotion] if move.promotion else 0.0)
+        gain = WORTH[board.piece_type_at(move.to_square) or 0] + (WORTH[move.promotion] if move.promotion else 0.0)
         risk = self.danger(WORTH[kind], move.to_square) - 0.8 * self.danger(WORTH[kind], move.from_square)
-        return taken - risk + self._habit(move, kind)
+        return gain - risk + self._habit(move, kind)
 
     def _habit(self, move: chess.Move, kind: int) -> float:
         """Return what players like: castling, developed pieces, the centre, pawns that run."""
@@ -171,7 +171,7 @@ class _Reader(chess.pgn.BaseVisitor[list[list[int]]]):
 
     def visit_board(self, board: chess.Board) -> None:
         """Note a position."""
-        self.rows.append(codes_on(board))
+        self.rows.append(board_codes(board))
 
     def handle_error(self, error: Exception) -> None:
         """Note that a move cannot be read."""
@@ -183,7 +183,7 @@ class _Reader(chess.pgn.BaseVisitor[list[list[int]]]):
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedGames:
     """Games read from a file: their positions, and how many games were left out because they are broken."""
 
     name: str
@@ -192,8 +192,8 @@ class Recorded:
 
     def game(self, pool: str, split: str, number: int) -> Game:
         """Return a game of a pool; when all have been returned they come again in another order."""
-        held = self._pools[pool]
-        which = int(held[int(Deck(len(held), 0, "games", split).deal(np.array([number]))[0])])
+        members = self._pools[pool]
+        which = int(members[int(Deck(len(members), 0, "games", split).deal(np.array([number]))[0])])
         return Game(f"{self.name} {which}", self.games[which])
 
     @cached_property
@@ -205,17 +205,17 @@ class Recorded:
     @cached_property
     def sha256(self) -> str:
         """The hash of all positions."""
-        made = hashlib.sha256()
+        digest = hashlib.sha256()
         for positions in self.games:
-            made.update(positions.tobytes())
-        return made.hexdigest()
+            digest.update(positions.tobytes())
+        return digest.hexdigest()
 
 
 @lru_cache(maxsize=4)
-def recorded(path: str, most: int) -> Recorded:
+def read_games(path: str, most: int) -> RecordedGames:
     """Read up to so many games from a file; broken ones are left out."""
     games, broken = list[Array](), 0
-    with opened(Path(path)) as text:
+    with open_games(Path(path)) as text:
         while len(games) < most:
             try:
                 rows = chess.pgn.read_game(text, Visitor=_Reader)
@@ -229,21 +229,21 @@ def recorded(path: str, most: int) -> Recorded:
     if len(games) < FEWEST:
         left = f", and {broken:,} that are broken, empty or not of standard chess" if broken else ""
         raise ConfigError(f"pgn {path!r} has {len(games)} games{left}; at least {FEWEST} are needed")
-    return Recorded(Path(path).name, tuple(games), broken)
+    return RecordedGames(Path(path).name, tuple(games), broken)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[TextIO]:
+def open_games(path: Path) -> Iterator[TextIO]:
     """Open a file of games as text: plain, or packed by gzip, bzip2 or Zstandard."""
     try:
-        raw = _unpacked(path)
+        raw = _decompress(path)
     except OSError as error:
         raise ConfigError(f"pgn {str(path)!r} cannot be read: {error.strerror or error}") from None
     with io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace") as text:
         yield text
 
 
-def _unpacked(path: Path) -> Any:
+def _decompress(path: Path) -> Any:
     if path.suffix == ".zst":
         import pyarrow as pa
 

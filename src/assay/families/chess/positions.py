@@ -1,6 +1,6 @@
 """Chess positions as codes: 13 values a square, `a1` first and rank by rank; FEN; pieces put elsewhere; rules broken.
 
-A breaker changes a few squares so that one rule is broken, whatever else follows from that. `suits` tells on which
+A breaker changes a few squares so that one rule is broken, whatever else follows from that. `can_break` tells on which
 positions it can do so with few changes.
 """
 
@@ -36,57 +36,57 @@ def fens(codes: Codes) -> list[str]:
 
 
 def _rank(codes: Sequence[int]) -> str:
-    made, gap = "", 0
+    text, gap = "", 0
     for code in (*codes, -1):
         if code == 0:
             gap += 1
             continue
-        made += (str(gap) if gap else "") + (VALUES[code] if code > 0 else "")
+        text += (str(gap) if gap else "") + (VALUES[code] if code > 0 else "")
         gap = 0
-    return made
+    return text
 
 
 def codes_of(texts: Sequence[str]) -> Codes:
     """Return the codes of positions in FEN; what follows the pieces is left out."""
-    made = []
+    rows = []
     for text in texts:
         ranks = [_read_rank(rank) for rank in text.split()[0].split("/")]
-        made.append([code for rank in reversed(ranks) for code in rank])
-    return np.array(made, dtype=np.int64).reshape(-1, 64)
+        rows.append([code for rank in reversed(ranks) for code in rank])
+    return np.array(rows, dtype=np.int64).reshape(-1, 64)
 
 
 def _read_rank(text: str) -> list[int]:
-    made: list[int] = []
+    codes: list[int] = []
     for sign in text:
-        made += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
-    return made
+        codes += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
+    return codes
 
 
-def around(place: int) -> list[int]:
+def neighbours(place: int) -> list[int]:
     """Return the squares beside a square."""
     x, y = place % 8, place // 8
     near = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
     return [8 * b + a for a, b in near if 0 <= a < 8 and 0 <= b < 8]
 
 
-def scattered(row: Array, rng: np.random.Generator) -> Array:
+def scatter_pieces(row: Array, rng: np.random.Generator) -> Array:
     """Return a position with the same pieces on other squares; where it was sane it stays so.
 
     Pawns stay off the first and the last rank, bishops on the colour of their squares, kings apart.
     """
-    made, free = np.zeros(64, dtype=row.dtype), rng.permutation(64)
+    board, free = np.zeros(64, dtype=row.dtype), rng.permutation(64)
     order = sorted((code for code in row.tolist() if code), key=lambda code: _choosiness(int(code)))
     bishops = {code: [bool(LIGHT[place]) for place in np.flatnonzero(row == code)] for code in (3, 9)}
     for code in order:
-        fits = made[free] == 0
+        fits = board[free] == 0
         if code in (1, 7):
             fits &= (free >= 8) & (free < 56)
         elif code in (3, 9):
             fits &= LIGHT[free] == bishops[code].pop()
-        elif code in (6, 12) and (made == 18 - code).any():
-            fits &= ~np.isin(free, around(int(np.flatnonzero(made == 18 - code)[0])))
-        made[free[fits][0]] = code
-    return made
+        elif code in (6, 12) and (board == 18 - code).any():
+            fits &= ~np.isin(free, neighbours(int(np.flatnonzero(board == 18 - code)[0])))
+        board[free[fits][0]] = code
+    return board
 
 
 def _choosiness(code: int) -> int:
@@ -94,7 +94,7 @@ def _choosiness(code: int) -> int:
 
 
 @dataclass(frozen=True)
-class Side:
+class PlayerPieces:
     """One side of a position: which codes are its own, and how many pieces it has of each kind."""
 
     row: Array
@@ -108,8 +108,8 @@ class Side:
     @property
     def counts(self) -> list[int]:
         """How many pawns, knights, bishops, rooks, queens and kings it has."""
-        found: list[int] = np.bincount(self.row, minlength=13)[self.first : self.first + 6].tolist()
-        return found
+        counts: list[int] = np.bincount(self.row, minlength=13)[self.first : self.first + 6].tolist()
+        return counts
 
     @property
     def excess(self) -> int:
@@ -124,7 +124,7 @@ def _add(row: Array, codes: Sequence[int], rng: np.random.Generator) -> None:
         row[rng.choice(squares[row[squares] == 0])] = code
 
 
-def _extra_king(side: Side, rng: np.random.Generator) -> None:
+def _extra_king(side: PlayerPieces, rng: np.random.Generator) -> None:
     """One king too few or too many."""
     row, king = side.row, side.first + 5
     if rng.random() < 0.5:
@@ -133,47 +133,47 @@ def _extra_king(side: Side, rng: np.random.Generator) -> None:
         row[rng.choice(np.flatnonzero(row == 0))] = king
 
 
-def _kings_meet(side: Side, rng: np.random.Generator) -> None:
+def _kings_meet(side: PlayerPieces, rng: np.random.Generator) -> None:
     """The king moves beside the other one."""
     row, king = side.row, side.first + 5
     row[row == king] = 0
     row[rng.choice(_beside_other(side))] = king
 
 
-def _beside_other(side: Side) -> list[int]:
+def _beside_other(side: PlayerPieces) -> list[int]:
     other = np.flatnonzero(side.row == 18 - (side.first + 5)).tolist()
-    return [place for place in around(other[0]) if side.row[place] == 0] if len(other) == 1 else []
+    return [place for place in neighbours(other[0]) if side.row[place] == 0] if len(other) == 1 else []
 
 
-def _crowd(side: Side, rng: np.random.Generator) -> None:
+def _crowd(side: PlayerPieces, rng: np.random.Generator) -> None:
     """Sixteen pieces beside the king."""
     _add(side.row, (side.first + rng.integers(5, size=16 - sum(side.counts[:5]))).tolist(), rng)
 
 
-def _ninth_pawn(side: Side, rng: np.random.Generator) -> None:
+def _ninth_pawn(side: PlayerPieces, rng: np.random.Generator) -> None:
     """Nine pawns."""
     _add(side.row, [side.first] * (9 - side.counts[0]), rng)
 
 
-def _pawn_at_end(side: Side, rng: np.random.Generator) -> None:
+def _pawn_at_end(side: PlayerPieces, rng: np.random.Generator) -> None:
     """A pawn on the first or the last rank."""
     row, pawns = side.row, np.flatnonzero(side.row == side.first)
     row[rng.choice(pawns)] = 0
     row[rng.choice(END_SQUARES[row[END_SQUARES] == 0])] = side.first
 
 
-def _promoted_none(side: Side, rng: np.random.Generator) -> None:
+def _promoted_none(side: PlayerPieces, rng: np.random.Generator) -> None:
     """Eight pawns, and one piece more than at the start."""
     _add(side.row, [side.first] * (8 - side.counts[0]), rng)
     _exceed(side, 1, rng)
 
 
-def _promoted_too_many(side: Side, rng: np.random.Generator) -> None:
+def _promoted_too_many(side: PlayerPieces, rng: np.random.Generator) -> None:
     """One piece more than the missing pawns can have become."""
     _exceed(side, 9 - side.counts[0], rng)
 
 
-def _exceed(side: Side, wanted: int, rng: np.random.Generator) -> None:
+def _exceed(side: PlayerPieces, wanted: int, rng: np.random.Generator) -> None:
     """Add pieces of one kind until so many are in excess."""
     missing = [limit - count for count, limit in zip(side.counts[1:5], LIMITS[1:], strict=True)]
     fewest = max(0, min(missing))
@@ -182,20 +182,20 @@ def _exceed(side: Side, wanted: int, rng: np.random.Generator) -> None:
     _add(side.row, [side.first + int(rng.choice(kinds))] * number, rng)
 
 
-def _like_bishops(side: Side, rng: np.random.Generator) -> None:
+def _like_bishops(side: PlayerPieces, rng: np.random.Generator) -> None:
     """Eight pawns, and both bishops on squares of one colour."""
     row, bishop = side.row, side.first + 2
     _add(row, [side.first] * (8 - side.counts[0]), rng)
-    held = rng.permutation(np.flatnonzero(row == bishop))
-    row[held[1:]] = 0
-    row[rng.choice(np.flatnonzero((row == 0) & (LIGHT[held[0]] == LIGHT)))] = bishop
+    bishops = rng.permutation(np.flatnonzero(row == bishop))
+    row[bishops[1:]] = 0
+    row[rng.choice(np.flatnonzero((row == 0) & (LIGHT[bishops[0]] == LIGHT)))] = bishop
 
 
 def _few(number: int) -> bool:
     return 0 < number <= MOST_CHANGES
 
 
-def _fewest_missing(side: Side) -> int:
+def _fewest_missing(side: PlayerPieces) -> int:
     return max(0, min(limit - count for count, limit in zip(side.counts[1:5], LIMITS[1:], strict=True)))
 
 
@@ -203,8 +203,8 @@ def _fewest_missing(side: Side) -> int:
 class Breaker:
     """How a rule is broken by changing few squares, and on which positions it can be."""
 
-    act: Callable[[Side, np.random.Generator], None]
-    fits: Callable[[Side], bool]
+    act: Callable[[PlayerPieces, np.random.Generator], None]
+    fits: Callable[[PlayerPieces], bool]
 
 
 BREAKERS = {
@@ -232,15 +232,15 @@ def breaker_of(rule: str) -> tuple[Breaker, str]:
     return (BREAKERS[name], colour) if colour in COLOURS else (BREAKERS[rule], "")
 
 
-def suits(rule: str, row: Array) -> bool:
+def can_break(rule: str, row: Array) -> bool:
     """Return whether a rule can be broken on a position with few changes."""
     breaker, colour = breaker_of(rule)
-    return all(breaker.fits(Side(row, one)) for one in ([colour] if colour else COLOURS))
+    return all(breaker.fits(PlayerPieces(row, player)) for player in ([colour] if colour else COLOURS))
 
 
-def broken(rule: str, row: Array, rng: np.random.Generator) -> Array:
+def break_rule(rule: str, row: Array, rng: np.random.Generator) -> Array:
     """Return a position with a rule broken."""
     breaker, colour = breaker_of(rule)
-    made = row.copy()
-    breaker.act(Side(made, colour or ("white", "black")[int(rng.integers(2))]), rng)
-    return made
+    board = row.copy()
+    breaker.act(PlayerPieces(board, colour or ("white", "black")[int(rng.integers(2))]), rng)
+    return board

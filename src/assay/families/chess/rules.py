@@ -4,9 +4,6 @@ Eight rules, for both colours; the one about both kings is shared, so that there
 counting, three about where pieces stand.
 """
 
-import numpy as np
-
-from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.families.chess.positions import COLOURS, EMPTY, VALUES
 from assay.logic import formula as f
@@ -17,7 +14,7 @@ COUNTING, LOCALISING = ("counting",), ("localising",)
 
 
 class Board:
-    """A board of squares `a1`, `b1`, ...: its knowledge, and boards written as FEN."""
+    """A board of squares `a1`, `b1`, ...: its squares, rules and knowledge."""
 
     def __init__(self, files: int = 8, ranks: int = 8) -> None:
         self.files, self.ranks = files, ranks
@@ -51,8 +48,8 @@ class Board:
         return [f"{chr(97 + a)}{b + 1}" for a, b in around if 0 <= a < self.files and 0 <= b < self.ranks]
 
     def _kings_apart(self) -> Constraint:
-        pairs = [(one, other) for one in self.squares for other in self.near(one)]
-        apart = [f.Not(conjunction(Var(one).eq("K"), Var(other).eq("k"))) for one, other in pairs]
+        pairs = [(square, neighbour) for square in self.squares for neighbour in self.near(square)]
+        apart = [f.Not(conjunction(Var(square).eq("K"), Var(neighbour).eq("k"))) for square, neighbour in pairs]
         return Constraint("kings_apart", conjunction(*apart), LOCALISING)
 
     def _rules(self, colour: str) -> list[Constraint]:
@@ -65,7 +62,7 @@ class Board:
         spare = f.total(*(f.Function("max", (f.Const(0), number)) for number in over))
         two = conjunction(pawns.eq(8), pairs[0].eq(2))
         usual = conjunction(queens <= 1, *(number <= 2 for number in pairs))
-        found = [
+        rules = [
             ("one_king", self.number(king).eq(1), COUNTING),
             ("at_most_16", self.number(COLOURS[colour][:5]) <= 15, COUNTING),
             ("at_most_8_pawns", pawns <= 8, COUNTING),
@@ -74,19 +71,4 @@ class Board:
             ("promoted", f.Implies(pawns < 8, spare <= 8 - pawns), COUNTING),
             ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
         ]
-        return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in found]
-
-    def codes(self, *fens: str) -> Codes:
-        """Return the codes of boards in FEN, the last rank first."""
-        return np.array([self._row(fen) for fen in fens], dtype=np.int64)
-
-    def _row(self, fen: str) -> list[int]:
-        ranks = []
-        for text in fen.split("/"):
-            row: list[int] = []
-            for sign in text:
-                row += [0] * int(sign) if sign.isdigit() else [VALUES.index(sign)]
-            assert len(row) == self.files, fen
-            ranks.append(row)
-        assert len(ranks) == self.ranks, fen
-        return [code for row in reversed(ranks) for code in row]
+        return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in rules]

@@ -5,13 +5,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from assay.families.chess.rules import Board
-from assay.tasks.base import TaskConfig
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 from assay.worlds.split import Balance
 
 View = Literal["3d", "flat"]
-OURS = ("balance",)
-"""The settings of tasks with enumerable worlds that are of use here too."""
 RULES = tuple(rule.name for rule in Board().rules())
 
 
@@ -35,7 +32,7 @@ class ChessConfig(SceneConfig):
     width: int = Field(512, ge=32, le=2048)
     """The width and the height of the picture in pixels."""
     jitter: float = Field(1.0, ge=0, le=3)
-    """How far pieces stand off the middle of their squares: 1 is a spread of a 16th of a square's side."""
+    """How far pieces stand off the middle of their squares: 1 is a standard deviation of a 16th of a square's side."""
     coordinates: bool = True
     """Write letters and numbers at the edges of the board."""
     room: bool = True
@@ -43,9 +40,7 @@ class ChessConfig(SceneConfig):
 
     @model_validator(mode="after")
     def _must_agree(self) -> "ChessConfig":
-        for key, field in TaskConfig.model_fields.items():
-            if key not in OURS and getattr(self, key) != field.default:
-                raise ValueError(f"{key} is not for positions of chess, which are too many to list")
+        self.refuse_shared("is not for positions of chess, which are too many to list", allowed=["balance"])
         return self
 
 

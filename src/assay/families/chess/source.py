@@ -15,7 +15,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import ConfigError
 from assay.families.chess.games import Games
-from assay.families.chess.positions import broken, scattered, suits
+from assay.families.chess.positions import break_rule, can_break, scatter_pieces
 from assay.seeds import Deck, Streams, rng_for
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
@@ -26,7 +26,7 @@ GAME = "game"
 PATIENCE = 200
 """How many games are looked through for the positions of one block."""
 LOOKED_AT = 24
-"""How many positions of a game are looked at."""
+"""How many positions of a game are tried."""
 
 Judge = Callable[[Codes], Array]
 
@@ -68,7 +68,7 @@ class Position:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PositionRequest:
     """What an item is to be: what its position must suit, its number among such items, and whether rules are broken."""
 
     kind: Hashable
@@ -88,11 +88,11 @@ class PositionSource:
         self.style = style
         self.seed = seed
         self.purpose = (*purpose, split.name)
-        self._block = lru_cache(maxsize=256)(self._found)
+        self._block = lru_cache(maxsize=256)(self._find_positions)
 
     @property
     def total(self) -> int:
-        """How many ways there are to fill the squares, possible or not: more than can be told apart here."""
+        """How many ways there are to fill the squares, possible or not: an upper bound."""
         return int(self.space.worlds)
 
     def codes(self, places: Array) -> Codes:
@@ -102,68 +102,68 @@ class PositionSource:
 
     def worlds(self, places: Array) -> list[World]:
         """Return the positions at these places as worlds, with a style drawn for each."""
-        streams, made = Streams(self.seed, *self.purpose), []
+        streams, worlds = Streams(self.seed, *self.purpose), []
         for place in np.asarray(places).tolist():
-            found = self._position(place)
-            row = tuple(found.row.tolist())
-            style = {GAME: found.game, **self.style(streams[place], row, self.split.pool)}
-            made.append(World(self.space, row, style))
-        return made
+            position = self._position(place)
+            row = tuple(position.row.tolist())
+            style = {GAME: position.game, **self.style(streams[place], row, self.split.pool)}
+            worlds.append(World(self.space, row, style))
+        return worlds
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each position may occur in this split, going by its formula and the rules."""
         return self.plan.inside(codes)
 
     def _position(self, place: int) -> Position:
-        wanted = self._wanted(place)
+        wanted = self._request(place)
         block, number = divmod(wanted.number, self.plan.per_game)
-        found = self._block(wanted.kind, block)[number]
+        position = self._block(wanted.kind, block)[number]
         if wanted.sane:
-            return found
-        return Position(self._broken(place, str(wanted.kind), found.row), found.game)
+            return position
+        return Position(self._break_rules(place, str(wanted.kind), position.row), position.game)
 
-    def _wanted(self, place: int) -> Wanted:
+    def _request(self, place: int) -> PositionRequest:
         """Return what the item at a place is to be; each kind equally often."""
         plan = self.plan
         if plan.rules:
-            turn, card = self._dealt(place, plan.sane.denominator, "sane")
+            turn, card = self._deal(place, plan.sane.denominator, "sane")
             sane = card < plan.sane.numerator
             low, high = (0, plan.sane.numerator) if sane else (plan.sane.numerator, plan.sane.denominator)
-            turn, rule = self._dealt(turn * (high - low) + card - low, len(plan.rules), "rule", sane)
-            return Wanted(plan.rules[rule], 2 * turn + sane, sane)
+            turn, rule = self._deal(turn * (high - low) + card - low, len(plan.rules), "rule", sane)
+            return PositionRequest(plan.rules[rule], 2 * turn + sane, sane)
         if plan.label is None:
-            return Wanted(None, place)
-        turn, card = self._dealt(place, 2, "label")
-        return Wanted(bool(card), turn)
+            return PositionRequest(None, place)
+        turn, card = self._deal(place, 2, "label")
+        return PositionRequest(bool(card), turn)
 
-    def _dealt(self, place: int, size: int, *purpose: object) -> tuple[int, int]:
+    def _deal(self, place: int, size: int, *purpose: object) -> tuple[int, int]:
         """Return the round and the card at a place of an endless deal."""
         card = Deck(size, self.seed, *self.purpose, *purpose).deal(np.array([place]))
         return place // size, int(card[0])
 
-    def _found(self, kind: Hashable, block: int) -> list[Position]:
+    def _find_positions(self, kind: Hashable, block: int) -> list[Position]:
         """Return the positions of a block: of a kind, all different, from as many games as it takes."""
-        plan, made = self.plan, dict[bytes, Position]()
+        plan, positions = self.plan, dict[bytes, Position]()
         kinds = plan.rules or (kind,)  # labels look through the same games, so that a game's number tells nothing
         first = (block * len(kinds) + kinds.index(kind)) * PATIENCE
         for number in range(first, first + PATIENCE):
             game = plan.games.game(self.split.pool, self.split.name, number)
             rng = rng_for(self.seed, *self.purpose, "positions", number)
-            rows = self._looked_at(game.positions, rng)
+            rows = self._sample_positions(game.positions, rng)
             for row in rows[self._of_kind(kind, rows)]:
-                if len(made) < plan.per_game:
-                    made.setdefault(row.tobytes(), Position(row, game.name))
-            if len(made) == plan.per_game:
-                return list(made.values())
+                if len(positions) < plan.per_game:
+                    positions.setdefault(row.tobytes(), Position(row, game.name))
+            if len(positions) == plan.per_game:
+                return list(positions.values())
         what = f"where the label is {kind}" if isinstance(kind, bool) else "of the kind asked for"
         raise ConfigError(f"split {self.split.name!r}: no {plan.per_game} positions {what} in {PATIENCE} games")
 
-    def _looked_at(self, positions: Array, rng: np.random.Generator) -> Array:
-        """Return some positions of a game in any order, pieces scattered where asked for."""
+    def _sample_positions(self, positions: Array, rng: np.random.Generator) -> Array:
+        """Return some positions of a game in any order, pieces scattered where the plan wants it."""
         later = positions[self.plan.first :]
         rows: Array = later[rng.permutation(len(later))[:LOOKED_AT]]
         if self.plan.scattered and len(rows):
-            rows = np.stack([scattered(row, rng) for row in rows])
+            rows = np.stack([scatter_pieces(row, rng) for row in rows])
         return rows
 
     def _of_kind(self, kind: Hashable, rows: Array) -> Array:
@@ -171,20 +171,20 @@ class PositionSource:
         if not len(rows):
             return np.zeros(0, dtype=bool)
         if plan.rules:
-            return np.array([suits(str(kind), row) for row in rows], dtype=bool)
+            return np.array([can_break(str(kind), row) for row in rows], dtype=bool)
         fits = np.ones(len(rows), dtype=bool) if plan.where is None else plan.where(rows)
         return fits if plan.label is None else np.asarray(fits & (plan.label(rows) == kind))
 
-    def _broken(self, place: int, rule: str, row: Array) -> Array:
+    def _break_rules(self, place: int, rule: str, row: Array) -> Array:
         """Break a rule, after others where more are to be broken."""
         rng = rng_for(self.seed, *self.purpose, "break", place)
-        _, card = self._dealt(place, len(self.plan.counts), "how many")
-        for other in rng.permutation([one for one in self.plan.rules if one != rule])[: self.plan.counts[card] - 1]:
-            made = broken(str(other), row, rng) if suits(str(other), row) else row
-            row = made if suits(rule, made) else row
-        return broken(rule, row, rng)
+        _, card = self._deal(place, len(self.plan.counts), "how many")
+        for other in rng.permutation([name for name in self.plan.rules if name != rule])[: self.plan.counts[card] - 1]:
+            candidate = break_rule(str(other), row, rng) if can_break(str(other), row) else row
+            row = candidate if can_break(rule, candidate) else row
+        return break_rule(rule, row, rng)
 
 
-def names_of(style: Mapping[str, object]) -> tuple[str, ...]:
+def game_names(style: Mapping[str, object]) -> tuple[str, ...]:
     """Return the name of the game that a position is from."""
     return (str(style[GAME]),) if GAME in style else ()

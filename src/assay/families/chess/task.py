@@ -18,14 +18,13 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import ConfigError
-from assay.families.chess.drawing.flat import flat_picture, flat_regions
-from assay.families.chess.drawing.scene import FARTHEST, scene_of
-from assay.families.chess.drawing.style import chess_style
-from assay.families.chess.games import Games, Played, Recorded, recorded
+from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram
+from assay.families.chess.drawing.scene import FARTHEST, chess_style, scene_of
+from assay.families.chess.games import Games, PlayedGames, RecordedGames, read_games
 from assay.families.chess.positions import fens
 from assay.families.chess.rules import Board
 from assay.families.chess.settings import ChessConfig, ChessSaneConfig
-from assay.families.chess.source import PositionPlan, PositionSource, names_of
+from assay.families.chess.source import PositionPlan, PositionSource, game_names
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, Formula, conjunction
 from assay.logic.ground import shape_of
@@ -34,7 +33,7 @@ from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Task
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.source import Source
 from assay.worlds.split import Balance, Split
 from assay.worlds.world import Style, World
@@ -75,7 +74,7 @@ class Chess(SceneTask):
     def layout(self) -> Layout:
         """The picture; in a diagram each square has its place."""
         side = self.config.width
-        regions = flat_regions(side, self.config.coordinates) if self.config.view == "flat" else {}
+        regions = diagram_regions(side, self.config.coordinates) if self.config.view == "flat" else {}
         return Layout(side, side, 3, regions)
 
     @property
@@ -86,23 +85,23 @@ class Chess(SceneTask):
         return ("image", "things", "instances", "depth", "text")
 
     @cached_property
-    def recorded(self) -> Recorded | None:
+    def recorded(self) -> RecordedGames | None:
         """The games of the file, if there is one."""
-        return None if self.config.pgn is None else recorded(self.config.pgn, self.config.most_games)
+        return None if self.config.pgn is None else read_games(self.config.pgn, self.config.most_games)
 
     def sources(self) -> dict[str, Any]:
         """Return the name and hash of the games that were read, and how many were broken."""
-        held = self.recorded
-        if held is None:
+        games = self.recorded
+        if games is None:
             return {}
-        return {"pgn": {"name": held.name, "sha256": held.sha256, "games": len(held.games), "broken": held.broken}}
+        return {"pgn": {"name": games.name, "sha256": games.sha256, "games": len(games.games), "broken": games.broken}}
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits; `hard` and `ood` always have each label equally often."""
         as_asked = self.config.balance or "label"
         balance: dict[str, Balance] = {name: "label" if name in ("hard", "ood") else as_asked for name in self.sizes}
-        made = [Split(name, size, balance=balance[name], pool=self.pools[name]) for name, size in self.sizes.items()]
-        return tuple(replace(split, where=self._where(split.name)) for split in made)
+        splits = [Split(name, size, balance=balance[name], pool=self.pools[name]) for name, size in self.sizes.items()]
+        return tuple(replace(split, where=self._where(split.name)) for split in splits)
 
     def _where(self, name: str) -> Formula:
         lead = self.board.lead()
@@ -110,10 +109,10 @@ class Chess(SceneTask):
 
     def plan(self, split: Split, seed: int) -> PositionPlan:
         """Return what positions a split holds."""
-        held = self.config
-        games: Games = self.recorded or Played(seed, (self.name, self.version))
+        config = self.config
+        games: Games = self.recorded or PlayedGames(seed, (self.name, self.version))
         return PositionPlan(
-            games, held.first, held.per_game,
+            games, config.first, config.per_game,
             self._label if split.balance == "label" else None,
             None if split.where == TRUE else self._judge(split.where),
             self._judge(conjunction(self.knowledge.possible, split.where)),
@@ -124,7 +123,7 @@ class Chess(SceneTask):
         return self.knowledge.labels_of(codes)[:, 0]
 
     def _judge(self, formula: Formula) -> Evaluator:
-        """Return what tells whether positions satisfy a formula."""
+        """Return the evaluator of a formula on positions."""
         if formula not in self._judges:
             self._judges[formula] = Evaluator(self.space, formula)
         return self._judges[formula]
@@ -145,21 +144,21 @@ class Chess(SceneTask):
 
     def render(self, world: World) -> Picture:
         """Draw the board, and write it as FEN."""
-        held = self.config
-        flat = held.view == "flat"
+        config = self.config
+        flat = config.view == "flat"
         picture = (
-            flat_picture(world.codes, world.style, held.width, held.coordinates) if flat else super().render(world)
+            draw_diagram(world.codes, world.style, config.width, config.coordinates) if flat else super().render(world)
         )
         return replace(picture, text=fens(np.array([world.codes]))[0])
 
     def scene(self, world: World) -> Scene:
         """Return the board on its table."""
-        held = self.config
-        return scene_of(world.codes, world.style, held.width, held.coordinates, held.room)
+        config = self.config
+        return scene_of(world.codes, world.style, config.width, config.coordinates, config.room)
 
     def ingredients(self, world: World) -> tuple[str, ...]:
         """Return the name of the game."""
-        return names_of(world.style)
+        return game_names(world.style)
 
 
 class ChessSane(Chess):
@@ -184,11 +183,11 @@ class ChessSane(Chess):
 
     def plan(self, split: Split, seed: int) -> PositionPlan:
         """Return what positions a split holds."""
-        held, plan = self.config, super().plan(split, seed)
+        config, plan = self.config, super().plan(split, seed)
         hard = split.name == "hard"
         return replace(
             plan,
-            rules=tuple(held.rules),
-            sane=Fraction(1, 2) if hard else Fraction(held.sane_ratio).limit_denominator(20),
-            counts=(1,) if hard else tuple(held.violations),
+            rules=tuple(config.rules),
+            sane=Fraction(1, 2) if hard else Fraction(config.sane_ratio).limit_denominator(20),
+            counts=(1,) if hard else tuple(config.violations),
         )

@@ -16,11 +16,11 @@ from assay.concepts import ABSENT
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.errors import DataError
-from assay.families.clevr.scene import Look
+from assay.families.clevr.placement import CameraView
+from assay.families.clevr.scene import ClevrObject
 from assay.families.clevr.task import Clevr
-from assay.families.clevr.view import View
 from assay.files import write_atomically
-from assay.render.picture import Thing
+from assay.render.picture import ObjectBox
 from assay.worlds.world import World
 
 PREFIX = "CLEVR"
@@ -57,30 +57,30 @@ def _json(data: Any) -> bytes:
 def scene_of_row(task: Clevr, data: SplitData, row: int) -> dict[str, Any]:
     """Return the scene of an example in CLEVR's keys."""
     world, number = data.world(row), int(data.index[row])
-    view, looks = task.view(world), task.looks(world)
+    view, solids = task.view(world), task.objects_of(world)
     return {
         "split": data.name,
         "image_index": number,
         "image_filename": f"{PREFIX}_{data.name}_{number:06d}.png",
-        "objects": [_object(view, look, thing) for look, thing in zip(looks, data.things[row], strict=True)],
+        "objects": [_object(view, solid, thing) for solid, thing in zip(solids, data.things[row], strict=True)],
         "directions": directions(view),
-        "relationships": relationships(view, looks),
+        "relationships": relationships(view, solids),
         "concepts": one_hot(task, world),
         "label": int(data.labels[row, 0]),
     }
 
 
-def _object(view: View, look: Look, thing: Thing) -> dict[str, Any]:
-    x, y, turn = look.spot
-    middle = [x, y, look.middle]
+def _object(view: CameraView, solid: ClevrObject, thing: ObjectBox) -> dict[str, Any]:
+    x, y, turn = solid.spot
+    middle = [x, y, solid.middle]
     return {
-        "shape": look.shape,
-        "size": look.size,
-        "material": look.material,
-        "color": look.colour,
+        "shape": solid.shape,
+        "size": solid.size,
+        "material": solid.material,
+        "color": solid.colour,
         "3d_coords": _rounded(middle),
         "rotation": turn,
-        "pixel_coords": _rounded(view.seen(np.array(middle))),
+        "pixel_coords": _rounded(view.project(np.array(middle))),
         "x": thing.box.left,
         "y": thing.box.top,
         "width": thing.box.right - thing.box.left,
@@ -88,39 +88,43 @@ def _object(view: View, look: Look, thing: Thing) -> dict[str, Any]:
     }
 
 
-def directions(view: View) -> dict[str, list[float]]:
+def directions(view: CameraView) -> dict[str, list[float]]:
     """Return where left, right, front, behind, above and below are, along the floor, as the camera sees it."""
     right, behind = view.axes[0], view.axes[2] * (1, 1, 0)
     ways = {"right": right, "behind": behind / np.linalg.norm(behind), "above": np.array([0.0, 0.0, 1.0])}
     opposite = {"right": "left", "behind": "front", "above": "below"}
-    return {name: _rounded(way * sign) for one, way in ways.items() for name, sign in ((one, 1), (opposite[one], -1))}
+    return {
+        name: _rounded(way * sign)
+        for direction, way in ways.items()
+        for name, sign in ((direction, 1), (opposite[direction], -1))
+    }
 
 
-def relationships(view: View, looks: Sequence[Look]) -> dict[str, list[list[int]]]:
+def relationships(view: CameraView, solids: Sequence[ClevrObject]) -> dict[str, list[list[int]]]:
     """Return for each side and each object which others lie on that side of it."""
-    spots = np.array([[*look.spot[:2], 0.0] for look in looks])
+    spots = np.array([[*solid.spot[:2], 0.0] for solid in solids])
     ways = directions(view)
-    found = {}
+    related = {}
     for name in ("right", "behind", "front", "left"):
         along = spots @ np.array(ways[name])
-        found[name] = [np.flatnonzero(along > own + SIDE).tolist() for own in along]
-    return found
+        related[name] = [np.flatnonzero(along > own + SIDE).tolist() for own in along]
+    return related
 
 
 def one_hot(task: Clevr, world: World) -> list[list[list[int]]]:
     """Return for each object and each attribute a list with one 1; all -1 where the object is not there."""
-    made = []
+    encoded = []
     for slot in task.slots:
         concepts = [task.space.concept(name) for name in slot.concepts]
-        held = [world[concept.name] for concept in concepts]
-        kept = [[value for value in concept.values if value != ABSENT] for concept in concepts]
-        made.append(
+        actual = [world[concept.name] for concept in concepts]
+        options = [[value for value in concept.values if value != ABSENT] for concept in concepts]
+        encoded.append(
             [
-                [-1 if value == ABSENT else int(value == one) for one in some]
-                for value, some in zip(held, kept, strict=True)
+                [-1 if value == ABSENT else int(value == option) for option in some]
+                for value, some in zip(actual, options, strict=True)
             ]
         )
-    return made
+    return encoded
 
 
 def _rounded(numbers: Any) -> list[float]:

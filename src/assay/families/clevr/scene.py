@@ -11,9 +11,9 @@ from math import cos, pi, sin
 
 from manifold3d import Manifold
 
-from assay.families.clevr.view import View
-from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear, placed
-from assay.render.solids import box, cylinder, hull, mesh_of, sphere, torus, turned, union
+from assay.families.clevr.placement import CameraView
+from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear_rgb, pose
+from assay.render.solids import box, cylinder, hull, mesh_of, revolve, sphere, torus, union
 
 COLOURS = {
     "gray": (128, 128, 128),
@@ -37,7 +37,7 @@ Point3 = tuple[float, float, float]
 FARTHEST = 40.0
 """The depth that counts as white."""
 
-FLOOR = Material(linear(178, 178, 176), roughness=0.9)
+FLOOR = Material(linear_rgb(178, 178, 176), roughness=0.9)
 AMBIENT = Sky((0.1, 0.1, 0.1), (0.65, 0.65, 0.65), (0.3, 0.3, 0.3))
 """Brighter towards the horizon, so that metal has something to shine with."""
 
@@ -110,7 +110,7 @@ def _cross() -> Manifold:
 
 
 def _hourglass() -> Manifold:
-    return turned([(0, 0), (0.78, 0), (0.82, 0.1), (0.17, 0.9), (0.82, 1.7), (0.78, 1.8), (0, 1.8)])
+    return revolve([(0, 0), (0.78, 0), (0.82, 0.1), (0.17, 0.9), (0.82, 1.7), (0.78, 1.8), (0, 1.8)])
 
 
 def _diamond() -> Manifold:
@@ -141,7 +141,7 @@ def shape_mesh(name: str) -> Mesh:
 
 
 @dataclass(frozen=True)
-class Look:
+class ClevrObject:
     """One object: what it looks like, and where it stands (x, y) and how it is turned, in degrees."""
 
     name: str
@@ -166,18 +166,18 @@ class Look:
     def instance(self) -> Instance:
         """The object in its place."""
         metallic, roughness = MATERIALS[self.material]
-        material = Material(linear(*COLOURS[self.colour]), metallic, roughness)
+        material = Material(linear_rgb(*COLOURS[self.colour]), metallic, roughness)
         x, y, turn = self.spot
-        return Instance(shape_mesh(self.shape), material, placed((x, y, 0.0), turn, self.radius), self.name)
+        return Instance(shape_mesh(self.shape), material, pose((x, y, 0.0), turn, self.radius), self.name)
 
 
-def scene_of(looks: Sequence[Look], view: View, lamps: Mapping[str, Sequence[float]]) -> Scene:
+def scene_of(solids: Sequence[ClevrObject], view: CameraView, lamps: Mapping[str, Sequence[float]]) -> Scene:
     """Return the scene: objects as the view shows them, each lamp moved by its jitter."""
     lights = tuple(
         AreaLight(_moved(lamp.position, lamps[name]), (0.0, 0.0, 0.0), lamp.size, lamp.power)
         for name, lamp in LAMPS.items()
     )
-    instances = tuple(look.instance for look in looks)
+    instances = tuple(solid.instance for solid in solids)
     return Scene(view.width, view.height, view.camera, instances, lights, AMBIENT, Ground(FLOOR))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config import Settings
+from assay.config import Settings, check_names
 from assay.errors import ConfigError, suggestion
+from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.families.clevr.view import Room, View
-from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
+from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.logic.formula import Formula, Not, conjunction
 from assay.logic.parse import parse
-from assay.logic.traverse import rebuilt, substituted
 from assay.seeds import rng_for
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 ATTRIBUTES = ("colour", "shape", "material", "size")
 KNOWN: dict[str, Iterable[str]] = {"colours": COLOURS, "shapes": SHAPES, "materials": MATERIALS, "sizes": SIZES}
@@ -71,13 +71,7 @@ class ClevrConfig(SceneConfig):
     @field_validator("shapes", "colours", "materials", "sizes")
     @classmethod
     def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
-        known = list(KNOWN[info.field_name])
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
-        if not names or len(set(names)) < len(names):
-            raise ValueError("one or more different names")
-        return names
+        return check_names(names, KNOWN[info.field_name], info.field_name[:-1])
 
     @field_validator("objects")
     @classmethod
@@ -89,7 +83,7 @@ class ClevrConfig(SceneConfig):
 
     @model_validator(mode="after")
     def _must_fit(self) -> "ClevrConfig":
-        ball = pi * (self.room.least * self.room.view.focus / self.room.farthest) ** 2 * WIDTH * HEIGHT
+        ball = pi * (self.placement.least * self.placement.view.focus / self.placement.farthest) ** 2 * WIDTH * HEIGHT
         ball /= self.width * self.height
         if self.min_pixels > ball:
             raise ValueError(f"min_pixels: a {self.smallest} ball far away has about {ball:.0f} of them; lower it")
@@ -102,8 +96,8 @@ class ClevrConfig(SceneConfig):
 
     @model_validator(mode="after")
     def _must_hold_out_what_is_used(self) -> "ClevrConfig":
-        for held in self.held_out:
-            for text in [held] if isinstance(held, str) else held:
+        for entry in self.held_out:
+            for text in [entry] if isinstance(entry, str) else entry:
                 colour, _, shape = text.partition(" ")
                 if not shape:
                     raise ValueError(f"held_out: {text!r} is not a colour and a shape, such as 'pink ring'")
@@ -118,7 +112,7 @@ class ClevrConfig(SceneConfig):
                 raise ValueError(f"{key}: no {kind} named {name!r}{suggestion(name, known)}")
 
     def _holds(self, count: int) -> bool:
-        return self.room.holds(rng_for(0, "clevr", "fit", count), count)
+        return self.placement.holds(rng_for(0, "clevr", "fit", count), count)
 
     @property
     def least(self) -> int:
@@ -146,20 +140,20 @@ class ClevrConfig(SceneConfig):
         return self.min_pixels * self.width * self.height / (WIDTH * HEIGHT)
 
     @cached_property
-    def room(self) -> Room:
+    def placement(self) -> Placement:
         """What places keep to."""
-        view = View(self.width, self.height, min(NEAR + self.most * STEPS[self.occlusion], FAR))
+        view = CameraView(self.width, self.height, min(NEAR + self.most * STEPS[self.occlusion], FAR))
         small, large = SIZES[self.smallest], SIZES[self.largest]
-        return Room(view, small, large, self.min_dist, self.margin, SHARE if self.occlusion else 1.0)
+        return Placement(view, small, large, self.min_dist, self.margin, SHARE if self.occlusion else 1.0)
 
     def values(self, attribute: str) -> tuple[str, ...]:
         """Return the values in use of an attribute."""
-        found: list[str] = getattr(self, f"{attribute}s")
-        return tuple(found)
+        names: list[str] = getattr(self, f"{attribute}s")
+        return tuple(names)
 
     def inside(self) -> Formula:
         """Return "nothing that is held out, no shape in another colour than is listed for it"."""
-        parts: list[Formula] = [Not(_together([held] if isinstance(held, str) else held)) for held in self.held_out]
+        parts: list[Formula] = [Not(_together([entry] if isinstance(entry, str) else entry)) for entry in self.held_out]
         parts += [_only(shape, colours) for shape, colours in self.shape_colours.items()]
         return conjunction(*parts)
 
@@ -187,28 +181,29 @@ STEP = 10
 
 def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` over `symbols` is the rule."""
-    plain = settings.renamed(RSBENCH)
-    made: dict[str, Any] = {
+    plain = settings.rename_keys(RSBENCH)
+    translated: dict[str, Any] = {
         key: [ALIASES.get(name, name) if isinstance(name, str) else name for name in plain.values[key]]
         for key in LISTS
         if isinstance(plain.values.get(key), list)
     }
     places = {"rule": plain.places.get("logic"), "objects": plain.places.get("max_objects")}
     if "logic" in plain.values:
-        names = _symbols(plain)
-        made["rule"] = str(_rule(plain, names, {**plain.values, **made}))
-        made["objects"] = -(-len(names) // len(ATTRIBUTES))
+        names = read_symbols(plain, "symbols", "logic")
+        translated["rule"] = str(_rule(plain, names, {**plain.values, **translated}))
+        translated["objects"] = -(-len(names) // len(ATTRIBUTES))
     if {"min_objects", "max_objects"} & set(plain.values):
-        made["objects"] = _objects(plain)
+        translated["objects"] = _objects(plain)
     if "no_occlusion" in plain.values:
-        made["occlusion"] = plain.values["no_occlusion"] is not True
+        translated["occlusion"] = plain.values["no_occlusion"] is not True
     for ours, theirs in (("rule", "logic"), ("occlusion", "no_occlusion")):
         if ours in plain.values and theirs in plain.values:
             raise ConfigError(f"{plain.place(theirs)}{theirs!r} and {ours!r} mean the same; give one of them")
     if "objects" in plain.values:
-        made.pop("objects", None)
-    taken = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
-    return plain.without(taken).merged(Settings(made, {key: at for key, at in places.items() if at and key in made}))
+        translated.pop("objects", None)
+    consumed = {"logic", "symbols", "min_objects", "max_objects", "no_occlusion"}
+    known = {key: place for key, place in places.items() if place and key in translated}
+    return plain.without(consumed).merge(Settings(translated, known))
 
 
 def _objects(settings: Settings) -> Any:
@@ -220,33 +215,13 @@ def _objects(settings: Settings) -> Any:
     return least if least == most else (least, most)
 
 
-def _symbols(settings: Settings) -> list[str]:
-    names = settings.values.get("symbols")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-        raise ConfigError(f"{settings.place('logic')}logic needs symbols, a list of names, not {names!r}")
-    return names
-
-
 def _rule(settings: Settings, names: Sequence[str], values: Mapping[str, Any]) -> Formula:
-    text = settings.values["logic"]
-    if not isinstance(text, str):
-        raise ConfigError(f"{settings.place('logic')}logic: expected a formula, not {text!r}")
+    """Return the rule, whose symbols are the attributes of the first object, then those of the second, and so on."""
     each = len(ATTRIBUTES)
-    owners: dict[str, Formula] = {
-        name: Var(f"object{i // each + 1}.{ATTRIBUTES[i % each]}") for i, name in enumerate(names)
+    concepts = {name: f"object{i // each + 1}.{ATTRIBUTES[i % each]}" for i, name in enumerate(names)}
+    numbers = {
+        STEP * place + code: value
+        for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
+        for code, value in enumerate(values.get(key) or KNOWN[key])
     }
-    named = {STEP * place + code: value for place, key in enumerate(("colours", "shapes", "materials", "sizes"))
-             for code, value in enumerate(values.get(key) or KNOWN[key])}  # fmt: skip
-    return substituted(_named(parse(text, owners), named), owners)
-
-
-def _named(formula: Formula, values: Mapping[int, str]) -> Formula:
-    """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
-    if not isinstance(formula, Compare):
-        return rebuilt(formula, lambda part: _named(part, values))
-
-    def meant(side: Formula) -> Formula:
-        number = side.value if isinstance(side, Const) else None
-        return Const(values[number]) if type(number) is int and number in values else side
-
-    return Compare(formula.operator, meant(formula.left), meant(formula.right))
+    return read_formula(settings, "logic", concepts, numbers)

@@ -19,17 +19,17 @@ import numpy as np
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError
-from assay.families.clevr.scene import FARTHEST, LAMPS, Look, scene_of
+from assay.families.clevr.placement import CameraView, Placement
+from assay.families.clevr.scene import FARTHEST, LAMPS, ClevrObject, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
-from assay.families.clevr.view import Room, View
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.engines import labelled
+from assay.render.engines import label_pixels
 from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.scenes import SceneTask
-from assay.worlds.counted import counted_source
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.hard import HardSource
+from assay.worlds.object_counts import object_count_source
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import Style, World
@@ -50,7 +50,7 @@ class Clevr(SceneTask):
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "height": 48, "quality": "draft", "sizes": ["large", "medium"]}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys."""
         return from_rsbench(settings)
 
@@ -68,13 +68,13 @@ class Clevr(SceneTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The objects, and whether two of them are alike; where some can be missing, those are the last."""
-        held = self.config
-        missing = () if held.least == held.most else (ABSENT,)
-        values = {name: (*held.values(name), *missing) for name in ATTRIBUTES}
+        config = self.config
+        missing = () if config.least == config.most else (ABSENT,)
+        values = {name: (*config.values(name), *missing) for name in ATTRIBUTES}
         concepts = tuple(Concept(slot.concept(name), values[name]) for slot in self.slots for name in ATTRIBUTES)
         encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in ATTRIBUTES)
         try:
-            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": held.rule}, self._in_order())
+            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": config.rule}, self._in_order())
         except FormulaError as error:
             raise ConfigError(f"rule: {error}") from None
 
@@ -98,21 +98,23 @@ class Clevr(SceneTask):
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return worlds with each number of objects as often as another."""
         numbers = range(self.config.least, self.config.most + 1)
-        source = counted_source(self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style)
+        source = object_count_source(
+            self.knowledge, split, seed, self.name, self.version, numbers=numbers, style=self.style
+        )
         return source if split.quota is None else HardSource(source, split.quota)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the same scene with other objects; the last can leave, and one like it can join to its right."""
-        made, there = dict(changes), self._there(world.codes)
+        values, there = dict(changes), self._there(world.codes)
         for place, slot in enumerate(self.slots):
             own = [changes[name] for name in slot.concepts if name in changes]
             for name in ATTRIBUTES if own else ():
                 if ABSENT in own:
-                    made.setdefault(slot.concept(name), ABSENT)
+                    values.setdefault(slot.concept(name), ABSENT)
                 elif place >= there:
                     before = self.slots[place - 1].concept(name)
-                    made.setdefault(slot.concept(name), made.get(before, world[before]))
-        other = world.do(made)
+                    values.setdefault(slot.concept(name), values.get(before, world[before]))
+        other = world.do(values)
         gone = [{other[name] == ABSENT for name in slot.concepts} for slot in self.slots]
         count = gone.count({False})
         if gone != [{place >= count} for place in range(len(gone))] or count < self.config.least:
@@ -134,54 +136,56 @@ class Clevr(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the camera, the lamps and the objects stand, and how objects are turned."""
-        held, count = self.config, self._there(codes)
-        jitter = {"camera": held.camera_jitter, **{name: getattr(held, f"{name}_light_jitter") for name in LAMPS}}
+        config, count = self.config, self._there(codes)
+        jitter = {"camera": config.camera_jitter, **{name: getattr(config, f"{name}_light_jitter") for name in LAMPS}}
         moves = {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
-        turns = rng.uniform(0, 360, held.most).round(1).tolist()
-        room = held.room.seen_from(moves["camera"])
+        turns = rng.uniform(0, 360, config.most).round(1).tolist()
+        placement = config.placement.seen_from(moves["camera"])
         for _ in range(TRIES):
-            spots = room.found(rng, count, TRIES)
+            spots = placement.find_spots(rng, count, TRIES)
             if spots is None:
                 break
             places = [[*spot, turn] for spot, turn in zip(spots.tolist(), turns, strict=False)]
-            style = {**moves, "spots": places + self._spare(rng, room, spots, turns[count:])}
+            style = {**moves, "spots": places + self._spare(rng, placement, spots, turns[count:])}
             if self._shows_all(World(self.space, tuple(codes), style)):
                 return style
         raise ConfigError(
             f"no places for {count} objects of which each shows; lower 'objects', 'min_pixels' or 'margin'"
         )
 
-    def _spare(self, rng: np.random.Generator, room: Room, spots: Any, turns: Sequence[float]) -> list[Any]:
+    def _spare(self, rng: np.random.Generator, placement: Placement, spots: Any, turns: Sequence[float]) -> list[Any]:
         """Draw places for objects that could join, each to the right of all others; None where there is no room."""
-        made: list[Any] = []
+        places: list[Any] = []
         for turn in turns:
-            drawn = room.drawn(rng)
-            fitting = room.fitting(spots, drawn[room.columns(drawn) > room.columns(spots).max()])
+            candidates = placement.draw_candidates(rng)
+            fitting = placement.fitting_spots(
+                spots, candidates[placement.columns(candidates) > placement.columns(spots).max()]
+            )
             if not len(fitting):
-                return made + [None] * (len(turns) - len(made))
+                return places + [None] * (len(turns) - len(places))
             spots = np.concatenate([spots, fitting[:1]])
-            made.append([*fitting[0].tolist(), turn])
-        return made
+            places.append([*fitting[0].tolist(), turn])
+        return places
 
     def _shows_all(self, world: World) -> bool:
         scene = self.scene(world)
-        counts = np.bincount(labelled(scene).things.ravel(), minlength=len(scene.things) + 1)
+        counts = np.bincount(label_pixels(scene).things.ravel(), minlength=len(scene.things) + 1)
         return bool((counts[1:] >= self.config.pixels).all())
 
     def scene(self, world: World) -> Scene:
         """Return the scene of a world, for any engine."""
-        looks = self.looks(world)
-        return scene_of(looks, self.view(world), {name: world.style[name] for name in LAMPS})
+        solids = self.objects_of(world)
+        return scene_of(solids, self.view(world), {name: world.style[name] for name in LAMPS})
 
-    def view(self, world: World) -> View:
+    def view(self, world: World) -> CameraView:
         """Return how the camera sees a world."""
-        return self.config.room.seen_from(world.style["camera"]).view
+        return self.config.placement.seen_from(world.style["camera"]).view
 
-    def looks(self, world: World) -> list[Look]:
+    def objects_of(self, world: World) -> list[ClevrObject]:
         """Return the objects that are there."""
-        made = []
+        objects = []
         for slot, spot in zip(self.slots, world.style["spots"], strict=True):
             values = {name: str(world[slot.concept(name)]) for name in ATTRIBUTES}
             if ABSENT not in values.values() and spot is not None:
-                made.append(Look(slot.name, **values, spot=spot))
-        return made
+                objects.append(ClevrObject(slot.name, **values, spot=spot))
+        return objects

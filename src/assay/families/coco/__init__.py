@@ -4,8 +4,6 @@ from assay.tasks import TASKS
 
 TASKS.source("coco", "A folder with COCO's images and annotations, or an annotation file.")
 TASKS.add(
-    "cocologic",
-    "ten rules over the objects in photographs or drawn scenes",
-    "assay.families.coco.task:CocoLogic",
+    "cocologic", "ten rules over the objects in photographs or drawn scenes", "assay.families.coco.task:CocoLogic"
 )
 TASKS.add("cocologic-fs", "one such rule, to be learned from 24 images", "assay.families.coco.task:CocoLogicFS")

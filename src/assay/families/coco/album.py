@@ -1,4 +1,4 @@
-"""An album: annotated images as columns. What is in each image, where and how large; and who may see it in training."""
+"""An album: annotated images as columns, with the class, box and area of each object; and pools of images."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ POOLS = ("train", "valid", "test", "hard")
 
 
 @dataclass(frozen=True)
-class Rating:
+class AnnotationFilter:
     """Which annotations count as objects, and which images are left out.
 
     `crowds`      a group annotated as one: counts as one object, or not, or its image is left out
@@ -77,29 +77,29 @@ class Album:
         """The share of its box that each object fills."""
         return np.asarray(self.areas / np.maximum(self.boxes[:, 2] * self.boxes[:, 3], 1e-9))
 
-    def counted(self, rating: Rating) -> Array:
+    def is_counted(self, annotation_filter: AnnotationFilter) -> Array:
         """Return whether each object counts."""
-        kept = self.shares >= rating.least_area
-        return np.asarray(kept & ~self.crowds if rating.crowds == "ignore" else kept)
+        large_enough = self.shares >= annotation_filter.least_area
+        return np.asarray(large_enough & ~self.crowds if annotation_filter.crowds == "ignore" else large_enough)
 
-    def counts(self, names: Sequence[str], rating: Rating) -> Codes:
+    def counts(self, names: Sequence[str], annotation_filter: AnnotationFilter) -> Codes:
         """Return how many objects of each class each image shows."""
         places = {name: place for place, name in enumerate(names)}
         columns = np.array([places.get(name, -1) for name in self.categories], dtype=np.int64)[self.classes]
-        kept = self.counted(rating) & (columns >= 0)
+        relevant = self.is_counted(annotation_filter) & (columns >= 0)
         counts = np.zeros((len(self), len(names)), dtype=np.int64)
-        np.add.at(counts, (self.owners[kept], columns[kept]), 1)
+        np.add.at(counts, (self.owners[relevant], columns[relevant]), 1)
         return counts
 
-    def fit(self, names: Sequence[str], rating: Rating) -> Array:
+    def usable_images(self, names: Sequence[str], annotation_filter: AnnotationFilter) -> Array:
         """Return whether each image can be used: no object of these classes speaks against it."""
         ours = np.isin(self.classes, [place for place, name in enumerate(self.categories) if name in names])
-        against = (self.shares < rating.clear_area) | (self.fills < rating.clear_fill)
-        if rating.tiny == "drop":
-            against |= self.shares < rating.least_area
-        if rating.crowds == "drop":
+        against = (self.shares < annotation_filter.clear_area) | (self.fills < annotation_filter.clear_fill)
+        if annotation_filter.tiny == "drop":
+            against |= self.shares < annotation_filter.least_area
+        if annotation_filter.crowds == "drop":
             against |= self.crowds
-        if rating.clear_area > 0 or rating.clear_fill > 0:
+        if annotation_filter.clear_area > 0 or annotation_filter.clear_fill > 0:
             against |= self.crowds
         unfit = np.zeros(len(self), dtype=bool)
         unfit[self.owners[ours & against]] = True
@@ -112,15 +112,15 @@ class Album:
             sorted(range(len(self)), key=lambda number: digest("pool", self.files[number])), dtype=np.int64
         )
         cuts = {0: (valid, "valid", "train"), 1: (hard, "hard", "test")}
-        made = {}
+        pools = {}
         for part, (share, first, rest) in cuts.items():
             numbers = order[self.parts[order] == part]
             cut = round(share * len(numbers))
-            made[first], made[rest] = np.sort(numbers[:cut]), np.sort(numbers[cut:])
-        return {name: made[name] for name in POOLS}
+            pools[first], pools[rest] = np.sort(numbers[:cut]), np.sort(numbers[cut:])
+        return {name: pools[name] for name in POOLS}
 
 
-def joined(first: Album, second: Album) -> Album:
+def join_albums(first: Album, second: Album) -> Album:
     """Return two albums as one, the second for testing."""
     if first.categories != second.categories:
         names = tuple(dict.fromkeys([*first.categories, *second.categories]))
@@ -149,7 +149,7 @@ def _recoded(album: Album, names: tuple[str, ...]) -> Album:
     return replace(album, categories=names, classes=places[album.classes])
 
 
-def cut(album: Album, test: float) -> Album:
+def hold_out_test(album: Album, test: float) -> Album:
     """Return an album of which a share of the images, chosen by their names, is for testing."""
     order = sorted(range(len(album)), key=lambda number: digest("test", album.files[number]))
     parts = np.zeros(len(album), dtype=np.int64)

@@ -12,11 +12,11 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import DataError
-from assay.families.coco.drawing.scene import drawn_scene
-from assay.families.coco.scenery import CROWDED, HEIGHT, NAMES, WIDTH
-from assay.families.coco.synthetic import Stage, stage
+from assay.families.coco.drawing.scene import draw_scene
+from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
+from assay.families.coco.synthetic import SyntheticAlbum, synthetic_album
 from assay.files import write_atomically
-from assay.render.png import png
+from assay.render.png import encode_png
 
 PARTS = {"train2017": 0, "val2017": 1}
 
@@ -25,22 +25,22 @@ def write_coco(folder: Path, scenes: int = 2000) -> dict[str, int]:
     """Write the first scenes to a folder in COCO's form; return how many images each part has."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
-    held = stage(scenes)
+    synthetic = synthetic_album(scenes)
     sizes = {}
     for part, number in PARTS.items():
-        rows = np.flatnonzero(held.album.parts == number).tolist()
-        write_atomically(folder / "annotations" / f"instances_{part}.json", _part(held, rows, folder / part))
+        rows = np.flatnonzero(synthetic.album.parts == number).tolist()
+        write_atomically(folder / "annotations" / f"instances_{part}.json", _part(synthetic, rows, folder / part))
         sizes[part] = len(rows)
     return sizes
 
 
-def _part(held: Stage, rows: list[int], folder: Path) -> bytes:
+def _part(synthetic: SyntheticAlbum, rows: list[int], folder: Path) -> bytes:
     """Write the images of one part and return its annotations."""
     images, annotations = list[dict[str, Any]](), list[dict[str, Any]]()
     for row in rows:
-        number, file = int(held.scenes.numbers[row]), held.album.files[row]
-        picture = drawn_scene(held.scenes.content(row, [True] * CROWDED), (WIDTH, HEIGHT))
-        write_atomically(folder / file, png(picture.image))
+        number, file = int(synthetic.scenes.numbers[row]), synthetic.album.files[row]
+        picture = draw_scene(synthetic.scenes.content(row, [True] * CROWDED), (WIDTH, HEIGHT))
+        write_atomically(folder / file, encode_png(picture.image))
         images.append({"id": number, "file_name": file, "width": WIDTH, "height": HEIGHT})
         instances = np.zeros((0, 0)) if picture.instances is None else picture.instances
         for place, thing in enumerate(picture.things, start=1):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field, model_validator
 
 from assay.errors import ConfigError, suggestion
-from assay.families.coco.album import Crowds, Rating, Tiny
+from assay.families.coco.album import AnnotationFilter, Crowds, Tiny
 from assay.logic.formula import Formula
 from assay.logic.parse import parse
 from assay.logic.traverse import free_names
@@ -60,16 +60,14 @@ class CocoConfig(TaskConfig):
 
     @model_validator(mode="after")
     def _must_apply(self) -> "CocoConfig":
-        inherited = {name for name in TaskConfig.model_fields if name not in type(self).__annotations__}
-        for name in sorted(self.model_fields_set & inherited):
-            if getattr(self, name) != TaskConfig.model_fields[name].get_default(call_default_factory=True):
-                raise ValueError(f"{name} does not apply: images are chosen by variant and near-boundary type")
+        why = "does not apply: images are chosen by variant and near-boundary type"
+        self.refuse_shared(why, allowed=type(self).__annotations__)
         return self
 
     @property
-    def rating(self) -> Rating:
+    def annotation_filter(self) -> AnnotationFilter:
         """What counts as an object."""
-        return Rating(self.crowds, self.least_area, self.tiny, self.clear_area, self.clear_fill)
+        return AnnotationFilter(self.crowds, self.least_area, self.tiny, self.clear_area, self.clear_fill)
 
 
 class CocoLogicConfig(CocoConfig):
@@ -96,9 +94,9 @@ class FewShotConfig(CocoConfig):
     clear_fill: float = Field(0.15, ge=0, lt=1)
 
 
-def rules_of(given: Rules, known: tuple[str, ...]) -> dict[str, Formula]:
+def rules_of(rules: Rules, known: tuple[str, ...]) -> dict[str, Formula]:
     """Return the rules by name, each over object classes that the images' annotations have."""
-    texts = dict.fromkeys(given) if isinstance(given, list) else given
+    texts = dict.fromkeys(rules) if isinstance(rules, list) else rules
     if not texts:
         raise ConfigError("rules: none is given, so there is nothing to learn")
     return {name: _rule(name, text, known) for name, text in texts.items()}
@@ -108,7 +106,7 @@ def _rule(name: str, text: str | None, known: tuple[str, ...]) -> Formula:
     if text is None and name not in RULES:
         raise ConfigError(f"rules: no rule named {name!r}{suggestion(name, RULES)}")
     formula = parse(RULES[name] if text is None else text)
-    for asked in free_names(formula):
-        if asked not in known:
-            raise ConfigError(f"rules.{name}: no object class named {asked!r}{suggestion(asked, known)}")
+    for needed in free_names(formula):
+        if needed not in known:
+            raise ConfigError(f"rules.{name}: no object class named {needed!r}{suggestion(needed, known)}")
     return formula

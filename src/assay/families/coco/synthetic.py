@@ -13,20 +13,20 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.coco.album import Album
-from assay.families.coco.scenery import (
+from assay.families.coco.scene_templates import (
     CROWDED,
     EYE,
     HEIGHT,
-    KINDS,
-    LOOKS,
     MOST,
     NAMES,
+    OBJECT_KINDS,
     OUTDOORS,
-    PLACES,
+    SCENE_KINDS,
+    SCENE_TEMPLATES,
     TABLE_TOP,
     WIDTH,
 )
-from assay.seeds import GOLDEN, fractions, mixed
+from assay.seeds import GOLDEN, fractions, mix_words
 
 TRIES = 12
 SPARE = MOST + 1
@@ -35,23 +35,25 @@ HIDDEN = 0.6
 TEST_SHARE = 0.25
 LIGHTS = 6
 _METRES, _ASPECT, _FILL, _INDOORS, _TABLE = (
-    np.array([getattr(kind, name) for kind in KINDS.values()])
+    np.array([getattr(kind, name) for kind in OBJECT_KINDS.values()])
     for name in ("metres", "aspect", "fill", "indoors", "table")
 )
-_FRONT = np.array([kind.front or kind.aspect for kind in KINDS.values()])
-_DEPTH = np.array([kind.depth for kind in KINDS.values()])
-_CHANCES = np.array([[place.chances.get(name, 0.0) for name in NAMES] for place in PLACES])
-_NUMBERS = np.array([[place.objects.get(name, KINDS[name].objects) for name in NAMES] for place in PLACES])
-_WEIGHTS = np.array([place.weight for place in PLACES])
+_FRONT = np.array([kind.front or kind.aspect for kind in OBJECT_KINDS.values()])
+_DEPTH = np.array([kind.depth for kind in OBJECT_KINDS.values()])
+_CHANCES = np.array([[place.chances.get(name, 0.0) for name in NAMES] for place in SCENE_TEMPLATES])
+_NUMBERS = np.array(
+    [[place.objects.get(name, OBJECT_KINDS[name].objects) for name in NAMES] for place in SCENE_TEMPLATES]
+)
+_WEIGHTS = np.array([place.weight for place in SCENE_TEMPLATES])
 _BY_SIZE = np.argsort(-(_METRES**2) * _ASPECT, kind="stable")
-_LOOK_OF_PLACE = np.array([LOOKS.index(place.look) for place in PLACES])
+_KIND_OF_TEMPLATE = np.array([SCENE_KINDS.index(place.look) for place in SCENE_TEMPLATES])
 
 
-def uniform(numbers: Array, *salts: Array | int) -> Array:
+def hash_uniform(numbers: Array, *salts: Array | int) -> Array:
     """Return numbers from 0 to 1, a function of the scenes' numbers and of what they are for."""
-    words = mixed(np.atleast_1d(numbers).astype(np.uint64) + np.uint64(0x5CE7E5))
+    words = mix_words(np.atleast_1d(numbers).astype(np.uint64) + np.uint64(0x5CE7E5))
     for salt in salts:
-        words = mixed(words ^ (np.atleast_1d(salt).astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
+        words = mix_words(words ^ (np.atleast_1d(salt).astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
     return fractions(words)
 
 
@@ -81,24 +83,24 @@ class Scenes:
         spots = np.round(np.stack([self.x[row], self.y[row], self.heights[row]], axis=1), 1).tolist()
         looks, left = np.round(self.looks[row], 3).tolist(), self.left[row].tolist()
         objects = [[name, *spots[i], int(left[i]), *looks[i], int(counted[i])] for i, name in enumerate(kinds)]
-        spare = np.round(uniform(number, 900, np.arange(SPARE)[:, None], np.arange(6)), 3).tolist()
-        lights = np.round(uniform(number, 901, np.arange(LIGHTS)), 3).tolist()
-        view = LOOKS[self.views[row]]
+        spare = np.round(hash_uniform(number, 900, np.arange(SPARE)[:, None], np.arange(6)), 3).tolist()
+        lights = np.round(hash_uniform(number, 901, np.arange(LIGHTS)), 3).tolist()
+        view = SCENE_KINDS[self.views[row]]
         horizon = round(float(self.horizons[row]), 3)
         return {"scene": view, "horizon": horizon, "lights": lights, "objects": objects, "spare": spare}
 
-    def only(self, kept: Array) -> "Scenes":
+    def select(self, rows: Array) -> "Scenes":
         """Return some of the scenes."""
-        return Scenes(**{column.name: getattr(self, column.name)[kept] for column in fields(self)})
+        return Scenes(**{column.name: getattr(self, column.name)[rows] for column in fields(self)})
 
 
 def counts_of(numbers: Array) -> tuple[Array, Array]:
     """Return the place of each scene and how many objects of each class it has."""
     ends = np.cumsum(_WEIGHTS) / _WEIGHTS.sum()
-    places = np.searchsorted(ends, uniform(numbers, 0), side="right")
+    places = np.searchsorted(ends, hash_uniform(numbers, 0), side="right")
     every = np.arange(len(NAMES))
-    there = uniform(numbers[:, None], 1, every) < _CHANCES[places]
-    draws = uniform(numbers[:, None], 2, every)
+    there = hash_uniform(numbers[:, None], 1, every) < _CHANCES[places]
+    draws = hash_uniform(numbers[:, None], 2, every)
     more = np.floor(np.log(np.maximum(draws, 1e-12)) / np.log(1 - 1 / _NUMBERS[places]))
     counts = np.where(there, 1 + np.minimum(more, MOST - 1), 0).astype(np.int64)
     while (crowded := counts.sum(axis=1) > CROWDED).any():
@@ -109,11 +111,11 @@ def counts_of(numbers: Array) -> tuple[Array, Array]:
 
 def stance(kinds: Array, views: Array, horizons: Array, depths: Array) -> tuple[Array, Array]:
     """Return where objects stand (their foot) and how high they are, from how near they are: 0 for far, 1 for near."""
-    outdoors = np.isin(views, [LOOKS.index(look) for look in OUTDOORS])
+    outdoors = np.isin(views, [SCENE_KINDS.index(look) for look in OUTDOORS])
     shares = _DEPTH[kinds, 0] + (_DEPTH[kinds, 1] - _DEPTH[kinds, 0]) * depths
     ground = horizons * HEIGHT + shares * (1 - horizons) * HEIGHT
     high = _METRES[kinds] / EYE * (ground - horizons * HEIGHT)
-    in_room = views == LOOKS.index("room")
+    in_room = views == SCENE_KINDS.index("room")
     on_table = ~outdoors & ~in_room & (_TABLE[kinds] > 0)
     where, tops = [outdoors, in_room, on_table], HEIGHT * _INDOORS[kinds]
     feet = [ground, HEIGHT * (0.62 + 0.36 * depths), HEIGHT * (0.74 + 0.23 * depths)]
@@ -122,11 +124,11 @@ def stance(kinds: Array, views: Array, horizons: Array, depths: Array) -> tuple[
     return np.select(where, feet, behind[0]), np.select(where, tall, behind[1])
 
 
-def laid_out(numbers: Array) -> Scenes:
+def lay_out(numbers: Array) -> Scenes:
     """Return the scenes of these numbers, each object placed where it hides, and is hidden, least."""
     numbers = np.asarray(numbers, dtype=np.int64)
     places, counts = counts_of(numbers)
-    views, horizons = _LOOK_OF_PLACE[places], 0.38 + 0.14 * uniform(numbers, 3)
+    views, horizons = _KIND_OF_TEMPLATE[places], 0.38 + 0.14 * hash_uniform(numbers, 3)
     slots = max(1, int(counts.sum(axis=1).max(initial=1)))
     classes = np.full((len(numbers), slots), -1, dtype=np.int64)
     sorted_counts = counts[:, _BY_SIZE]  # large things first: small ones find room before them
@@ -135,8 +137,8 @@ def laid_out(numbers: Array) -> Scenes:
     owners, repeated = np.repeat(rows, times), np.repeat(_BY_SIZE[ranks], times)
     firsts = np.searchsorted(owners, np.arange(len(numbers)))
     classes[owners, np.arange(len(owners)) - firsts[owners]] = repeated
-    looks = uniform(numbers[:, None, None], 4, np.arange(slots)[:, None], np.arange(3))
-    left = uniform(numbers[:, None], 5, np.arange(slots)) < 0.5
+    looks = hash_uniform(numbers[:, None, None], 4, np.arange(slots)[:, None], np.arange(3))
+    left = hash_uniform(numbers[:, None], 5, np.arange(slots)) < 0.5
     aspects = np.where(looks[:, :, 2] > 0.72, _FRONT[classes], _ASPECT[classes])
     boxes = np.zeros((len(numbers), slots, 4))
     hidden = np.zeros((len(numbers), slots))
@@ -152,7 +154,7 @@ def _place(
     """Try some places for the objects of one slot, and keep in `boxes` and `hidden` the one where least is hidden."""
     best = np.full(len(numbers), np.inf)
     for attempt in range(TRIES):
-        across, depths = (uniform(numbers, 6, slot, attempt, axis) for axis in (0, 1))
+        across, depths = (hash_uniform(numbers, 6, slot, attempt, axis) for axis in (0, 1))
         feet, tall = stance(kinds, *scene, depths)
         tall *= 1.0 if attempt < TRIES / 2 else 0.7  # where it is crowded, smaller ones
         wide = tall * aspects
@@ -184,7 +186,7 @@ def _area(boxes: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Stage:
+class SyntheticAlbum:
     """The stand-in as an album, with the scenes that it is made of."""
 
     album: Album
@@ -192,73 +194,73 @@ class Stage:
 
 
 @lru_cache(maxsize=2)
-def stage(count: int) -> Stage:
+def synthetic_album(count: int) -> SyntheticAlbum:
     """Return the album of the first scenes, a part of them for testing."""
-    scenes = laid_out(np.arange(count))
-    scenes = scenes.only(scenes.hidden.max(axis=1) <= HIDDEN)
+    scenes = lay_out(np.arange(count))
+    scenes = scenes.select(scenes.hidden.max(axis=1) <= HIDDEN)
     rows, slots = np.nonzero(scenes.classes >= 0)
     kinds, tall = scenes.classes[rows, slots], scenes.heights[rows, slots]
     wide = tall * np.where(scenes.looks[rows, slots, 2] > 0.72, _FRONT[kinds], _ASPECT[kinds])
     x, y = scenes.x[rows, slots], scenes.y[rows, slots]
     corners = np.stack([x - wide / 2, y - tall, x + wide / 2, y], axis=1).clip(0, [WIDTH, HEIGHT] * 2)
-    behind = (scenes.views[rows] == LOOKS.index("table")) & (_TABLE[kinds] == 0)
+    behind = (scenes.views[rows] == SCENE_KINDS.index("table")) & (_TABLE[kinds] == 0)
     corners[behind, 3] = np.minimum(corners[behind, 3], TABLE_TOP * HEIGHT)
     boxes = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
-    seen = 1 - scenes.hidden[rows, slots].clip(0, 1)
+    visible = 1 - scenes.hidden[rows, slots].clip(0, 1)
     album = Album(
         files=tuple(f"scene-{number:06d}.png" for number in scenes.numbers.tolist()),
         sizes=np.tile([WIDTH, HEIGHT], (len(scenes.numbers), 1)).astype(np.float64),
-        parts=(uniform(scenes.numbers, 7) < TEST_SHARE).astype(np.int64),
+        parts=(hash_uniform(scenes.numbers, 7) < TEST_SHARE).astype(np.int64),
         categories=NAMES,
         owners=rows,
         classes=kinds,
         boxes=boxes,
-        areas=_FILL[kinds] * boxes[:, 2] * boxes[:, 3] * seen,
+        areas=_FILL[kinds] * boxes[:, 2] * boxes[:, 3] * visible,
         crowds=np.zeros(len(rows), dtype=bool),
     )
-    return Stage(album, scenes)
+    return SyntheticAlbum(album, scenes)
 
 
-def recomposed(content: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any] | None:
+def recompose(content: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any] | None:
     """Return a scene with other numbers of objects: the last ones of a class go, new ones stand on spare places.
 
     None where there are too few spare places. Of these, each new object takes the one where it hides least.
     """
     objects, spare = list[list[Any]](), list(content["spare"])
-    held: dict[str, int] = dict.fromkeys(NAMES, 0)
+    counted: dict[str, int] = dict.fromkeys(NAMES, 0)
     for row in content["objects"]:
-        held[row[0]] += row[-1]
-        if not row[-1] or held[row[0]] <= counts.get(row[0], held[row[0]]):
+        counted[row[0]] += row[-1]
+        if not row[-1] or counted[row[0]] <= counts.get(row[0], counted[row[0]]):
             objects.append(row)
-    lacking = [name for name, wanted in counts.items() for _ in range(wanted - held[name])]
+    lacking = [name for name, wanted in counts.items() for _ in range(wanted - counted[name])]
     if len(lacking) > len(spare):
         return None
     for name in lacking:
-        offered = [_standing(name, content, place) for place in spare]
-        best = int(np.argmin([_hiding(row, objects) for row in offered]))
+        offered = [_new_object(name, content, place) for place in spare]
+        best = int(np.argmin([_hidden_share(row, objects) for row in offered]))
         objects.append(offered[best])
         del spare[best]
     return {**content, "objects": objects}
 
 
-def _standing(name: str, content: Mapping[str, Any], spare: list[float]) -> list[Any]:
+def _new_object(name: str, content: Mapping[str, Any], spare: list[float]) -> list[Any]:
     """Return an object on a spare place."""
-    kind, view = np.array([NAMES.index(name)]), np.array([LOOKS.index(content["scene"])])
+    kind, view = np.array([NAMES.index(name)]), np.array([SCENE_KINDS.index(content["scene"])])
     across, depth, side, *look = spare
     feet, tall = stance(kind, view, np.array([content["horizon"]]), np.array([depth]))
-    wide = float(tall[0]) * KINDS[name].aspect
+    wide = float(tall[0]) * OBJECT_KINDS[name].aspect
     x = wide * 0.4 + across * (WIDTH - 0.8 * wide)
     return [name, round(x, 1), round(float(feet[0]), 1), round(float(tall[0]), 1), int(side < 0.5), *look, 1]
 
 
-def _hiding(row: list[Any], others: list[list[Any]]) -> float:
+def _hidden_share(row: list[Any], others: list[list[Any]]) -> float:
     """Return the largest share of a box that is hidden when an object joins others."""
-    boxes = np.array([_box(one) for one in others]).reshape(1, -1, 4)
+    boxes = np.array([_box(other) for other in others]).reshape(1, -1, 4)
     covers, covered = _overlaps(np.array([_box(row)]), boxes)
     return float(max(covers.max(initial=0.0), covered.sum()))
 
 
 def _box(row: list[Any]) -> tuple[float, float, float, float]:
     name, x, y, tall, pose = row[0], row[1], row[2], row[3], row[7]
-    wide = tall * (KINDS[name].front or KINDS[name].aspect if pose > 0.72 else KINDS[name].aspect)
+    wide = tall * (OBJECT_KINDS[name].front or OBJECT_KINDS[name].aspect if pose > 0.72 else OBJECT_KINDS[name].aspect)
     return x - wide / 2, y - tall, x + wide / 2, y

@@ -17,8 +17,16 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import KnowledgeError
-from assay.families.coco.choice import Plan, Quotas, Standing, available, evenly, few_shot, three_steps
-from assay.families.coco.images import ImageTask
+from assay.families.coco.image_task import ImageTask
+from assay.families.coco.sampling import (
+    FewShotPlan,
+    Quotas,
+    RegionMembership,
+    available_images,
+    sample_evenly,
+    sample_few_shot,
+    sample_in_three_steps,
+)
 from assay.families.coco.settings import CocoLogicConfig, FewShotConfig, rules_of
 from assay.logic.formula import Formula
 from assay.worlds.split import Split
@@ -39,7 +47,7 @@ class CocoLogic(ImageTask):
         """The paper's sizes, smaller ones for drawn scenes, or what there is."""
         usual = self.drawn if self.config.coco is None else self.paper
         there = {name: len(numbers) for name, numbers in self.image_pools.items()}
-        regions = self.standing.only(self.image_pools["hard"])
+        regions = self.membership.select(self.image_pools["hard"])
         there["hard"] = int((regions.positive | regions.near).sum())
         return {name: min(size, there[name]) for name, size in usual.items()}
 
@@ -48,13 +56,13 @@ class CocoLogic(ImageTask):
         """The rules of the settings."""
         return rules_of(self.config.rules, self.album.categories)
 
-    def choose(self, split: Split, standing: Standing, rng: np.random.Generator) -> Array:
+    def choose(self, split: Split, membership: RegionMembership, rng: np.random.Generator) -> Array:
         """Choose in the three steps of the paper; for `hard`, all variants and types in turn."""
         if split.name == "hard":
-            return evenly(np.concatenate([standing.variants, standing.types], axis=1), split.size, rng)
-        quotas = Quotas(self.config.per_variant or len(standing.variants), self.config.per_type or 0)
-        scaled = quotas.scaled(min(1.0, split.size / self.whole[split.name]))
-        return three_steps(standing, split.size, scaled, self.config.rest, rng)
+            return sample_evenly(np.concatenate([membership.variants, membership.types], axis=1), split.size, rng)
+        quotas = Quotas(self.config.per_variant or len(membership.variants), self.config.per_type or 0)
+        scaled = quotas.scale(min(1.0, split.size / self.whole[split.name]))
+        return sample_in_three_steps(membership, split.size, scaled, self.config.rest, rng)
 
 
 class CocoLogicFS(ImageTask):
@@ -63,15 +71,18 @@ class CocoLogicFS(ImageTask):
     name = "cocologic-fs"
     Config = FewShotConfig
     config: FewShotConfig
-    plans: ClassVar[Mapping[str, Plan]] = {
-        "train": Plan(8, 16, 2), "valid": Plan(8, 16, 2), "test": Plan(20, 20, 2), "hard": Plan(20, 20, 0),
-    }  # fmt: skip
+    plans: ClassVar[Mapping[str, FewShotPlan]] = {
+        "train": FewShotPlan(8, 16, 2),
+        "valid": FewShotPlan(8, 16, 2),
+        "test": FewShotPlan(20, 20, 2),
+        "hard": FewShotPlan(20, 20, 0),
+    }
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:  # type: ignore[override]
         """The paper's sizes, or what there is."""
         pools = self.image_pools
-        return {name: available(self.standing.only(pools[name]), plan) for name, plan in self.plans.items()}
+        return {name: available_images(self.membership.select(pools[name]), plan) for name, plan in self.plans.items()}
 
     @cached_property
     def rules(self) -> Mapping[str, Formula]:
@@ -79,11 +90,11 @@ class CocoLogicFS(ImageTask):
         own = {**dict.fromkeys([self.config.rule]), **self.config.rules}
         return rules_of({self.config.rule: own[self.config.rule]}, self.album.categories)
 
-    def choose(self, split: Split, standing: Standing, rng: np.random.Generator) -> Array:
+    def choose(self, split: Split, membership: RegionMembership, rng: np.random.Generator) -> Array:
         """Choose to the plan: variants evenly, types evenly, two far ones."""
-        rows = few_shot(standing, split.size, self.plans[split.name], rng)
-        if len({bool(one) for one in standing.positive[rows]}) < 2:
-            only = bool(standing.positive[rows].any())
+        rows = sample_few_shot(membership, split.size, self.plans[split.name], rng)
+        if len({bool(label) for label in membership.positive[rows]}) < 2:
+            only = bool(membership.positive[rows].any())
             raise KnowledgeError(
                 f"split {split.name!r}: {self.config.rule!r} is {only} in every image that there is; "
                 "give more images or another rule, or the split size 0"

@@ -9,13 +9,11 @@ TASKS.add(
     "assay.families.digits.task:MNAddHalf",
 )
 TASKS.add(
-    "mnadd-evenodd",
-    "sums of two even or two odd digits: 36 readings fit",
-    "assay.families.digits.task:MNAddEvenOdd",
+    "mnadd-evenodd", "sums of two even or two odd digits: 36 readings fit", "assay.families.digits.task:MNAddEvenOdd"
 )
 TASKS.add("mnmath", "a system of equations over handwritten digits", "assay.families.digits.task:MNMath")
 TASKS.add(
     "mnlogic",
     "a logical formula over handwritten bits: XOR, your own, random CNF",
-    "assay.families.digits.logic:MNLogic",
+    "assay.families.digits.mnlogic:MNLogic",
 )

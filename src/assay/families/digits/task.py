@@ -22,7 +22,7 @@ from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
 from assay.logic.formula import And, Formula, Not, Var, total
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
 from assay.tasks.base import Task, TaskConfig, combinations
 from assay.worlds.world import Style, World
@@ -136,7 +136,7 @@ class PairTask(DigitTask):
         return Knowledge.of(digits(_names(2), self.config.digit_values), {"sum": "a + b"})
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Turn `continual: true` into the task's own stages."""
         if settings.values.get("continual") is not True or "stages" in settings.values:
             return settings
@@ -144,7 +144,7 @@ class PairTask(DigitTask):
             raise ConfigError(
                 f"{settings.place('continual')}{cls.name} has no stages of its own; list them in 'stages'"
             )
-        return settings.merged(Settings({"stages": list(cls.continual_stages)}))
+        return settings.merge(Settings({"stages": list(cls.continual_stages)}))
 
     def in_distribution(self) -> Formula:
         """Return the pairs that training shows, or those that the settings list."""
@@ -200,30 +200,32 @@ class MNMath(DigitTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The digits and the labels of all equations."""
-        given = self.config.equations
-        named = given if isinstance(given, dict) else {f"y{i}": text for i, text in enumerate(given, start=1)}
+        equations = self.config.equations
+        named = (
+            equations if isinstance(equations, dict) else {f"y{i}": text for i, text in enumerate(equations, start=1)}
+        )
         space: ConceptSpace = digits(self.config.names, self.config.digit_values)
         return Knowledge.of(space, {name: parse(text, space.names) for name, text in named.items()})
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys: each equation has its own digits, under the same symbols."""
-        settings = settings.renamed({"mnist_path": "digits"})
-        given = settings.values
-        if "logic" not in given:
-            return settings.without({"symbols", "num_digits"}) if "names" in given else _named(settings)
+        settings = settings.rename_keys({"mnist_path": "digits"})
+        values = settings.values
+        if "logic" not in values:
+            return settings.without({"symbols", "num_digits"}) if "names" in values else _named(settings)
         logic, symbols = _texts(settings, "logic"), _texts(settings, "symbols")
-        count = _count(settings) if "num_digits" in given else len(symbols)
+        count = _count(settings) if "num_digits" in values else len(symbols)
         if len(symbols) > count:
             raise ConfigError(f"{settings.place('symbols')}{len(symbols)} symbols for {count} digits an equation")
         symbols += [f"d{i}" for i in range(len(symbols) + 1, count + 1)]
         names, equations = [], []
         for number, text in enumerate(logic, start=1):
             own = {symbol: Var(f"{symbol}_{number}" if len(logic) > 1 else symbol) for symbol in symbols}
-            equations.append(str(substituted(parse(text, symbols), dict(own))))
+            equations.append(str(substitute(parse(text, symbols), dict(own))))
             names += [variable.name for variable in own.values()]
         plain = settings.without({"logic", "symbols", "num_digits"})
-        return plain.merged(Settings({"names": names, "equations": equations}))
+        return plain.merge(Settings({"names": names, "equations": equations}))
 
 
 def _named(settings: Settings) -> Settings:
@@ -231,7 +233,7 @@ def _named(settings: Settings) -> Settings:
     if "num_digits" not in settings.values:
         return settings
     names = [f"x{i}" for i in range(1, _count(settings) + 1)]
-    return settings.without({"num_digits"}).merged(Settings({"names": names}))
+    return settings.without({"num_digits"}).merge(Settings({"names": names}))
 
 
 def _count(settings: Settings) -> int:
@@ -243,10 +245,10 @@ def _count(settings: Settings) -> int:
 
 def _texts(settings: Settings, key: str) -> list[str]:
     """Return a text or a list of texts as a list."""
-    given = settings.values.get(key, [])
-    texts = [given] if isinstance(given, str) else given
+    value = settings.values.get(key, [])
+    texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"{settings.place(key)}{key}: expected a text or a list of texts, not {given!r}")
+        raise ConfigError(f"{settings.place(key)}{key}: expected a text or a list of texts, not {value!r}")
     return list(texts)
 
 

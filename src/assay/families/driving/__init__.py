@@ -8,7 +8,7 @@ TASKS.add(
     "what a car may do at a crossing: drawn traffic scenes, 21 concepts",
     "assay.families.driving.task:SddOia",
 )
-TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.families.driving.bdd:BddOia")
+TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.families.driving.bdd_oia:BddOia")
 EXPORTS.add(
     "bdd-oia", "images and annotations of driving, as BDD-OIA has them", "assay.families.driving.export:write_bdd"
 )

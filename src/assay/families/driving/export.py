@@ -10,15 +10,15 @@ from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import DataError
-from assay.families.driving.frames import PARTS
+from assay.families.driving.bdd_files import PARTS
 from assay.families.driving.rules import ACTIONS, CONCEPTS
 from assay.files import write_atomically
 
 
 def write_bdd(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:
     """Write splits of a driving dataset; return how many examples of each. BDD-OIA knows of no emergency."""
-    held = dataset.knowledge
-    if not set(CONCEPTS) <= set(held.space.names) or not set(ACTIONS) <= set(held.label_names):
+    knowledge = dataset.knowledge
+    if not set(CONCEPTS) <= set(knowledge.space.names) or not set(ACTIONS) <= set(knowledge.label_names):
         raise DataError(f"{str(dataset.folder)!r} is of task {dataset.name!r}; only driving can be written as BDD-OIA")
     return {name: _write_split(dataset[name], folder) for name in splits}
 

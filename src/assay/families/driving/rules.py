@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic.formula import Formula
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 
@@ -71,10 +70,12 @@ def space_of(emergency: bool) -> ConceptSpace:
     return ConceptSpace(tuple(Concept(name, (False, True)) for name in names))
 
 
-def followed(values: Mapping[str, Value], changes: Mapping[str, Value], tied: bool, first: str) -> dict[str, Value]:
+def complete_changes(
+    values: Mapping[str, Value], changes: Mapping[str, Value], tied: bool, first: str
+) -> dict[str, Value]:
     """Return the changes and what must follow from them; a road that is not clear any more gets the obstacle `first`.
 
-    >>> followed({name: name == "clear" for name in CONCEPTS}, {"car": True}, False, "rider")
+    >>> complete_changes({name: name == "clear" for name in CONCEPTS}, {"car": True}, False, "rider")
     {'car': True, 'clear': False}
     """
     after = {**values, **changes}
@@ -84,10 +85,10 @@ def followed(values: Mapping[str, Value], changes: Mapping[str, Value], tied: bo
     more["clear"] = not any({**after, **more}[name] for name in OBSTACLES)
     if more["clear"] == values["clear"] and "clear" not in changes:
         del more["clear"]
-    return {**more, **(_tied({**values, **more}, changes) if tied else {})}
+    return {**more, **(_tied_changes({**values, **more}, changes) if tied else {})}
 
 
-def _tied(after: Mapping[str, Value], changes: Mapping[str, Value]) -> dict[str, Value]:
+def _tied_changes(after: Mapping[str, Value], changes: Mapping[str, Value]) -> dict[str, Value]:
     """Return what must follow where concepts are tied as in the released sampler."""
     more: dict[str, Value] = {}
     greens = ("green_light", "left_green_light", "right_green_light")
@@ -103,8 +104,3 @@ def _tied(after: Mapping[str, Value], changes: Mapping[str, Value]) -> dict[str,
     elif any({**changes, **more}.get(name) for name in ("red_light", *greens)):
         more["stop_sign"] = False
     return more
-
-
-def formula(action: str, emergency: bool = False) -> Formula:
-    """Return the formula of an action."""
-    return parse(rules(emergency)[action])

@@ -5,8 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from assay.families.driving.drawing.scene import HEIGHT, WIDTH
-from assay.tasks.base import TaskConfig
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 SHARES = ("prop_in_distribution", "combinations_in_distribution")
 
@@ -55,9 +54,6 @@ class BddOiaConfig(DrivingConfig):
 
     @model_validator(mode="after")
     def _must_apply(self) -> "BddOiaConfig":
-        if self.folder is None:
-            return self
-        for name in sorted(self.model_fields_set & set(TaskConfig.model_fields)):
-            if getattr(self, name) != TaskConfig.model_fields[name].get_default(call_default_factory=True):
-                raise ValueError(f"{name} does not apply: photographs are divided as they come")
+        if self.folder is not None:
+            self.refuse_shared("does not apply: photographs are divided as they come")
         return self

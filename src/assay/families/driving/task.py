@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.concepts import Value
-from assay.families.driving.drawing.scene import FARTHEST, drawn_style, scene
-from assay.families.driving.rules import EMERGENCY, OBSTACLES, followed, knowledge_of
+from assay.families.driving.drawing.scene import FARTHEST, draw_style, traffic_scene
+from assay.families.driving.rules import EMERGENCY, OBSTACLES, complete_changes, knowledge_of
 from assay.families.driving.settings import DrivingConfig, SddOiaConfig
 from assay.logic.formula import Formula, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout
 from assay.render.scene import Scene
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.world import Style, World
 
 
@@ -47,19 +47,19 @@ class Driving(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw the day, the town, and which things show the concepts where."""
-        return drawn_style(rng)
+        return draw_style(rng)
 
     def scene(self, world: World) -> Scene:
         """Return the scene of a world."""
         facts = {name: bool(value) for name, value in world.values.items()}
-        return scene(facts, world.style, self.config.width, self.config.height)
+        return traffic_scene(facts, world.style, self.config.width, self.config.height)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the world with these concepts changed and what must follow: a cleared road loses its obstacles."""
         first = OBSTACLES[world.style["first"]]
-        made = world.do(followed(world.values, changes, self.ties, first))
-        kept = all(made[name] == value for name, value in changes.items())
-        return made if kept and not self.knowledge.violations(np.array([made.codes])).any() else None
+        other = world.do(complete_changes(world.values, changes, self.ties, first))
+        holds = all(other[name] == value for name, value in changes.items())
+        return other if holds and not self.knowledge.violations(np.array([other.codes])).any() else None
 
     @property
     def ties(self) -> bool:
@@ -78,8 +78,8 @@ class SddOia(Driving):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The concepts, the traffic rules and the exclusions."""
-        held = self.config
-        return knowledge_of(held.ambulance, held.tied, held.most_obstacles)
+        config = self.config
+        return knowledge_of(config.ambulance, config.tied, config.most_obstacles)
 
     @property
     def ties(self) -> bool:

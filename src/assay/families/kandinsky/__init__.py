@@ -2,11 +2,7 @@
 
 from assay.tasks import TASKS
 
-TASKS.add(
-    "kand-logic",
-    "figures with the same kind of shapes or of colours",
-    "assay.families.kandinsky.task:KandLogic",
-)
+TASKS.add("kand-logic", "figures with the same kind of shapes or of colours", "assay.families.kandinsky.task:KandLogic")
 TASKS.add(
     "kand-logic-and",
     "figures with the same kind of shapes and of colours",

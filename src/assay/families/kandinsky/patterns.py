@@ -6,10 +6,11 @@ from typing import Any
 from assay.concepts import Concept, ConceptSpace, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError, suggestion
-from assay.logic.formula import Compare, Const, Formula, Var
-from assay.logic.ground import grounded, shape_of
+from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.logic.formula import Formula, Var
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.parse import parse
-from assay.logic.traverse import free_names, rebuilt, substituted
+from assay.logic.traverse import free_names, substitute
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {
@@ -39,44 +40,44 @@ def patterns_of(own: Mapping[str, str], figure: ConceptSpace) -> dict[str, Formu
     <object1.colour == 'red' or object2.colour == 'red'>
     """
     texts = [(f"{kind}_{a}", text.format(_each(figure, a))) for a in ATTRIBUTES for kind, text in KINDS.items()]
-    found: dict[str, Formula] = {}
+    formulas: dict[str, Formula] = {}
     for name, text in [*texts, *own.items()]:
-        if name in found or not name.isidentifier():
-            why = "is there already" if name in found else "is no name"
+        if name in formulas or not name.isidentifier():
+            why = "is there already" if name in formulas else "is no name"
             raise ConfigError(f"patterns: {name!r} {why}; choose another")
         try:
-            formula = substituted(parse(text, [*figure.names, *found]), found)
+            formula = substitute(parse(text, [*figure.names, *formulas]), formulas)
             shape_of(formula, figure)
         except FormulaError as error:
             raise ConfigError(f"pattern {name!r}: {error}") from None
-        found[name] = grounded(formula, figure)
-    return found
+        formulas[name] = ground_formula(formula, figure)
+    return formulas
 
 
 def _each(figure: ConceptSpace, attribute: str) -> str:
     return ", ".join(slot.concept(attribute) for slot in figure.slots)
 
 
-def aggregated(text: str, patterns: Mapping[str, Formula], figures: int) -> Formula:
+def aggregate(text: str, patterns: Mapping[str, Formula], figures: int) -> Formula:
     """Return the aggregator over the concepts of all figures: `figure1.object1.shape`, ...
 
-    >>> aggregated("figure2.red", {"red": parse("object1.colour == 'red'")}, 2)
+    >>> aggregate("figure2.red", {"red": parse("object1.colour == 'red'")}, 2)
     <figure2.object1.colour == 'red'>
     """
     slots = tuple(Slot(f"figure{i + 1}", "figures", tuple(patterns)) for i in range(figures))
     space = ConceptSpace(tuple(Concept(name, (False, True)) for slot in slots for name in slot.concepts), slots)
     try:
-        whole = grounded(parse(text), space)
+        whole = ground_formula(parse(text), space)
     except FormulaError as error:
         raise ConfigError(f"aggregator: {error}") from None
     if unknown := [name for name in free_names(whole) if name not in space.places]:
         raise ConfigError(f"aggregator: no pattern named {unknown[0]!r}{suggestion(unknown[0], space.names)}")
     meanings = {slot.concept(name): _in_figure(slot, body) for slot in slots for name, body in patterns.items()}
-    return substituted(whole, meanings)
+    return substitute(whole, meanings)
 
 
 def _in_figure(figure: Slot, pattern: Formula) -> Formula:
-    return substituted(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
+    return substitute(pattern, {name: Var(f"{figure.name}.{name}") for name in free_names(pattern)})
 
 
 # -- rsbench's settings ------------------------------------------------------------------------------------------------
@@ -88,58 +89,34 @@ NUMBERS = {1: "red", 2: "yellow", 3: "blue", 4: "square", 5: "circle", 6: "trian
 
 def from_rsbench(settings: Settings) -> Settings:
     """Return settings with rsbench's keys in our words: `logic` is the pattern, `aggregator_logic` the aggregator."""
-    made: dict[str, Any] = {}
+    translated: dict[str, Any] = {}
     if "logic" in settings.values:
-        names = _names(settings, "symbols", "logic")
+        names = read_symbols(settings, "symbols", "logic")
         owners = {name: f"object{i // 2 + 1}.{ATTRIBUTES[i % 2]}" for i, name in enumerate(names)}
-        made["pattern"] = str(_renamed(settings, "logic", owners))
+        translated["pattern"] = str(read_formula(settings, "logic", owners, NUMBERS))
     if "aggregator_logic" in settings.values:
-        names = _names(settings, "aggregator_symbols", "aggregator_logic")
+        names = read_symbols(settings, "aggregator_symbols", "aggregator_logic")
         owners = {name: f"figure{i + 1}.pattern" for i, name in enumerate(names)}
-        made["aggregator"] = str(_renamed(settings, "aggregator_logic", owners))
+        translated["aggregator"] = str(read_formula(settings, "aggregator_logic", owners, NUMBERS))
     places = {"pattern": settings.places.get("logic"), "aggregator": settings.places.get("aggregator_logic")}
-    taken = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
-    plain = settings.without(taken).renamed(RSBENCH)
-    return plain.merged(Settings(made, {key: place for key, place in places.items() if place and key in made}))
+    consumed = {"logic", "symbols", "aggregator_logic", "aggregator_symbols", "sample_size"}
+    plain = settings.without(consumed).rename_keys(RSBENCH)
+    return plain.merge(Settings(translated, {key: at for key, at in places.items() if at and key in translated}))
 
 
-def _names(settings: Settings, key: str, logic: str) -> list[str]:
-    names = settings.values.get(key)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"{settings.place(logic)}{logic} needs {key}, a list of names, not {names!r}")
-    return names
-
-
-def _renamed(settings: Settings, key: str, owners: Mapping[str, str]) -> Formula:
-    text = settings.values[key]
-    if not isinstance(text, str):
-        raise ConfigError(f"{settings.place(key)}{key}: expected a formula, not {text!r}")
-    return substituted(_named_values(parse(text, owners)), {name: Var(owner) for name, owner in owners.items()})
-
-
-def _named_values(formula: Formula) -> Formula:
-    """Return the formula with rsbench's numbers replaced by what they stand for: `Eq(color_1, 1)` is about red."""
-    if isinstance(formula, Compare):
-        return Compare(formula.operator, _named_value(formula.left), _named_value(formula.right))
-    return rebuilt(formula, _named_values)
-
-
-def _named_value(formula: Formula) -> Formula:
-    number = formula.value if isinstance(formula, Const) else None
-    return Const(NUMBERS[number]) if type(number) is int and number in NUMBERS else formula
-
-
-def flat_combination(one: Any, objects: int, shapes: Iterable[str]) -> list[Any]:
+def flat_combination(combination: Any, objects: int, shapes: Iterable[str]) -> list[Any]:
     """Return a world's values in order; objects may be given as texts, in lists for each figure or in one.
 
     >>> flat_combination([["red, square"], ["circle, blue"]], 2, ["square", "circle"])
     ['square', 'red', 'circle', 'blue']
     """
-    parts = list(_leaves(one))
+    parts = list(_leaves(combination))
     if not any(isinstance(part, str) and "," in part for part in parts):
         return parts
     if len(parts) != objects:
-        raise ConfigError(f"combinations_in_distribution: {one!r} has {len(parts)} objects, a picture has {objects}")
+        raise ConfigError(
+            f"combinations_in_distribution: {combination!r} has {len(parts)} objects, a picture has {objects}"
+        )
     values: list[str] = []
     for part in parts:
         words = [word.strip() for word in str(part).split(",")]

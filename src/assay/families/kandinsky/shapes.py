@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, Points, regular
-from assay.render.picture import Box, Picture, Thing
+from assay.render.canvas import Canvas, Colour, Points, regular_polygon
+from assay.render.picture import Box, ObjectBox, Picture
 
 HALVES = 2
 GAP = 2 * HALVES
@@ -30,7 +30,7 @@ Spot = Sequence[float]
 
 
 def _star() -> Points:
-    outer, inner = regular(5), 0.45 * regular(5, -np.pi / 2 + np.pi / 5)
+    outer, inner = regular_polygon(5), 0.45 * regular_polygon(5, -np.pi / 2 + np.pi / 5)
     return np.stack([outer, inner], axis=1).reshape(-1, 2)
 
 
@@ -40,12 +40,12 @@ def _cross() -> Points:
 
 
 SHAPES: dict[str, Points] = {
-    "square": 0.95 * regular(4, -np.pi / 4),
-    "circle": 0.85 * regular(64),
-    "triangle": regular(3),
-    "diamond": regular(4) * np.array([0.7, 1.0]),
-    "pentagon": 0.95 * regular(5),
-    "hexagon": 0.92 * regular(6),
+    "square": 0.95 * regular_polygon(4, -np.pi / 4),
+    "circle": 0.85 * regular_polygon(64),
+    "triangle": regular_polygon(3),
+    "diamond": regular_polygon(4) * np.array([0.7, 1.0]),
+    "pentagon": 0.95 * regular_polygon(5),
+    "hexagon": 0.92 * regular_polygon(6),
     "star": _star(),
     "cross": _cross(),
 }
@@ -75,7 +75,7 @@ def most_that_fit(side: int, smallest: float) -> int:
     return int(cells) ** 2
 
 
-def scattered(rng: np.random.Generator, count: int, side: int, radii: tuple[float, float]) -> list[list[float]]:
+def scatter_spots(rng: np.random.Generator, count: int, side: int, radii: tuple[float, float]) -> list[list[float]]:
     """Draw where primitives lie, apart from one another, ordered by their distance from the figure's upper left corner.
 
     Radii are drawn evenly between the two, and from a smaller range if they leave no room.
@@ -84,19 +84,19 @@ def scattered(rng: np.random.Generator, count: int, side: int, radii: tuple[floa
     low, high = (min(round(radius * HALVES), width // 2 - MARGIN) for radius in radii)
     for attempt in range(ATTEMPTS):
         most = high - (high - low) * attempt // (ATTEMPTS - 1)
-        found = _thrown(rng.random(count * (1 + 2 * DARTS)).tolist(), count, width, (low, most))
-        if found is not None:
+        discs = _throw_discs(rng.random(count * (1 + 2 * DARTS)).tolist(), count, width, (low, most))
+        if discs is not None:
             break
     else:
-        found = _on_grid(rng, count, width, low)
-    found.sort(key=lambda spot: (spot[0] ** 2 + spot[1] ** 2, spot[0]))
-    return [[x / HALVES, y / HALVES, radius / HALVES] for x, y, radius in found]
+        discs = _on_grid(rng, count, width, low)
+    discs.sort(key=lambda spot: (spot[0] ** 2 + spot[1] ** 2, spot[0]))
+    return [[x / HALVES, y / HALVES, radius / HALVES] for x, y, radius in discs]
 
 
 Disc = tuple[int, int, int]
 
 
-def _thrown(draws: list[float], count: int, width: int, radii: tuple[int, int]) -> list[Disc] | None:
+def _throw_discs(draws: list[float], count: int, width: int, radii: tuple[int, int]) -> list[Disc] | None:
     """Return discs thrown one by one, the largest first, or None if one finds no room."""
     low, high = radii
     sizes = sorted((low + int(draw * (high - low + 1)) for draw in draws[:count]), reverse=True)
@@ -131,51 +131,51 @@ class Sprite:
     `tint`         what is added to the background, in bytes that wrap around
     `mask`         1 for each pixel that is mostly inside
     `left`, `top`  where its corner lies from the whole pixel of the centre
-    `seen`         the box around the mask, from the sprite's corner
+    `box`          the box around the mask, from the sprite's corner
     """
 
     tint: Array
     mask: Array
     left: int
     top: int
-    seen: Box
+    box: Box
 
 
-def sprite(shape: str, colour: str, background: str, spot: Spot) -> tuple[Sprite, int, int]:
+def sprite_at(shape: str, colour: str, background: str, spot: Spot) -> tuple[Sprite, int, int]:
     """Return the sprite of a primitive, and the column and row of its corner in the figure."""
     x, y, radius = (round(number * HALVES) for number in spot)
-    found = _kept(radius, _sprite)(shape, colour, background, radius, x % HALVES, y % HALVES)
-    return found, x // HALVES + found.left, y // HALVES + found.top
+    stamp = _cached(radius, _sprite)(shape, colour, background, radius, x % HALVES, y % HALVES)
+    return stamp, x // HALVES + stamp.left, y // HALVES + stamp.top
 
 
 def cutout(shape: str, colour: str, background: str, spot: Spot, side: int) -> Sprite:
     """Return a primitive cut out of its figure by the box around it, and scaled to fill a square of this side."""
     x, y, radius = (round(number * HALVES) for number in spot)
-    return _kept(radius, _cutout)(shape, colour, background, radius, x % HALVES, y % HALVES, side)
+    return _cached(radius, _cutout)(shape, colour, background, radius, x % HALVES, y % HALVES, side)
 
 
-def stamped(empty: Array, stamps: Sequence[tuple[str, Sprite, int, int]]) -> Picture:
+def stamp_sprites(empty: Array, stamps: Sequence[tuple[str, Sprite, int, int]]) -> Picture:
     """Return a picture with named sprites, each at a column and a row; no pixel may lie in two of them."""
     image = empty.copy()
     instances = np.zeros(empty.shape[:2], dtype=np.uint8 if len(stamps) < 256 else np.uint16)
     things = []
-    for number, (name, made, left, top) in enumerate(stamps, start=1):
-        height, width = made.mask.shape
-        image[top : top + height, left : left + width] += made.tint
-        instances[top : top + height, left : left + width] += np.multiply(made.mask, number, dtype=instances.dtype)
-        seen = made.seen
-        things.append(Thing(name, Box(left + seen.left, top + seen.top, left + seen.right, top + seen.bottom)))
+    for number, (name, stamp, left, top) in enumerate(stamps, start=1):
+        height, width = stamp.mask.shape
+        image[top : top + height, left : left + width] += stamp.tint
+        instances[top : top + height, left : left + width] += np.multiply(stamp.mask, number, dtype=instances.dtype)
+        box = stamp.box
+        things.append(ObjectBox(name, Box(left + box.left, top + box.top, left + box.right, top + box.bottom)))
     return Picture(image, tuple(things), instances)
 
 
-def _kept(radius: int, make: Callable[..., Sprite]) -> Callable[..., Sprite]:
+def _cached(radius: int, make: Callable[..., Sprite]) -> Callable[..., Sprite]:
     return make if radius <= SMALL else make.__wrapped__  # type: ignore[attr-defined]
 
 
 @lru_cache(maxsize=4096)
 def _sprite(shape: str, colour: str, background: str, radius: int, right: int, down: int) -> Sprite:
     ink, left, top = _ink(shape, radius, right, down)
-    return _tinted(ink, colour, background, left, top)
+    return _tint(ink, colour, background, left, top)
 
 
 @lru_cache(maxsize=4096)
@@ -187,7 +187,7 @@ def _cutout(shape: str, colour: str, background: str, radius: int, right: int, d
     top, left = (side - height) // 2, (side - width) // 2
     scaled = Image.fromarray(ink).resize((width, height), Image.Resampling.BILINEAR)
     square[top : top + height, left : left + width] = np.array(scaled)
-    return _tinted(square, colour, background, 0, 0)
+    return _tint(square, colour, background, 0, 0)
 
 
 def _ink(shape: str, radius: int, right: int, down: int) -> tuple[Array, int, int]:
@@ -202,10 +202,10 @@ def _ink(shape: str, radius: int, right: int, down: int) -> tuple[Array, int, in
     return cut, int(columns[0]) - middle, int(rows[0]) - middle
 
 
-def _tinted(ink: Array, colour: str, background: str, left: int, top: int) -> Sprite:
+def _tint(ink: Array, colour: str, background: str, left: int, top: int) -> Sprite:
     behind = np.array(BACKGROUNDS[background])
     step = (ink[:, :, None].astype(np.int64) * (np.array(COLOURS[colour]) - behind) + 127) // 255
     mask = (ink >= 128).astype(np.uint8)
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    seen = Box(int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
-    return Sprite(step.astype(np.uint8), mask, left, top, seen)
+    box = Box(int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+    return Sprite(step.astype(np.uint8), mask, left, top, box)

@@ -18,13 +18,13 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.config import Settings
-from assay.errors import ConfigError, suggestion
+from assay.config import Settings, check_names
+from assay.errors import ConfigError
 from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
     EACH,
-    aggregated,
+    aggregate,
     figure_space,
     flat_combination,
     from_rsbench,
@@ -36,9 +36,9 @@ from assay.families.kandinsky.shapes import (
     SHAPES,
     cutout,
     most_that_fit,
-    scattered,
-    sprite,
-    stamped,
+    scatter_spots,
+    sprite_at,
+    stamp_sprites,
 )
 from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
@@ -84,13 +84,7 @@ class KandConfig(TaskConfig):
     @field_validator("shapes", "colours")
     @classmethod
     def _must_be_known(cls, names: list[str], info: Any) -> list[str]:
-        known = SHAPES if info.field_name == "shapes" else COLOURS
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no {info.field_name[:-1]} named {name!r}{suggestion(name, known)}")
-        if not names or len(set(names)) < len(names):
-            raise ValueError("one or more different names")
-        return names
+        return check_names(names, SHAPES if info.field_name == "shapes" else COLOURS, info.field_name[:-1])
 
     @model_validator(mode="after")
     def _must_fit(self) -> "KandConfig":
@@ -123,7 +117,7 @@ class KandLogic(Task):
     usual: ClassVar[str] = f"{ALIKE['shape']} or {ALIKE['colour']}"
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand rsbench's keys."""
         return from_rsbench(settings)
 
@@ -154,13 +148,13 @@ class KandLogic(Task):
     @cached_property
     def rule(self) -> Formula:
         """The label over the concepts of all figures."""
-        held, own = self.config, dict(self.config.patterns)
-        if held.pattern is not None:
+        config, own = self.config, dict(self.config.patterns)
+        if config.pattern is not None:
             if "pattern" in own:
                 raise ConfigError("patterns: 'pattern' is given twice, here and as 'pattern'; choose another name")
-            own["pattern"] = held.pattern
-        text = held.aggregator or (self.usual if held.pattern is None else EACH)
-        return aggregated(text, patterns_of(own, figure_space(held.objects, self.values)), held.figures)
+            own["pattern"] = config.pattern
+        text = config.aggregator or (self.usual if config.pattern is None else EACH)
+        return aggregate(text, patterns_of(own, figure_space(config.objects, self.values)), config.figures)
 
     def in_distribution(self) -> Formula:
         """Return the worlds that the settings list, each by values or by texts such as "red, square"."""
@@ -168,7 +162,9 @@ class KandLogic(Task):
         if listed is None:
             return TRUE
         count = len(self.slots)
-        return combinations([flat_combination(one, count, self.config.shapes) for one in listed], self.space)
+        return combinations(
+            [flat_combination(combination, count, self.config.shapes) for combination in listed], self.space
+        )
 
     @cached_property
     def layout(self) -> Layout:
@@ -189,8 +185,10 @@ class KandLogic(Task):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the objects lie and how large they are, whatever their shapes and colours."""
-        held = self.config
-        return {"figures": [scattered(rng, held.objects, held.side, held.radii) for _ in range(held.figures)]}
+        config = self.config
+        return {
+            "figures": [scatter_spots(rng, config.objects, config.side, config.radii) for _ in range(config.figures)]
+        }
 
     @cached_property
     def empty(self) -> Array:
@@ -200,17 +198,21 @@ class KandLogic(Task):
 
     def render(self, world: World) -> Picture:
         """Set the objects into the picture, each with its mask and box."""
-        held, stamps = self.config, []
+        config, stamps = self.config, []
         for number, slot in enumerate(self.slots):
-            figure, place = divmod(number, held.objects)
-            look = held.shapes[world.codes[2 * number]], held.colours[world.codes[2 * number + 1]], held.background
+            figure, place = divmod(number, config.objects)
+            appearance = (
+                config.shapes[world.codes[2 * number]],
+                config.colours[world.codes[2 * number + 1]],
+                config.background,
+            )
             spot = world.style["figures"][figure][place]
-            if held.view == "objects":
-                stamps.append((slot.name, cutout(*look, spot, CROP), CROP * number, 0))
+            if config.view == "objects":
+                stamps.append((slot.name, cutout(*appearance, spot, CROP), CROP * number, 0))
             else:
-                made, left, top = sprite(*look, spot)
-                stamps.append((slot.name, made, held.side * figure + left, top))
-        return stamped(self.empty, stamps)
+                stamp, left, top = sprite_at(*appearance, spot)
+                stamps.append((slot.name, stamp, config.side * figure + left, top))
+        return stamp_sprites(self.empty, stamps)
 
 
 class KandLogicAnd(KandLogic):

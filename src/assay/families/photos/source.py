@@ -42,5 +42,5 @@ class ChosenSource:
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each combination of counts occurs in the split."""
-        held = {tuple(row) for row in self._codes[self.rows].tolist()}
-        return np.array([tuple(row) in held for row in np.asarray(codes).tolist()], dtype=bool)
+        present = {tuple(row) for row in self._codes[self.rows].tolist()}
+        return np.array([tuple(row) in present for row in np.asarray(codes).tolist()], dtype=bool)

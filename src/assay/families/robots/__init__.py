@@ -3,7 +3,5 @@
 from assay.tasks import TASKS
 
 TASKS.add(
-    "robots",
-    "robots told apart by body parts, seen, described or tabulated",
-    "assay.families.robots.task:Robots",
+    "robots", "robots told apart by body parts, seen, described or tabulated", "assay.families.robots.task:Robots"
 )

@@ -108,13 +108,13 @@ class Wording:
         """Return the option that the draw at this place chooses."""
         return options[self.number(place, len(options))]
 
-    def said(self, robot: Mapping[str, Value]) -> dict[str, Value]:
+    def statements(self, robot: Mapping[str, Value]) -> dict[str, Value]:
         """Return what is said of each part: its value, or a mark that it is masked."""
         return {part: MASKED if part in self.masked else v for part, v in robot.items() if part not in self.omitted}
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedDescription:
     """What a description says: the values stated, the parts masked, and the colours of the two sides."""
 
     stated: Mapping[str, Value]
@@ -128,14 +128,16 @@ def describe(robot: Mapping[str, Value], colours: Sequence[str], level: Level, w
     >>> describe({"head": "round", "knees": False}, ["red", "teal"], "terse", Wording([0], masked=("head",)))
     'Head: unclear. Knees: no. Colours: red, teal.'
     """
-    said = wording.said(robot)
+    statements = wording.statements(robot)
     if level == "table":
-        cells = [f"{part}={'?' if value == MASKED else plain(value)}" for part, value in said.items()]
+        cells = [f"{part}={'?' if value == MASKED else plain(value)}" for part, value in statements.items()]
         return ", ".join([*cells, *(f"{side}={c}" for side, c in zip((LEFT, RIGHT), colours, strict=False))])
     if level == "terse":
-        lines = [f"{title(part)}: {'unclear' if value == MASKED else plain(value)}." for part, value in said.items()]
+        values = {part: "unclear" if value == MASKED else plain(value) for part, value in statements.items()}
+        lines = [f"{title(part)}: {value}." for part, value in values.items()]
         return " ".join([*lines, *([f"Colours: {', '.join(colours)}."] if colours else [])])
-    return _templated(said, colours, wording) if level == "templated" else free(said, colours, wording)
+    write = _templated if level == "templated" else free_prose
+    return write(statements, colours, wording)
 
 
 def title(part: str) -> str:
@@ -150,21 +152,21 @@ def plain(value: Value) -> str:
     return str(value).replace("_", " ")
 
 
-def _templated(said: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
+def _templated(statements: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
     """Say one phrase a part, in an order of the wording's, three or so to a sentence."""
     places = {part: place for place, part in enumerate(PHRASES)}
-    parts = sorted(said, key=lambda part: wording.number(places[part], 2**31))
-    phrases = [wording.pick(9 + place, PHRASES[part][said[part]]) for place, part in enumerate(parts)]
+    parts = sorted(statements, key=lambda part: wording.number(places[part], 2**31))
+    phrases = [wording.pick(9 + place, PHRASES[part][statements[part]]) for place, part in enumerate(parts)]
     sentences = []
     for place, start in enumerate(range(0, len(phrases), 3)):
         frames = FOLLOWING if place else OPENINGS
-        sentences.append(wording.pick(18 + place, frames).format(joined(phrases[start : start + 3])))
+        sentences.append(wording.pick(18 + place, frames).format(join_phrases(phrases[start : start + 3])))
     if colours:
         sentences.append(wording.pick(22, PAINTED).format(*colours))
     return " ".join(sentences)
 
 
-def joined(phrases: Sequence[str]) -> str:
+def join_phrases(phrases: Sequence[str]) -> str:
     """Return phrases as a list in a sentence: "a, b and c"."""
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
@@ -245,23 +247,23 @@ COLOURED = (
 )  # fmt: skip
 
 
-def free(said: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
+def free_prose(statements: Mapping[str, Value], colours: Sequence[str], wording: Wording) -> str:
     """Say the same in prose: parts that go together in one sentence, what is alike in one clause."""
-    clauses = {part: wording.pick(place, FREE[part][value]) for place, (part, value) in enumerate(said.items())}
-    shape, joint = said.get("head", MASKED), said.get("knees", MASKED)
-    if shape == said.get("body") != MASKED and wording.number(9, 2):
+    clauses = {part: wording.pick(place, FREE[part][value]) for place, (part, value) in enumerate(statements.items())}
+    shape, joint = statements.get("head", MASKED), statements.get("knees", MASKED)
+    if shape == statements.get("body") != MASKED and wording.number(9, 2):
         clauses |= {"head": wording.pick(10, ALIKE).format(shape), "body": ""}
-    if joint == said.get("elbows") != MASKED and wording.number(11, 2):
+    if joint == statements.get("elbows") != MASKED and wording.number(11, 2):
         clauses |= {"elbows": wording.pick(12, BOTH if joint else NEITHER), "knees": ""}
     sentences = [wording.pick(13, COLOURED).format(*colours) + "."] if colours else []
     for number, group in enumerate(GROUPS):
-        held = [clauses[part] for part in group if clauses.get(part)]
-        first = wording.number(14 + number, len(held))
-        held = held[first:] + held[:first]
-        if held:
+        phrases = [clauses[part] for part in group if clauses.get(part)]
+        first = wording.number(14 + number, len(phrases))
+        phrases = phrases[first:] + phrases[:first]
+        if phrases:
             turn = wording.number(17 + number, len(LINKS))
-            links = [LINKS[(turn + place) % len(LINKS)] for place in range(len(held) - 1)]
-            text = held[0] + "".join(link + clause for link, clause in zip(links, held[1:], strict=True))
+            links = [LINKS[(turn + place) % len(LINKS)] for place in range(len(phrases) - 1)]
+            text = phrases[0] + "".join(link + clause for link, clause in zip(links, phrases[1:], strict=True))
             sentences.append(text[0].upper() + text[1:] + ".")
     return " ".join(sentences)
 
@@ -269,7 +271,7 @@ def free(said: Mapping[str, Value], colours: Sequence[str], wording: Wording) ->
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_description(text: str) -> Reading:
+def read_description(text: str) -> ParsedDescription:
     """Return what a table, terse notes or a templated description say; of free prose only what is worded alike.
 
     >>> read_description("Head: unclear. Knees: no. Colours: red, teal.").stated
@@ -284,17 +286,17 @@ def read_description(text: str) -> Reading:
         colours = tuple(notes.pop("Colours", "").split(", "))
         return _from_notes({parts[name]: word for name, word in notes.items()}, colours)
     pattern, meanings = _lexicon()
-    found = [meanings[phrase] for phrase in pattern.findall(text)]
-    stated = {part: value for part, value in found if value != MASKED}
+    mentions = [meanings[phrase] for phrase in pattern.findall(text)]
+    stated = {part: value for part, value in mentions if value != MASKED}
     painted = (re.search(form.format(r"(\w+)", r"(\w+)").replace(".", r"\."), text) for form in PAINTED)
     colours = next((match.groups() for match in painted if match), ())
-    return Reading(stated, tuple(part for part, value in found if value == MASKED), colours)
+    return ParsedDescription(stated, tuple(part for part, value in mentions if value == MASKED), colours)
 
 
-def _from_notes(notes: Mapping[str, str], colours: Sequence[str]) -> Reading:
+def _from_notes(notes: Mapping[str, str], colours: Sequence[str]) -> ParsedDescription:
     words = {part: {plain(value): value for value in values if value != MASKED} for part, values in PHRASES.items()}
     stated = {part: words[part][word] for part, word in notes.items() if word in words[part]}
-    return Reading(stated, tuple(part for part in notes if part not in stated), tuple(filter(None, colours)))
+    return ParsedDescription(stated, tuple(part for part in notes if part not in stated), tuple(filter(None, colours)))
 
 
 @cache

@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, around
+from assay.render.canvas import Canvas, Colour, ellipse_points
 
 HEIGHT = 12.0
 """The side of the picture in units of the drawing."""
@@ -54,7 +54,7 @@ BANDS = (
 
 
 @dataclass(frozen=True)
-class Look:
+class RobotAppearance:
     """How robots are drawn. Lengths are in units: a twelfth of the picture.
 
     `size`       of the picture in pixels, both ways
@@ -76,7 +76,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Table:
+class InkTable:
     """All ways that a band can look: inks by combination of its parts, and where in the picture they go."""
 
     inks: Array
@@ -89,22 +89,22 @@ class Table:
         return int(self.inks.shape[1]), int(self.inks.shape[2])
 
 
-def draw(robots: Array, colours: Array, look: Look, channels: int = 3) -> Array:
+def draw_robots(robots: Array, colours: Array, appearance: RobotAppearance, channels: int = 3) -> Array:
     """Return pictures of robots (rows of nine codes) in pairs of colours (robots x 2 x channels): a pure function."""
-    made = np.empty((len(robots), look.size, look.size, channels), dtype=np.uint8)
-    step = max(1, 2**19 // (look.size * look.size))
+    images = np.empty((len(robots), appearance.size, appearance.size, channels), dtype=np.uint8)
+    step = max(1, 2**19 // (appearance.size * appearance.size))
     for start in range(0, len(robots), step):
         stop = start + step
-        made[start:stop] = _mixed(robots[start:stop], colours[start:stop], look)
-    return made
+        images[start:stop] = _mix_inks(robots[start:stop], colours[start:stop], appearance)
+    return images
 
 
-def _mixed(robots: Array, colours: Array, look: Look) -> Array:
+def _mix_inks(robots: Array, colours: Array, appearance: RobotAppearance) -> Array:
     darkness = np.full((len(robots), 3, colours.shape[2]), 255.0, dtype=np.float32)  # of each ink in each channel
     darkness[:, :2] -= colours
-    darkness *= look.contrast
-    dark = np.zeros((len(robots), look.size, look.size, colours.shape[2]), dtype=np.float32)
-    for band, table in zip(BANDS, tables(look), strict=True):
+    darkness *= appearance.contrast
+    dark = np.zeros((len(robots), appearance.size, appearance.size, colours.shape[2]), dtype=np.float32)
+    for band, table in zip(BANDS, ink_tables(appearance), strict=True):
         which = _combination(robots, band)
         (height, width), channels = table.shape, colours.shape[2]
         inks = table.inks.reshape(len(table.inks), -1, 3)[which] @ darkness
@@ -114,11 +114,11 @@ def _mixed(robots: Array, colours: Array, look: Look) -> Array:
     return np.clip(dark, 0, 255, out=dark).astype(np.uint8)
 
 
-def told_apart(robots: Array, look: Look) -> Array:
+def picture_codes(robots: Array, appearance: RobotAppearance) -> Array:
     """Return for each robot a number for how each band looks: the same numbers, the same picture in any colours."""
     columns = []
-    for band, table in zip(BANDS, tables(look), strict=True):
-        shades = np.rint(255 * look.contrast * table.inks).reshape(len(table.inks), -1)
+    for band, table in zip(BANDS, ink_tables(appearance), strict=True):
+        shades = np.rint(255 * appearance.contrast * table.inks).reshape(len(table.inks), -1)
         _, looks = np.unique(shades, axis=0, return_inverse=True)
         columns.append(looks.ravel()[_combination(robots, band)])
     return np.stack(columns, axis=1)
@@ -129,40 +129,43 @@ def _combination(robots: Array, band: Band) -> Array:
 
 
 @lru_cache(maxsize=8)
-def tables(look: Look) -> tuple[Table, ...]:
+def ink_tables(appearance: RobotAppearance) -> tuple[InkTable, ...]:
     """Return the inks of each band in all its combinations."""
-    return tuple(_table(band, look) for band in BANDS)
+    return tuple(_ink_table(band, appearance) for band in BANDS)
 
 
-def _table(band: Band, look: Look) -> Table:
-    scale = look.size / HEIGHT
-    margin = 3 * look.blur
+def _ink_table(band: Band, appearance: RobotAppearance) -> InkTable:
+    scale = appearance.size / HEIGHT
+    margin = 3 * appearance.blur
     left, top = (max(0, int(np.floor((edge - margin) * scale))) for edge in band.box[:2])
-    right, bottom = (min(look.size, int(np.ceil((edge + margin) * scale))) for edge in band.box[2:])
+    right, bottom = (min(appearance.size, int(np.ceil((edge + margin) * scale))) for edge in band.box[2:])
     shape = bottom - top, right - left
     inks = np.stack(
-        [_inks(band, codes, look, (left, top), shape) for codes in product(*map(range, band.values))],
+        [_inks(band, codes, appearance, (left, top), shape) for codes in product(*map(range, band.values))],
         dtype=np.float32,
     ).reshape(*band.values, *shape, 3)
     for axis, part in enumerate(band.parts):
-        seen = np.float32(look.visible[part])
-        if seen < 1:
-            inks = seen * inks + (1 - seen) * inks.mean(axis=axis, keepdims=True)
-    return Table(inks.reshape(-1, *shape, 3), left, top)
+        visibility = np.float32(appearance.visible[part])
+        if visibility < 1:
+            inks = visibility * inks + (1 - visibility) * inks.mean(axis=axis, keepdims=True)
+    return InkTable(inks.reshape(-1, *shape, 3), left, top)
 
 
-def _inks(band: Band, codes: Sequence[int], look: Look, corner: tuple[int, int], shape: tuple[int, int]) -> Array:
+def _inks(
+    band: Band, codes: Sequence[int], appearance: RobotAppearance, corner: tuple[int, int], shape: tuple[int, int]
+) -> Array:
     """Return the inks of one combination, drawn large and averaged down."""
-    times = 2 * -(-MASTER // (2 * look.size))  # an even number, so that the middle lies between two pixels
-    pen = Pen(Canvas(shape[1] * times, shape[0] * times, BLANK), look.size * times / HEIGHT, corner, times, look)
+    times = 2 * -(-MASTER // (2 * appearance.size))  # an even number, so that the middle lies between two pixels
+    canvas = Canvas(shape[1] * times, shape[0] * times, BLANK)
+    pen = Pen(canvas, appearance.size * times / HEIGHT, corner, times, appearance)
     (head, arms, legs)[BANDS.index(band)](pen, *codes)
     image = pen.canvas.image
     first, last = (round(edge * pen.scale) - corner[1] * times for edge in (band.box[1], band.box[3]))
     image[: max(0, first)] = 0  # each line of the drawing belongs to one band
     image[max(0, last) :] = 0
-    if look.blur:
-        spread = ImageFilter.GaussianBlur(look.blur * pen.scale)
-        image = np.asarray(Image.fromarray(image).filter(spread))
+    if appearance.blur:
+        gaussian = ImageFilter.GaussianBlur(appearance.blur * pen.scale)
+        image = np.asarray(Image.fromarray(image).filter(gaussian))
     blocks = image.reshape(shape[0], times, shape[1], times, 3)
     return np.asarray(blocks.mean(axis=(1, 3), dtype=np.float32) / 255)
 
@@ -175,7 +178,7 @@ class Pen:
     scale: float
     corner: tuple[int, int]
     times: int
-    look: Look
+    appearance: RobotAppearance
 
     def at(self, points: Array) -> Array:
         """Return points in units as pixels of the canvas."""
@@ -183,14 +186,14 @@ class Pen:
 
     def shape(self, points: Array, paint: Colour, line: bool = True) -> None:
         """Draw a closed shape in a paint, with an outline around it."""
-        self.canvas.polygon(self.at(points), paint, BLACK if line else None, self.look.line * self.scale)
+        self.canvas.polygon(self.at(points), paint, BLACK if line else None, self.appearance.line * self.scale)
 
     def halves(self, points: Array) -> None:
         """Draw a closed shape, left of the middle in one paint and right of it in the other."""
         self.shape(points, RIGHT)
         west = np.minimum(points, np.array([MIDDLE, np.inf]))  # folds the right half onto the middle
         self.shape(west, LEFT, line=False)
-        self.stroke(np.vstack([points, points[:1]]), self.look.line)
+        self.stroke(np.vstack([points, points[:1]]), self.appearance.line)
 
     def stroke(self, points: Array, width: float, ink: Colour = BLACK) -> None:
         """Draw lines from point to point."""
@@ -199,7 +202,7 @@ class Pen:
     def disc(self, x: float, y: float, radius: float, ink: Colour = BLACK) -> None:
         """Draw a filled circle without an outline."""
         if radius:
-            points = around((0, 0), (radius * self.scale,) * 2) / self.scale
+            points = ellipse_points((0, 0), (radius * self.scale,) * 2) / self.scale
             self.shape(points + np.array([x, y]), ink, line=False)
 
 
@@ -216,7 +219,7 @@ def ring(x: float, y: float, across: float, down: float) -> Array:
 
 def head(pen: Pen, shape: int, antennae: int, ears: int, mouth: int) -> None:
     """Draw the head: square or round; antennae; ears square or triangular; mouth closed or open."""
-    half, line = HEAD_HALF - pen.look.line / 2, pen.look.line
+    half, line = HEAD_HALF - pen.appearance.line / 2, pen.appearance.line
     top, bottom = HEAD_TOP + line / 2, HEAD_BOTTOM - line / 2
     centre = (HEAD_TOP + HEAD_BOTTOM) / 2
     if antennae:
@@ -245,12 +248,12 @@ def head(pen: Pen, shape: int, antennae: int, ears: int, mouth: int) -> None:
 
 def arms(pen: Pen, shape: int, elbows: int, hand: int) -> None:
     """Draw the body, square or round, and the arms: elbows or none, and hands of six kinds."""
-    line = pen.look.line
+    line = pen.appearance.line
     for side, paint in ((-1, LEFT), (1, RIGHT)):
         end = MIDDLE + side * HAND_X
         pen.stroke(np.array([[MIDDLE, ARM_Y], [end, ARM_Y]]), line)
         if elbows:
-            pen.disc(MIDDLE + side * (BODY_HALF + HAND_X - HAND / 2) / 2, ARM_Y, pen.look.dot / 2)
+            pen.disc(MIDDLE + side * (BODY_HALF + HAND_X - HAND / 2) / 2, ARM_Y, pen.appearance.dot / 2)
         pen.shape(hand_shape(hand) * np.array([side, 1]) * HAND + np.array([end, ARM_Y]), paint)
         x = MIDDLE + side * LEG_X  # where the legs begin, seen beside a round body
         pen.shape(box(x - line / 2, BODY_BOTTOM - 0.4, x + line / 2, BODY_BOTTOM), BLACK, line=False)
@@ -273,13 +276,13 @@ def hand_shape(kind: int) -> Array:
 
 def legs(pen: Pen, knees: int, foot: int) -> None:
     """Draw the legs: knees or none, and feet of ten kinds."""
-    line = pen.look.line
+    line = pen.appearance.line
     for side, paint in ((-1, LEFT), (1, RIGHT)):
         x = MIDDLE + side * LEG_X
         pen.shape(box(x - line / 2, BODY_BOTTOM, x + line / 2, LEG_BOTTOM + 0.1), BLACK, line=False)
         if knees:
-            pen.disc(x, (BODY_BOTTOM + LEG_BOTTOM) / 2, pen.look.dot / 2)
-        outline = foot_shape(foot, pen.look.toe) * np.array([side * FOOT[0], FOOT[1]])
+            pen.disc(x, (BODY_BOTTOM + LEG_BOTTOM) / 2, pen.appearance.dot / 2)
+        outline = foot_shape(foot, pen.appearance.toe) * np.array([side * FOOT[0], FOOT[1]])
         pen.shape(outline + np.array([x, LEG_BOTTOM]), paint)
 
 

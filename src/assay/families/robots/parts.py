@@ -16,7 +16,7 @@ from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, product, total
 from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.traverse import free_names, substituted
+from assay.logic.traverse import free_names, substitute
 
 HANDS = ("round_circle", "round_oval", "round_oval_tall", "edgy_triangle", "edgy_square", "edgy_trapezoid")
 FEET = (
@@ -59,7 +59,7 @@ FINE = 1e-6
 
 
 @dataclass(frozen=True)
-class View:
+class PartView:
     """A concept that is read off one part: its code for each code of the part, and the same as a formula."""
 
     concept: Concept
@@ -68,24 +68,27 @@ class View:
     meaning: Formula
 
 
-def view(name: str) -> View:
+def part_view(name: str) -> PartView:
     """Return the view of this name: a part, a coarse shape, or a subtype such as `foot_is_flat_square`."""
     if name in PARTS.places:
         part = PARTS.concept(name)
-        return View(part, name, tuple(range(len(part.values))), Var(name))
+        return PartView(part, name, tuple(range(len(part.values))), Var(name))
     if name in COARSE:
-        held, pair = COARSE[name]
-        each = len(PARTS.concept(held).values) // 2
-        second = Member((Var(held),), tuple((value,) for value in PARTS.concept(held).values[each:]))
+        part_name, pair = COARSE[name]
+        each = len(PARTS.concept(part_name).values) // 2
+        second = Member((Var(part_name),), tuple((value,) for value in PARTS.concept(part_name).values[each:]))
         table = tuple(code // each for code in range(2 * each))
-        return View(Concept(name, pair), held, table, If(second, Const(pair[1]), Const(pair[0])))
-    for held in ("hand", "foot"):
-        values = tuple(str(value) for value in PARTS.concept(held).values)
-        subtype = name.removeprefix(f"{held}_is_")
+        return PartView(Concept(name, pair), part_name, table, If(second, Const(pair[1]), Const(pair[0])))
+    for part_name in ("hand", "foot"):
+        values = tuple(str(value) for value in PARTS.concept(part_name).values)
+        subtype = name.removeprefix(f"{part_name}_is_")
         if name != subtype and subtype in values:
             table = tuple(int(value == subtype) for value in values)
-            return View(Concept(name, (False, True)), held, table, Var(held).eq(subtype))
-    known = (*NAMES, *(f"{held}_is_{value}" for held in ("hand", "foot") for value in PARTS.concept(held).values))
+            return PartView(Concept(name, (False, True)), part_name, table, Var(part_name).eq(subtype))
+    known = (
+        *NAMES,
+        *(f"{part_name}_is_{value}" for part_name in ("hand", "foot") for value in PARTS.concept(part_name).values),
+    )
     raise UnknownName(f"robots have no concept {name!r}{suggestion(name, known)}")
 
 
@@ -93,75 +96,75 @@ def view(name: str) -> View:
 class Views:
     """The concepts of a dataset, each a view of a part."""
 
-    views: tuple[View, ...]
+    views: tuple[PartView, ...]
 
     @classmethod
     def of(cls, names: str | Sequence[str]) -> "Views":
         """Return the views of a named set of concepts, or of these names."""
         if isinstance(names, str) and names not in SETS:
             raise ConfigError(f"no set of concepts named {names!r}{suggestion(names, SETS)}")
-        return cls(tuple(view(name) for name in (SETS[names] if isinstance(names, str) else names)))
+        return cls(tuple(part_view(name) for name in (SETS[names] if isinstance(names, str) else names)))
 
     @cached_property
     def space(self) -> ConceptSpace:
         """The concepts."""
-        return ConceptSpace(tuple(one.concept for one in self.views))
+        return ConceptSpace(tuple(view.concept for view in self.views))
 
-    def seen(self, robots: Codes) -> Codes:
+    def concepts_of(self, robots: Codes) -> Codes:
         """Return the concepts of robots."""
-        columns = [np.array(one.table)[robots[:, PARTS.place(one.part)]] for one in self.views]
+        columns = [np.array(view.table)[robots[:, PARTS.place(view.part)]] for view in self.views]
         return np.stack(columns, axis=1)
 
     @cached_property
     def by_part(self) -> Mapping[str, tuple[int, ...]]:
         """The places of the concepts that each part is seen by, for all parts."""
-        return {p: tuple(i for i, one in enumerate(self.views) if one.part == p) for p in PARTS.names}
+        return {p: tuple(i for i, view in enumerate(self.views) if view.part == p) for p in PARTS.names}
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
-        """The parts that the concepts do not tell, or not in full."""
+        """The parts that the concepts do not determine."""
         return tuple(p for p in PARTS.names if p not in self.space.places)
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """That several concepts of one part agree, such as subtypes of which only one can be."""
-        made = []
+        constraints = []
         for part, places in self.by_part.items():
             if len(places) > 1:
-                held = [self.views[place] for place in places]
+                views = [self.views[place] for place in places]
                 rows = dict.fromkeys(
-                    tuple(one.concept.values[one.table[code]] for one in held)
+                    tuple(view.concept.values[view.table[code]] for view in views)
                     for code in range(len(PARTS.concept(part).values))
                 )
-                terms = tuple(Var(one.concept.name) for one in held)
-                made.append(Constraint(f"one_{part}", Member(terms, tuple(rows)), ("part",)))
-        return tuple(made)
+                terms = tuple(Var(view.concept.name) for view in views)
+                constraints.append(Constraint(f"one_{part}", Member(terms, tuple(rows)), ("part",)))
+        return tuple(constraints)
 
     def fits(self, part: str, wanted: Mapping[str, Value]) -> list[int]:
         """Return the codes of a part that have the wanted values in all views of it."""
-        held = [self.views[place] for place in self.by_part[part] if self.views[place].concept.name in wanted]
+        views = [self.views[place] for place in self.by_part[part] if self.views[place].concept.name in wanted]
         codes = range(len(PARTS.concept(part).values))
-        return [c for c in codes if all(v.table[c] == v.concept.code(wanted[v.concept.name]) for v in held)]
+        return [c for c in codes if all(v.table[c] == v.concept.code(wanted[v.concept.name]) for v in views)]
 
-    def nearest(self, part: str, seen: Sequence[int], before: int, among: Sequence[int] | None = None) -> int:
+    def nearest(self, part: str, observed: Sequence[int], before: int, among: Sequence[int] | None = None) -> int:
         """Return the code of a part that agrees with most concepts seen; of those the one nearest to what it was.
 
         Near is: the same, or at the same place in the other half of the subtypes, as `flat_square` is to
         `pointy_square`; else the first.
         """
-        held = [self.views[place] for place in self.by_part[part]]
+        views = [self.views[place] for place in self.by_part[part]]
         count = len(PARTS.concept(part).values)
         half = max(1, count // 2)
 
         def rank(code: int) -> tuple[int, bool, bool, int]:
-            agreed = sum(one.table[code] == said for one, said in zip(held, seen, strict=True))
+            agreed = sum(view.table[code] == value for view, value in zip(views, observed, strict=True))
             return -agreed, code != before, code % half != before % half, code
 
         return min(range(count) if among is None else among, key=rank)
 
 
 @dataclass(frozen=True)
-class Rule:
+class RobotRule:
     """What makes a robot a glorp: a formula over parts and coarse shapes, and the odds if the label is drawn."""
 
     formula: Formula
@@ -174,32 +177,32 @@ class Rule:
 
     def over(self, space: ConceptSpace, meanings: dict[str, Formula]) -> Knowledge:
         """Return the rule over other concepts, some names replaced by what they mean."""
-        formula = substituted(self.formula, meanings)
-        odds = self.odds and {LABEL: Odds(substituted(self.odds.score, meanings), self.odds.scale)}
+        formula = substitute(self.formula, meanings)
+        odds = self.odds and {LABEL: Odds(substitute(self.odds.score, meanings), self.odds.scale)}
         return Knowledge.of(space, {LABEL: formula}, odds=odds or None)
 
     @cached_property
     def of_robots(self) -> Knowledge:
         """The rule over whole robots."""
-        return self.over(PARTS, {name: view(name).meaning for name in COARSE})
+        return self.over(PARTS, {name: part_view(name).meaning for name in COARSE})
 
-    def seen_by(self, views: Views) -> Knowledge:
-        """Return what the rule says to who knows these concepts only."""
-        meanings = {n: view(n).meaning for n in self.names if n in COARSE and n not in views.space.places}
-        needed = (self.names - set(meanings)) | {view(name).part for name in meanings}
+    def knowledge_for(self, views: Views) -> Knowledge:
+        """Return the rule as knowledge over these concepts only."""
+        meanings = {n: part_view(n).meaning for n in self.names if n in COARSE and n not in views.space.places}
+        needed = (self.names - set(meanings)) | {part_view(name).part for name in meanings}
         if needed <= set(views.space.names):
             known = self.over(views.space, meanings)
             return Knowledge(known.space, known.labels, views.constraints)
-        return self._shared_out(views)
+        return self._marginal_knowledge(views)
 
-    def _shared_out(self, views: Views) -> Knowledge:
-        """Return the knowledge whose labels have, for each combination of concepts, the share of robots that do."""
-        parts = {view(name).part for name in self.names}
-        places = [place for place, one in enumerate(views.views) if one.part in parts]
+    def _marginal_knowledge(self, views: Views) -> Knowledge:
+        """Return knowledge with stochastic labels, whose probability is the share of robots with the same concepts."""
+        parts = {part_view(name).part for name in self.names}
+        places = [place for place, viewed in enumerate(views.views) if viewed.part in parts]
         if not places:
             raise ConfigError(f"the concepts {', '.join(views.space.names)} have no part in the rule: {self.formula}")
         chances = self.of_robots.chances(ROBOTS)[:, 0]
-        rows, which = np.unique(views.seen(ROBOTS)[:, places], axis=0, return_inverse=True)
+        rows, which = np.unique(views.concepts_of(ROBOTS)[:, places], axis=0, return_inverse=True)
         shares = np.bincount(which.ravel(), chances) / np.bincount(which.ravel())
         concepts = [views.views[place].concept for place in places]
         terms = tuple(Var(concept.name) for concept in concepts)
@@ -232,15 +235,15 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
     return total(Const(base), *steps)
 
 
-def best_accuracy(rule: Rule, seen: Codes) -> float:
-    """Return how often the label can be told from what is seen of each robot, over all robots alike.
+def best_accuracy(rule: RobotRule, observed: Codes) -> float:
+    """Return the best accuracy that a classifier of these observations can have, over all robots evenly.
 
     >>> from assay.logic.parse import parse
-    >>> rule = Rule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
-    >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).seen(ROBOTS))
+    >>> rule = RobotRule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
+    >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).concepts_of(ROBOTS))
     0.875
     """
     chances = rule.of_robots.chances(ROBOTS)[:, 0]
-    _, which = np.unique(seen, axis=0, return_inverse=True)
+    _, which = np.unique(observed, axis=0, return_inverse=True)
     shares = np.bincount(which.ravel(), chances) / np.bincount(which.ravel())
     return float(np.maximum(shares, 1 - shares)[which.ravel()].mean())

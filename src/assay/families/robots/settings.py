@@ -8,12 +8,12 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
-from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, Rule, Views, view
+from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, RobotRule, Views, part_view
 from assay.logic.formula import Const, If
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import Odds
 from assay.logic.parse import parse
-from assay.logic.traverse import substituted
+from assay.logic.traverse import substitute
 from assay.tasks.base import TaskConfig
 
 SCALE = 4.2
@@ -92,7 +92,7 @@ class RobotsConfig(TaskConfig):
     contrast: float = Field(1.0, ge=0, le=1)
     """The contrast of the pictures: 0 is blank."""
     blur: float = Field(0.0, ge=0, le=3)
-    """The spread of a blur, in twelfths of the picture."""
+    """The standard deviation of a blur, in twelfths of the picture."""
     visible: Shares = {}
     """How far the values of a part look different: 1 as drawn, 0 all alike, such as `{knees: 0}`."""
     text: Literal["none", "table", "terse", "templated", "free"] = "none"
@@ -129,12 +129,12 @@ class RobotsConfig(TaskConfig):
 
     @field_validator("visible", "masked", "omitted")
     @classmethod
-    def _must_be_shares_of_parts(cls, given: float | Shares) -> float | Shares:
-        for part in given if isinstance(given, dict) else ():
+    def _must_be_shares_of_parts(cls, shares: float | Shares) -> float | Shares:
+        for part in shares if isinstance(shares, dict) else ():
             if part not in PARTS.names:
                 raise ValueError(f"no part named {part!r}{suggestion(part, PARTS.names)}")
-        _refuse_other_than_shares(given)
-        return given
+        _refuse_other_than_shares(shares)
+        return shares
 
     @model_validator(mode="after")
     def _must_show_something(self) -> "RobotsConfig":
@@ -144,8 +144,8 @@ class RobotsConfig(TaskConfig):
 
     def chance(self, kind: Literal["masked", "omitted"], part: str) -> float:
         """Return how often a part is masked or omitted."""
-        given: float | Shares = getattr(self, kind)
-        return given.get(part, 0.0) if isinstance(given, dict) else given
+        shares: float | Shares = getattr(self, kind)
+        return shares.get(part, 0.0) if isinstance(shares, dict) else shares
 
 
 @contextmanager
@@ -157,35 +157,31 @@ def _one_line() -> Iterator[None]:
         raise ValueError(str(error)) from None
 
 
-def _refuse_other_than_shares(given: float | Shares) -> None:
-    for share in given.values() if isinstance(given, dict) else [given]:
+def _refuse_other_than_shares(shares: float | Shares) -> None:
+    for share in shares.values() if isinstance(shares, dict) else [shares]:
         if not 0 <= share <= 1:
             raise ValueError(f"{share:g} is no share from 0 to 1")
 
 
-def translated(settings: Settings) -> Settings:
+def translate_settings(settings: Settings) -> Settings:
     """Return settings in our keys, on top of the preset that they name."""
-    given = settings.renamed(RELEASED)
-    for key, words in WORDS.items():
-        said = given.values.get(key)
-        if isinstance(said, str) and said in words:
-            given = given.without({key}).merged(Settings(words[said]))
-    preset = given.values.get("preset")
+    ours = settings.rename_keys(RELEASED).replace_words(WORDS)
+    preset = ours.values.get("preset")
     if preset is None:
-        return given
+        return ours
     if preset not in PRESETS:
-        raise ConfigError(f"{given.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
-    return Settings(PRESETS[preset]).merged(given)
+        raise ConfigError(f"{ours.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
+    return Settings(PRESETS[preset]).merge(ours)
 
 
-def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> Rule:
+def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> RobotRule:
     """Return the rule of a name or formula; a formula that gives a number is a score, true where it is above 0."""
     if name.isidentifier() and name not in (*RULES, *NAMES):
         raise ConfigError(f"no rule or part named {name!r}{suggestion(name, (*RULES, *NAMES))}")
     text, times = RULES.get(name, (name, 1))
     formula = parse(text, NAMES)
-    kind = shape_of(substituted(formula, {coarse: view(coarse).meaning for coarse in COARSE}), PARTS).kind
+    kind = shape_of(substitute(formula, {coarse: part_view(coarse).meaning for coarse in COARSE}), PARTS).kind
     if kind == "symbol":
         raise ConfigError(f"rule {name!r} gives a word; it must be true or false, or a number")
     truth, score = (formula, If(formula, Const(1), Const(-1))) if kind == "bool" else (formula > 0, formula)
-    return Rule(truth, Odds(score, scale / times) if stochastic else None)
+    return RobotRule(truth, Odds(score, scale / times) if stochastic else None)

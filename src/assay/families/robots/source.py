@@ -12,11 +12,11 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import KnowledgeError
 from assay.families.robots.drawing import PALETTE
-from assay.families.robots.parts import FEET, PARTS, ROBOTS, Rule, Views
+from assay.families.robots.parts import FEET, PARTS, ROBOTS, RobotRule, Views
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
-from assay.seeds import Deck, Streams, rng_for
-from assay.worlds.source import DrawStyle
+from assay.seeds import Streams, rng_for
+from assay.worlds.source import DrawStyle, SeededSource
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, LUCK, Style, World
 
@@ -29,8 +29,8 @@ SCHEMES = tuple(combinations(range(len(PALETTE)), 2))
 
 
 @dataclass(frozen=True)
-class Deal:
-    """How robots are dealt to splits.
+class Allocation:
+    """How robots are allocated to splits.
 
     `renders`   how many renderings of a robot are told apart; 0: none are, and pools share no robot
     `skew`      the least share of each foot in skewed splits; the rest is drawn from all robots
@@ -66,7 +66,7 @@ class Deal:
         return np.asarray(pools.get(pool, order))
 
     def packs(self, split: str) -> list[tuple[str | None, int]]:
-        """Return how many of a pack of cards go to each foot, and to any, where a split is skewed as it is dealt."""
+        """Return how many of a pack of cards go to each foot, and to any, where a split is skewed."""
         if self.renders or split.split("_")[0] not in self.skewed or not self.skew:
             return [(None, 1)]
         shares = {foot: Fraction(share).limit_denominator(1000) for foot, share in self.skew}
@@ -80,19 +80,19 @@ class Deal:
 class Catalogue:
     """All robots: their concepts, their labels, and how likely those are by the parts and by the concepts."""
 
-    rule: Rule
+    rule: RobotRule
     views: Views
     knowledge: Knowledge
 
     @cached_property
-    def seen(self) -> Codes:
+    def concepts(self) -> Codes:
         """The concepts of every robot."""
-        return self.views.seen(ROBOTS)
+        return self.views.concepts_of(ROBOTS)
 
     @cached_property
     def keys(self) -> Array:
         """A number for the combination of concepts of every robot."""
-        return self.keys_of(self.seen)
+        return self.keys_of(self.concepts)
 
     def keys_of(self, codes: Codes) -> Array:
         """Return a number for each combination of concepts."""
@@ -105,8 +105,8 @@ class Catalogue:
 
     @cached_property
     def chances(self) -> tuple[Array, Array]:
-        """How likely the label of every robot is: to who knows its parts, and to who knows its concepts."""
-        return self.rule.of_robots.chances(ROBOTS)[:, 0], self.knowledge.chances(self.seen)[:, 0]
+        """The probability of the label of every robot, given its parts and given its concepts only."""
+        return self.rule.of_robots.chances(ROBOTS)[:, 0], self.knowledge.chances(self.concepts)[:, 0]
 
     @cached_property
     def tells_apart(self) -> bool:
@@ -114,40 +114,40 @@ class Catalogue:
         return len(np.unique(self.keys)) == len(ROBOTS)
 
     def content(self, robot: int) -> dict[str, Value]:
-        """Return the parts of a robot that its concepts do not tell in full."""
+        """Return the parts of a robot that its concepts do not determine."""
         return {part: PARTS.concept(part).values[ROBOTS[robot, PARTS.place(part)]] for part in self.views.hidden}
 
     def luck(self, robot: int, draw: float, within: float) -> float:
-        """Return the luck by which the concepts give the very label that the first draw gives the whole robot.
+        """Return the random number by which the concepts give the same label that `draw` gives the whole robot.
 
-        Who knows the concepts only sees the label as drawn; who knows all parts sees the same label.
+        So a label is the same whether it is drawn given the parts or given the concepts.
         """
-        whole, shown = (float(chances[robot]) for chances in self.chances)
-        if whole == shown:
+        by_parts, by_concepts = (float(chances[robot]) for chances in self.chances)
+        if by_parts == by_concepts:
             return draw
-        return within * shown if draw < whole else shown + within * (1 - shown)
+        return within * by_concepts if draw < by_parts else by_concepts + within * (1 - by_concepts)
 
 
-class RobotSource:
+class RobotSource(SeededSource):
     """The robots of one split, as a function of the seed and the place."""
 
-    def __init__(self, catalogue: Catalogue, split: Split, seed: int, deal: Deal, style: DrawStyle) -> None:
-        self.catalogue, self.split, self.seed, self.deal, self.style = catalogue, split, seed, deal, style
-        self.knowledge, self.purpose = catalogue.knowledge, ("robots",)
+    def __init__(self, catalogue: Catalogue, split: Split, seed: int, allocation: Allocation, style: DrawStyle) -> None:
+        super().__init__(catalogue.knowledge, split, seed, "robots", style=style)
+        self.catalogue, self.allocation = catalogue, allocation
         where = f"split {split.name!r} ({split.formula})"
         labels = np.unique(catalogue.labels[self.rows % len(ROBOTS)]).astype(bool).tolist()
         if not labels:
             raise KnowledgeError(f"{where}: no robot fits, so there is nothing to draw")
         if len(labels) < 2:
             raise KnowledgeError(f"{where}: the label is always {labels[0]}: change the rule, or give the split size 0")
-        for foot, _ in deal.packs(split.name):
+        for foot, _ in allocation.packs(split.name):
             if foot is not None and not len(self._rows_of(foot)):
                 raise KnowledgeError(f"{where}: no robot has the foot {foot!r} that 'skew' wants")
 
     @cached_property
     def rows(self) -> Array:
         """The renderings that the split can hold."""
-        rows = self.deal.rows(self.split.pool, self.seed)
+        rows = self.allocation.rows(self.split.pool, self.seed)
         return np.asarray(rows[self.inside[rows % len(ROBOTS)]])
 
     def _rows_of(self, foot: str | None) -> Array:
@@ -159,87 +159,84 @@ class RobotSource:
     @cached_property
     def inside(self) -> Array:
         """Whether each robot is one that the split's formula, stage and share let in."""
-        held = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.seen)
-        return held if self.split.share == (0.0, 1.0) else held & self._in_share()
+        inside = evaluate(self.split.formula, self.catalogue.views.space, self.catalogue.concepts)
+        return inside if self.split.share == (0.0, 1.0) else inside & self._in_share()
 
     def _in_share(self) -> Array:
         """Return whether a robot's concepts are in the split's share of the combinations that have its label."""
-        keys, labels = self.catalogue.keys, self.catalogue.knowledge.labels_of(self.catalogue.seen)[:, 0]
-        held = np.zeros(len(keys), dtype=bool)
+        keys, labels = self.catalogue.keys, self.catalogue.knowledge.labels_of(self.catalogue.concepts)[:, 0]
+        chosen = np.zeros(len(keys), dtype=bool)
         for label in np.unique(labels).tolist():
             order = rng_for(self.seed, "robots", "share", label).permutation(np.unique(keys[labels == label]))
             low, high = (round(share * len(order)) for share in self.split.share)
-            held |= (labels == label) & np.isin(keys, order[low:high])
-        return held
+            chosen |= (labels == label) & np.isin(keys, order[low:high])
+        return chosen
 
     @property
     def total(self) -> int:
         """How many renderings, or robots, the split can hold."""
         return len(self.rows)
 
-    def dealt(self, places: Array) -> Array:
-        """Return the renderings at these places: skewed by packs of cards, each pack with the shares asked for."""
-        packs = self.deal.packs(self.split.name)
+    def rows_at(self, places: Array) -> Array:
+        """Return the renderings at these places: skewed by packs of cards, each pack with the shares of `skew`."""
+        packs = self.allocation.packs(self.split.name)
         size = sum(count for _, count in packs)
         places = np.asarray(places, dtype=np.int64)
         cards, rounds = self._deck(size, "foot").deal(places), places // size
-        made, start = np.zeros(len(places), dtype=np.int64), 0
+        rows, start = np.zeros(len(places), dtype=np.int64), 0
         for foot, count in packs:
             mine = (cards >= start) & (cards < start + count)
-            made[mine] = self._spread(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
+            rows[mine] = self._deal_rows(self._rows_of(foot), rounds[mine] * count + cards[mine] - start, foot)
             start += count
-        return made
+        return rows
 
-    def _spread(self, rows: Array, numbers: Array, foot: str | None) -> Array:
+    def _deal_rows(self, rows: Array, numbers: Array, foot: str | None) -> Array:
         """Deal renderings evenly, or labels evenly and to each its renderings."""
         if self.split.balance == "world":
             return np.asarray(rows[self._deck(len(rows), "row", foot).deal(numbers)])
         labels = self.catalogue.labels[rows % len(ROBOTS)]
         kinds = np.unique(labels)
         which, rounds = self._deck(len(kinds), "label", foot).deal(numbers), numbers // len(kinds)
-        made = np.zeros(len(numbers), dtype=np.int64)
+        chosen = np.zeros(len(numbers), dtype=np.int64)
         for place, label in enumerate(kinds.tolist()):
             some = rows[labels == label]
-            made[which == place] = some[self._deck(len(some), "row", foot, label).deal(rounds[which == place])]
-        return made
-
-    def _deck(self, size: int, *purpose: object) -> Deck:
-        return Deck(size, self.seed, "robots", self.split.name, *purpose)
+            chosen[which == place] = some[self._deck(len(some), "row", foot, label).deal(rounds[which == place])]
+        return chosen
 
     def codes(self, places: Array) -> Codes:
         """Return the concepts of the robots at these places."""
-        return np.asarray(self.catalogue.seen[self.dealt(places) % len(ROBOTS)])
+        return np.asarray(self.catalogue.concepts[self.rows_at(places) % len(ROBOTS)])
 
     def worlds(self, places: Array) -> list[World]:
         """Return the robots at these places, each in a style of its own."""
-        return self._styled(places, self.dealt(places))
+        return self._style_rows(places, self.rows_at(places))
 
-    def styled(self, places: Array, codes: Codes) -> list[World]:
+    def style_worlds(self, places: Array, codes: Codes) -> list[World]:
         """Return robots with these concepts, as they look at these places; which robots, the places decide."""
-        keys, held = self.catalogue.keys_of(codes), self.catalogue.keys[self.rows % len(ROBOTS)]
+        keys, own_keys = self.catalogue.keys_of(codes), self.catalogue.keys[self.rows % len(ROBOTS)]
         rows = np.zeros(len(keys), dtype=np.int64)
         for key in np.unique(keys).tolist():
-            some, mine = self.rows[held == key], keys == key
+            some, mine = self.rows[own_keys == key], keys == key
             rows[mine] = some[self._deck(len(some), "alike", key).deal(np.asarray(places)[mine])]
-        return self._styled(places, rows)
+        return self._style_rows(places, rows)
 
-    def _styled(self, places: Array, rows: Array) -> list[World]:
+    def _style_rows(self, places: Array, rows: Array) -> list[World]:
         streams = Streams(self.seed, "robots", self.split.name)
-        space, drawn, made = self.catalogue.views.space, self.catalogue.knowledge.stochastic, []
+        space, stochastic, worlds = self.catalogue.views.space, self.catalogue.knowledge.stochastic, []
         for place, row in zip(np.asarray(places).tolist(), rows.tolist(), strict=True):
             rng, robot = streams[place], row % len(ROBOTS)
             luck = rng.random(2).tolist()  # before the style, so that it is the same in every modality
-            codes = self.catalogue.seen[robot].tolist()
+            codes = self.catalogue.concepts[robot].tolist()
             style = {**self.style(rng, codes, self.split.pool), **self._tied(row)}
             if self.catalogue.views.hidden:
                 style[CONTENT] = self.catalogue.content(robot)
-            if drawn:
+            if stochastic:
                 style[LUCK] = [self.catalogue.luck(robot, *luck)]
-            made.append(World(space, tuple(codes), style))
-        return made
+            worlds.append(World(space, tuple(codes), style))
+        return worlds
 
     def _tied(self, row: int) -> Style:
-        return {"colours": list(SCHEMES[row % self.deal.tied])} if self.deal.tied else {}
+        return {"colours": list(SCHEMES[row % self.allocation.tied])} if self.allocation.tied else {}
 
     def contains(self, codes: Codes) -> Array:
         """Return whether robots with these concepts may occur in this split."""

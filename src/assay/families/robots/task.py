@@ -21,10 +21,10 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.config import Settings
 from assay.families.robots.description import DRAWS, Wording, describe, read_description
-from assay.families.robots.drawing import PALETTE, Look, draw, told_apart
-from assay.families.robots.parts import PARTS, ROBOTS, Rule, Views, best_accuracy
-from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translated
-from assay.families.robots.source import CUTS, Catalogue, Deal, RobotSource
+from assay.families.robots.drawing import PALETTE, RobotAppearance, draw_robots, picture_codes
+from assay.families.robots.parts import PARTS, ROBOTS, RobotRule, Views, best_accuracy
+from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translate_settings
+from assay.families.robots.source import CUTS, Allocation, Catalogue, RobotSource
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import NO_IMAGE, Layout, Picture
 from assay.tasks.base import Column, Task
@@ -53,9 +53,9 @@ class Robots(Task):
     pools: ClassVar[Mapping[str, str]] = {**{pool: pool for pool in CUTS}, "ood": "all", "hard": "test"}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Begin with the preset; understand the released system's keys for data."""
-        return translated(settings)
+        return translate_settings(settings)
 
     def backbones(self) -> dict[str, str]:
         """Return networks with pooling, and for the smallest pictures none."""
@@ -64,7 +64,7 @@ class Robots(Task):
     # -- the rule ------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def rule(self) -> Rule:
+    def rule(self) -> RobotRule:
         """The rule over whole robots."""
         return rule_of(self.config.rule, self.config.stochastic, self.config.scale)
 
@@ -75,8 +75,8 @@ class Robots(Task):
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """The concepts annotated, and what the rule says of them."""
-        return self.rule.seen_by(self.views)
+        """The annotated concepts, and the rule over them."""
+        return self.rule.knowledge_for(self.views)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -84,30 +84,32 @@ class Robots(Task):
         return Catalogue(self.rule, self.views, self.knowledge)
 
     def ceiling(self, names: Sequence[str] | None = None) -> float:
-        """Return how often the label can be told from these concepts, by default from the pictures."""
-        seen = told_apart(ROBOTS, self.look) if names is None else Views.of(list(names)).seen(ROBOTS)
-        return best_accuracy(self.rule, seen)
+        """Return the best possible accuracy given these concepts, by default given the pictures."""
+        observed = (
+            picture_codes(ROBOTS, self.appearance) if names is None else Views.of(list(names)).concepts_of(ROBOTS)
+        )
+        return best_accuracy(self.rule, observed)
 
     # -- splits --------------------------------------------------------------------------------------------------------
 
     def splits(self) -> tuple[Split, ...]:
-        """Return the splits; where concepts tell robots apart, that they share none is said, and so checked."""
-        made = super().splits()
+        """Return the splits; where concepts identify a robot, splits are declared disjoint, which is checked."""
+        splits = super().splits()
         if not self.catalogue.tells_apart or self.config.split_by != "robot":
-            return made
-        return tuple(replace(one, disjoint_from=_other_pools(one, made[:place])) for place, one in enumerate(made))
+            return splits
+        return tuple(replace(s, disjoint_from=_other_pools(s, splits[:place])) for place, s in enumerate(splits))
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return the robots of a split."""
-        source = RobotSource(self.catalogue, split, seed, self.deal, self.style)
+        source = RobotSource(self.catalogue, split, seed, self.allocation, self.style)
         return source if split.quota is None else HardSource(source, split.quota)
 
     @property
-    def deal(self) -> Deal:
-        """How robots are dealt to splits."""
+    def allocation(self) -> Allocation:
+        """How robots are allocated to splits."""
         renders = self.config.renders if self.config.split_by == "rendering" else 0
         tied = SCHEMES_RELEASED if self.config.colours == "index" else 0
-        return Deal(renders, tuple(self.config.skew.items()), tuple(self.config.skewed), tied)
+        return Allocation(renders, tuple(self.config.skew.items()), tuple(self.config.skewed), tied)
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw two colours, and where robots are described the wording and what is left unsaid."""
@@ -125,11 +127,11 @@ class Robots(Task):
     # -- what is seen --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def look(self) -> Look:
+    def appearance(self) -> RobotAppearance:
         """How robots are drawn."""
         set_ = self.config
         visible = tuple(set_.visible.get(part, 1.0) for part in PARTS.names)
-        return Look(set_.size, set_.dot_size, set_.toe, set_.line, set_.contrast, set_.blur, visible)
+        return RobotAppearance(set_.size, set_.dot_size, set_.toe, set_.line, set_.contrast, set_.blur, visible)
 
     @property
     def layout(self) -> Layout:
@@ -144,7 +146,7 @@ class Robots(Task):
 
     @cached_property
     def _whole(self) -> dict[tuple[str, tuple[int, ...], int], int]:
-        """What was found of parts that the concepts do not tell in full."""
+        """A cache of parts that the concepts do not determine."""
         return {}
 
     def robot(self, world: World) -> list[int]:
@@ -163,23 +165,23 @@ class Robots(Task):
 
     def render(self, world: World) -> Picture:
         """Draw and describe one robot."""
-        return self.pictures([world])[0]
+        return self.render_all([world])[0]
 
-    def pictures(self, worlds: Sequence[World]) -> list[Picture]:
+    def render_all(self, worlds: Sequence[World]) -> list[Picture]:
         """Draw and describe many robots at once."""
         robots: Codes = np.array([self.robot(world) for world in worlds], dtype=np.int64).reshape(-1, len(PARTS))
         images = self._images(robots, worlds) if self.config.image else [NO_IMAGE] * len(worlds)
         if self.config.text == "none":
             return [Picture(image) for image in images]
-        texts = [self.described(robot, world.style) for robot, world in zip(robots.tolist(), worlds, strict=True)]
+        texts = [self.describe_robot(robot, world.style) for robot, world in zip(robots.tolist(), worlds, strict=True)]
         return [Picture(image, text=text) for image, text in zip(images, texts, strict=True)]
 
     def _images(self, robots: Codes, worlds: Sequence[World]) -> list[Array]:
         pairs = np.array([world.style["colours"] for world in worlds], dtype=np.int64).reshape(-1, 2)
-        images = draw(robots, (GREYS if self.config.grey else COLOURS)[pairs], self.look)
+        images = draw_robots(robots, (GREYS if self.config.grey else COLOURS)[pairs], self.appearance)
         return list(images[..., 0] if self.config.grey else images)
 
-    def described(self, robot: Sequence[int], style: Style) -> str:
+    def describe_robot(self, robot: Sequence[int], style: Style) -> str:
         """Return a robot in words."""
         if self.config.text == "none":
             return ""
@@ -190,18 +192,18 @@ class Robots(Task):
 
     # -- other worlds --------------------------------------------------------------------------------------------------
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the robot with these concepts changed and what follows of the same part: a foot is of one subtype."""
         robot, wanted = self.robot(world), world.do(changes)
         for part, places in self.views.by_part.items():
             mine = {name: value for name, value in changes.items() if self.views.space.place(name) in places}
             if mine:
-                seen, before = [wanted.codes[place] for place in places], robot[PARTS.place(part)]
+                observed, before = [wanted.codes[place] for place in places], robot[PARTS.place(part)]
                 among = self.views.fits(part, mine)
                 if not among:
                     return None
-                robot[PARTS.place(part)] = self.views.nearest(part, seen, before, among)
-        codes = self.views.seen(np.array([robot]))[0].tolist()
+                robot[PARTS.place(part)] = self.views.nearest(part, observed, before, among)
+        codes = self.views.concepts_of(np.array([robot]))[0].tolist()
         content = {part: value for part, value in PARTS.decode(robot).items() if part in self.views.hidden}
         return World(world.space, tuple(codes), {**world.style, **({CONTENT: content} if content else {})})
 

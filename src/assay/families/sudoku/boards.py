@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.seeds import Draws, below
+from assay.seeds import Draws, numbers_below
 
 SYMBOLS = ".123456789ABCDEFG0ahkx"
 """Each code's symbol: the blank, the digits of games up to 16 x 16, and symbols that do not belong."""
@@ -27,7 +27,7 @@ Incomplete = Literal["violated", "open"]
 
 
 @dataclass(frozen=True)
-class Shape:
+class BoardShape:
     """The cells and units of a board whose blocks are `block` x `block`."""
 
     block: int
@@ -67,25 +67,25 @@ class Shape:
         """The names of the cells: r1c1, r1c2, ..."""
         return tuple(f"r{row + 1}c{column + 1}" for row in range(self.side) for column in range(self.side))
 
-    def violated(self, boards: Array, incomplete: Incomplete = "violated") -> Array:
+    def violated_units(self, boards: Array, incomplete: Incomplete = "violated") -> Array:
         """Return a flag for each board and unit: true unless the unit holds every digit exactly once.
 
         With `incomplete="open"` a blank cell is forgiven: true if some digit is there twice or a symbol is no digit.
         """
         bits = np.uint32(1) << np.arange(len(SYMBOLS), dtype=np.uint32)
         digits = np.uint32((1 << (self.side + 1)) - 2)
-        held = np.ascontiguousarray(boards.T)[self.units]  # units first, boards last: the adding up runs over long rows
-        seen = np.bitwise_or.reduce(bits[held], axis=1).T
+        contents = np.ascontiguousarray(boards.T)[self.units]  # boards last, so that reductions run over long rows
+        present = np.bitwise_or.reduce(bits[contents], axis=1).T
         if incomplete == "violated":
-            return np.asarray(seen & digits != digits)
-        filled = (held != BLANK).sum(axis=1).T
-        return np.asarray(np.bitwise_count(seen & digits) != filled)
+            return np.asarray(present & digits != digits)
+        filled = (contents != BLANK).sum(axis=1).T
+        return np.asarray(np.bitwise_count(present & digits) != filled)
 
 
-def written(boards: Array) -> list[str]:
+def write_boards(boards: Array) -> list[str]:
     """Return each board as a text, a symbol a cell.
 
-    >>> written(np.array([[1, 2, 0, 17]]))
+    >>> write_boards(np.array([[1, 2, 0, 17]]))
     ['12.0']
     """
     table = np.frombuffer(SYMBOLS.encode(), dtype=np.uint8)
@@ -93,13 +93,13 @@ def written(boards: Array) -> list[str]:
     return [text[start : start + width] for start in range(0, len(text), width)]
 
 
-def read(text: str) -> Array:
+def read_board(text: str) -> Array:
     """Return the codes of one written board."""
     return np.array([SYMBOLS.index(symbol) for symbol in text], dtype=np.int8)
 
 
 @dataclass(frozen=True)
-class Cover:
+class ExactCover:
     """Sudoku as exact cover: an option puts a digit in a cell and meets four demands, each to be met once.
 
     `demands`   of each option: the cell, the digit in the row, in the column, in the block
@@ -113,7 +113,7 @@ class Cover:
 
 
 @lru_cache(maxsize=4)
-def cover_of(shape: Shape) -> Cover:
+def exact_cover(shape: BoardShape) -> ExactCover:
     """Return the options and demands of a board."""
     side = shape.side
     cells, digits = np.divmod(np.arange(side**3), side)
@@ -121,26 +121,26 @@ def cover_of(shape: Shape) -> Cover:
     demands = np.concatenate([cells[:, None], shape.cells + lines * side + digits[:, None]], axis=1)
     options = np.argsort(demands.T.ravel(), kind="stable").reshape(-1, side) % side**3
     rivals = [np.unique(options[demand]) for demand in demands]
-    return Cover(demands, options, np.stack(rivals))
+    return ExactCover(demands, options, np.stack(rivals))
 
 
-def solved(shape: Shape, draws: Draws, numbers: Array) -> Array:
+def solve_grids(shape: BoardShape, draws: Draws, numbers: Array) -> Array:
     """Return a grid for each number: cells are filled at random, tightest demand first, again from none if stuck."""
     numbers = np.asarray(numbers, dtype=np.int64)
     grids = np.zeros((len(numbers), shape.cells), dtype=np.int8)
     todo, turn, tries = np.arange(len(numbers)), 0, ATTEMPTS[shape.block]
     while len(todo):
         turns = np.tile(np.arange(turn, turn + tries), len(todo))
-        found, filled = _fillings(shape, draws, np.repeat(numbers[todo], tries) * 2**20 + turns)
-        which, first = np.unique(found // tries, return_index=True)  # of several that end well the earliest counts
+        finished, filled = _fillings(shape, draws, np.repeat(numbers[todo], tries) * 2**20 + turns)
+        which, first = np.unique(finished // tries, return_index=True)  # of several that end well the earliest counts
         grids[todo[which]] = filled[first]
         todo, turn = np.delete(todo, which), turn + tries
     return grids
 
 
-def _fillings(shape: Shape, draws: Draws, numbers: Array) -> tuple[Array, Array]:
+def _fillings(shape: BoardShape, draws: Draws, numbers: Array) -> tuple[Array, Array]:
     """Fill a grid for each number; return the places of those that did not get stuck, and these grids."""
-    cover, side, demands = cover_of(shape), shape.side, 4 * shape.cells
+    cover, side, demands = exact_cover(shape), shape.side, 4 * shape.cells
     words = draws.words(numbers, demands + shape.cells)
     scores = (words[:, :demands] >> np.uint64(48)).astype(np.int64) + (side << 16)  # ties fall at random
     free = np.ones((len(numbers), side**3), dtype=bool)
@@ -150,12 +150,12 @@ def _fillings(shape: Shape, draws: Draws, numbers: Array) -> tuple[Array, Array]
         tightest = scores.argmin(axis=1)
         left = scores[np.arange(len(alive)), tightest] >> 16
         if (left == 0).any():
-            kept = left > 0
-            scores, free, grids, alive = scores[kept], free[kept], grids[kept], alive[kept]
-            tightest, left = tightest[kept], left[kept]
+            unstuck = left > 0
+            scores, free, grids, alive = scores[unstuck], free[unstuck], grids[unstuck], alive[unstuck]
+            tightest, left = tightest[unstuck], left[unstuck]
         rows = np.arange(len(alive))
         options = cover.options[tightest]
-        rank = below(words[alive, demands + step], left)
+        rank = numbers_below(words[alive, demands + step], left)
         place = (np.cumsum(free[rows[:, None], options], axis=1) <= rank[:, None]).sum(axis=1)
         chosen = options[rows, place]
         grids[rows, chosen // side] = chosen % side + 1
@@ -168,7 +168,7 @@ def _fillings(shape: Shape, draws: Draws, numbers: Array) -> tuple[Array, Array]
     return alive, grids
 
 
-def symmetric(shape: Shape, grids: Array, words: Array) -> Array:
+def apply_symmetry(shape: BoardShape, grids: Array, words: Array) -> Array:
     """Return grids with digits renamed, rows, columns, bands and stacks in another order, and half of them turned over.
 
     `words` has `symmetry_words` columns.
@@ -190,13 +190,13 @@ def _lines(parts: Iterator[Array], n: int) -> Array:
     return (bands[:, :, None] * n + inside).reshape(len(bands), -1)
 
 
-def symmetry_words(shape: Shape) -> int:
+def symmetry_words(shape: BoardShape) -> int:
     """Return how many words a symmetry takes."""
     return 3 * shape.side + 2 * shape.block + 1
 
 
-def valid_boards(shape: Shape, draws: Draws, numbers: Array, per_grid: int) -> Array:
+def valid_boards(shape: BoardShape, draws: Draws, numbers: Array, per_grid: int) -> Array:
     """Return a valid board for each number; this many numbers in a row share a solved grid, up to symmetry."""
     bases, which = np.unique(np.asarray(numbers) // per_grid, return_inverse=True)
-    grids = solved(shape, draws, bases)[which.ravel()]
-    return symmetric(shape, grids, draws.words(numbers, symmetry_words(shape), turn=1))
+    grids = solve_grids(shape, draws, bases)[which.ravel()]
+    return apply_symmetry(shape, grids, draws.words(numbers, symmetry_words(shape), turn=1))

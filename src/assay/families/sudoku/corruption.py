@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from assay.arrays import Array
-from assay.families.sudoku.boards import BLANK, SYMBOLS, Incomplete, Shape
-from assay.seeds import Draws, below
+from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete
+from assay.seeds import Draws, numbers_below
 
 ACTIONS = 6
 WORDS = 8
@@ -24,103 +24,103 @@ def fewest_violated(blanks: int) -> int:
     return 1 if blanks else 2
 
 
-def acted(shape: Shape, boards: Array, words: Array) -> Array:
+def apply_action(shape: BoardShape, boards: Array, words: Array) -> Array:
     """Do one of the paper's six actions on each board, drawn from its row of words.
 
     Two cells of a column and band trade places, or two whole rows of different bands, or a value is copied inside a
     row; each of these also with rows and columns exchanged.
     """
     n, side = shape.block, shape.side
-    kind = below(words[:, 0], ACTIONS)
-    band, line = below(words[:, 1], n), below(words[:, 2], side)
-    first, other_band = below(words[:, 3], n), (band + 1 + below(words[:, 4], n - 1)) % n
-    second = (first + 1 + below(words[:, 5], n - 1)) % n
+    kind = numbers_below(words[:, 0], ACTIONS)
+    band, line = numbers_below(words[:, 1], n), numbers_below(words[:, 2], side)
+    first, other_band = numbers_below(words[:, 3], n), (band + 1 + numbers_below(words[:, 4], n - 1)) % n
+    second = (first + 1 + numbers_below(words[:, 5], n - 1)) % n
     cells = np.tile(np.arange(shape.cells), (len(boards), 1))
     swapped = kind // 2 == 0
     _swap(cells, swapped, (band * n + first) * side + line, (band * n + second) * side + line)
-    lines, held = np.flatnonzero(kind // 2 == 1), cells.reshape(-1, side, side)
-    one, other = (band * n + first)[lines], (other_band * n + second)[lines]
-    held[lines, one], held[lines, other] = held[lines, other], held[lines, one]
+    lines, grids = np.flatnonzero(kind // 2 == 1), cells.reshape(-1, side, side)
+    from_line, to_line = (band * n + first)[lines], (other_band * n + second)[lines]
+    grids[lines, from_line], grids[lines, to_line] = grids[lines, to_line], grids[lines, from_line]
     copied = kind // 2 == 2
-    target = (band * n + first + 1 + below(words[:, 6], side - 1)) % side
+    target = (band * n + first + 1 + numbers_below(words[:, 6], side - 1)) % side
     cells[copied, (line * side + target)[copied]] = (line * side + band * n + first)[copied]
     turned = np.arange(shape.cells).reshape(side, side).T.ravel()
     cells = np.where((kind % 2 == 1)[:, None], turned[cells][:, turned], cells)
     return np.take_along_axis(boards, cells, axis=1)
 
 
-def _swap(cells: Array, where: Array, one: Array, other: Array) -> None:
-    cells[where, one[where]], cells[where, other[where]] = other[where], one[where]
+def _swap(cells: Array, where: Array, first: Array, second: Array) -> None:
+    cells[where, first[where]], cells[where, second[where]] = second[where], first[where]
 
 
-def by_actions(shape: Shape, boards: Array, draws: Draws, numbers: Array, most: int) -> Array:
+def corrupt_by_actions(shape: BoardShape, boards: Array, draws: Draws, numbers: Array, most: int) -> Array:
     """Return the boards after 1 to `most` actions each, drawn again where these cancel out."""
-    made = boards.copy()
+    corrupted = boards.copy()
     todo, turn = np.arange(len(boards)), 0
     while len(todo):
         worked = boards[todo]
-        counts = 1 + below(draws.words(numbers[todo], 1, turn)[:, 0], most)
+        counts = 1 + numbers_below(draws.words(numbers[todo], 1, turn)[:, 0], most)
         for step in range(most):
             going = counts > step
             words = draws.words(numbers[todo][going], WORDS, turn + 1 + step)
-            worked[going] = acted(shape, worked[going], words)
-        made[todo] = worked
-        todo, turn = todo[~shape.violated(worked).any(axis=1)], turn + 1 + most
-    return made
+            worked[going] = apply_action(shape, worked[going], words)
+        corrupted[todo] = worked
+        todo, turn = todo[~shape.violated_units(worked).any(axis=1)], turn + 1 + most
+    return corrupted
 
 
-def by_count(
-    shape: Shape, boards: Array, draws: Draws, numbers: Array, wanted: Array, incomplete: Incomplete = "violated"
+def corrupt_by_count(
+    shape: BoardShape, boards: Array, draws: Draws, numbers: Array, wanted: Array, incomplete: Incomplete = "violated"
 ) -> Array:
     """Return the boards changed so that each has exactly the wanted number of violated units.
 
     Moves are drawn until the number is met; a move that would not bring it nearer, or beyond, is not made.
     """
-    made, flags = boards.copy(), shape.violated(boards, incomplete)
+    corrupted, flags = boards.copy(), shape.violated_units(boards, incomplete)
     counts = flags.sum(axis=1)
     todo, turn = np.flatnonzero(counts != wanted), 0
     while len(todo):
         words = draws.words(numbers[todo], WORDS, turn)
         most = wanted[todo] - counts[todo] if incomplete == "violated" else np.full(len(todo), 3)
-        tried = _move(shape, made[todo], flags[todo], most, words)
-        found = shape.violated(tried, incomplete)
-        now = found.sum(axis=1)
+        tried = _move(shape, corrupted[todo], flags[todo], most, words)
+        tried_flags = shape.violated_units(tried, incomplete)
+        now = tried_flags.sum(axis=1)
         better = (now > counts[todo]) & (now <= wanted[todo])
         changed = todo[better]
-        made[changed], flags[changed], counts[changed] = tried[better], found[better], now[better]
+        corrupted[changed], flags[changed], counts[changed] = tried[better], tried_flags[better], now[better]
         todo, turn = todo[counts[todo] != wanted[todo]], turn + 1
         stuck = todo[turn % (PATIENCE + 2 * wanted[todo]) == 0]
-        made[stuck], flags[stuck], counts[stuck] = boards[stuck], False, 0
-    return made
+        corrupted[stuck], flags[stuck], counts[stuck] = boards[stuck], False, 0
+    return corrupted
 
 
-def _move(shape: Shape, boards: Array, flags: Array, most: Array, words: Array) -> Array:
+def _move(shape: BoardShape, boards: Array, flags: Array, most: Array, words: Array) -> Array:
     """Change one cell of a board where that violates some unit and at most so many, or do one of the actions."""
     gains = (~flags[:, shape.units_of]).sum(axis=2)
     fit = (gains >= 1) & (gains <= most[:, None]) & (boards != BLANK)
     some = fit.sum(axis=1)
     single = (some > 0) & (words[:, 0] >> np.uint64(63)).astype(bool)
     tried = boards.copy()
-    tried[~single] = acted(shape, boards[~single], words[~single][:, 1:])
-    rank = below(words[single, 1], some[single])
+    tried[~single] = apply_action(shape, boards[~single], words[~single][:, 1:])
+    rank = numbers_below(words[single, 1], some[single])
     cell = (np.cumsum(fit[single], axis=1) <= rank[:, None]).sum(axis=1)
     rows = np.flatnonzero(single)
-    step = 1 + below(words[single, 2], shape.side - 1)
+    step = 1 + numbers_below(words[single, 2], shape.side - 1)
     tried[rows, cell] = (boards[rows, cell] - 1 + step) % shape.side + 1
     return tried
 
 
-def with_symbols(boards: Array, draws: Draws, numbers: Array, symbols: str, counts: Array) -> Array:
+def overwrite_symbols(boards: Array, draws: Draws, numbers: Array, symbols: str, counts: Array) -> Array:
     """Return the boards with this many cells of each overwritten by symbols drawn from a text such as `.0a`."""
     cells = boards.shape[1]
     words = draws.words(numbers, 2 * cells)
     hit = np.argsort(np.argsort(words[:, :cells], axis=1), axis=1) < counts[:, None]
     codes = np.array([SYMBOLS.index(symbol) for symbol in symbols], dtype=np.int8)
-    return np.where(hit, codes[below(words[:, cells:], len(codes))], boards)
+    return np.where(hit, codes[numbers_below(words[:, cells:], len(codes))], boards)
 
 
-def nearest(
-    shape: Shape, board: Array, wanted: Mapping[int, bool], incomplete: Incomplete = "violated"
+def nearest_board(
+    shape: BoardShape, board: Array, wanted: Mapping[int, bool], incomplete: Incomplete = "violated"
 ) -> Array | None:
     """Return a board near this one whose units are valid or not as wanted (by their places), or None if none is found.
 
@@ -128,17 +128,17 @@ def nearest(
     as few others as can be, then the first in order.
     """
     places, values = np.array(list(wanted), dtype=np.int64), np.array(list(wanted.values()), dtype=bool)
-    before = shape.violated(board[None], incomplete)[0]
+    before = shape.violated_units(board[None], incomplete)[0]
     for _ in range(3 * shape.side):
-        now = shape.violated(board[None], incomplete)[0]
+        now = shape.violated_units(board[None], incomplete)[0]
         amiss = now[places] == values
         if not amiss.any():
             return board
         tried = _edits(shape, board, np.unique(shape.units[places[amiss]]))
-        found = shape.violated(tried, incomplete)
-        left = (found[:, places] == values).sum(axis=1)
+        flags = shape.violated_units(tried, incomplete)
+        left = (flags[:, places] == values).sum(axis=1)
         repeats = _repeats(shape, tried, places[values])
-        others = (np.delete(found, places, axis=1) != np.delete(before, places)).sum(axis=1)
+        others = (np.delete(flags, places, axis=1) != np.delete(before, places)).sum(axis=1)
         best = np.lexsort((others, repeats, left))[0]
         if (left[best], repeats[best]) >= (amiss.sum(), _repeats(shape, board[None], places[values])[0]):
             return None
@@ -146,14 +146,14 @@ def nearest(
     return None
 
 
-def _repeats(shape: Shape, boards: Array, units: Array) -> Array:
-    """Return how many digits the units lack, all told: what is left to mend in them."""
+def _repeats(shape: BoardShape, boards: Array, units: Array) -> Array:
+    """Return how many digits the units lack in total."""
     bits = (np.uint32(1) << boards.astype(np.uint32))[:, shape.units[units]]
-    seen = np.bitwise_or.reduce(bits, axis=2) & np.uint32((1 << (shape.side + 1)) - 2)
-    return np.asarray((shape.side - np.bitwise_count(seen).astype(np.int64)).sum(axis=1))
+    present = np.bitwise_or.reduce(bits, axis=2) & np.uint32((1 << (shape.side + 1)) - 2)
+    return np.asarray((shape.side - np.bitwise_count(present).astype(np.int64)).sum(axis=1))
 
 
-def _edits(shape: Shape, board: Array, cells: Array) -> Array:
+def _edits(shape: BoardShape, board: Array, cells: Array) -> Array:
     """Return the board with one of these cells changed, or swapped with any cell, in every way there is."""
     digits = np.arange(1, shape.side + 1)
     changed = np.repeat(board[None], len(cells) * shape.side, axis=0)

@@ -59,7 +59,7 @@ class Writing:
             return picked
         key = pool, symbol, draw % VARIANTS
         if key not in self.cache:
-            self.cache[key] = stroked(*key)
+            self.cache[key] = draw_strokes(*key)
         return self.cache[key]
 
     def name(self, pool: str, symbol: str, draw: int) -> str:
@@ -69,7 +69,7 @@ class Writing:
         return f"strokes {symbol} {POOLS.index(pool) * VARIANTS + draw % VARIANTS}"
 
 
-def stroked(pool: str, symbol: str, variant: int) -> Array:
+def draw_strokes(pool: str, symbol: str, variant: int) -> Array:
     """Draw a symbol by its strokes; the same pool and variant always give the same image."""
     rng = rng_for(0, "strokes", pool, symbol, variant)
     pen = aggdraw.Pen(255, float(rng.uniform(1.7, 3.0)))
@@ -81,13 +81,13 @@ def stroked(pool: str, symbol: str, variant: int) -> Array:
         points = np.array([["0123456789X".index(letter) for letter in pair] for pair in stroke[1:].split()], float)
         points = (points + rng.normal(0, 0.28, points.shape) - (WIDE / 2, TALL / 2)) * stretch
         points = points @ np.array([[1.0, turn], [slant, 1.0]]) + SIDE / 2
-        line = smooth(points) if stroke[0] == "~" else points
+        line = smooth_line(points) if stroke[0] == "~" else points
         drawing.line(line.ravel().tolist(), pen)
     drawing.flush()
     return np.array(picture)
 
 
-def smooth(points: Array) -> Array:
+def smooth_line(points: Array) -> Array:
     """Return a smooth line through points (a Catmull-Rom spline)."""
     padded = np.concatenate([2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]])
     before, start, end, after = (padded[i : len(padded) - 3 + i, None] for i in range(4))

@@ -6,10 +6,10 @@ from pydantic import Field, model_validator
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.families.sudoku.boards import Incomplete, Shape
+from assay.families.sudoku.boards import BoardShape, Incomplete
 from assay.families.sudoku.handwriting import Hand
-from assay.families.sudoku.source import Read, plan_fits
-from assay.families.sudoku.style import BoardLook, Font, Ink
+from assay.families.sudoku.source import ConceptKind, violations_fault
+from assay.families.sudoku.style import BoardAppearance, Font, Ink
 from assay.tasks.base import TaskConfig
 
 RELEASED = {
@@ -29,7 +29,7 @@ class SudokuConfig(TaskConfig):
 
     block_size: Literal[2, 3, 4] = 3
     """Rows and columns of a block: boards of 4 x 4, 9 x 9 or 16 x 16 cells, the last with A to G for 10 to 16."""
-    concepts: Read = "units"
+    concepts: ConceptKind = "units"
     """`units`: whether each row, column and block is valid; `cells`: the digit of each cell, 0 where there is none."""
     valid_ratio: float = Field(0.5, ge=0.01, le=0.99)
     """The share of valid boards."""
@@ -81,9 +81,9 @@ class SudokuConfig(TaskConfig):
     """A folder with the idx files of MNIST; by default the 5,000 digits that come with the installation."""
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> BoardShape:
         """The board's shape."""
-        return Shape(self.block_size)
+        return BoardShape(self.block_size)
 
     @property
     def per_grid(self) -> int:
@@ -91,10 +91,10 @@ class SudokuConfig(TaskConfig):
         return self.boards_per_grid or PER_GRID[self.block_size]
 
     @property
-    def look(self) -> BoardLook:
+    def appearance(self) -> BoardAppearance:
         """How boards are drawn."""
         same = ("font_file", "print_size", "hand", "jitter", "forms", "starters", "candidates")
-        return BoardLook(
+        return BoardAppearance(
             self.shape,
             cell=self.cell_px,
             margin=self.margin_px,
@@ -108,9 +108,7 @@ class SudokuConfig(TaskConfig):
 
     @model_validator(mode="after")
     def _must_agree(self) -> "SudokuConfig":
-        for key, field in TaskConfig.model_fields.items():
-            if getattr(self, key) != field.default:
-                raise ValueError(f"{key} is not for boards, which are too many to list; see valid_ratio and violations")
+        self.refuse_shared("is not for boards, which are too many to list; see valid_ratio and violations")
         if self.blanks and (self.incomplete == "violated" or self.actions is not None):
             raise ValueError("blanks need 'incomplete: open' and no actions, or no board would be valid")
         if self.blanks > self.shape.cells // 3:
@@ -121,7 +119,7 @@ class SudokuConfig(TaskConfig):
             raise ValueError(f"odd_cells: {self.odd_cells} of {self.shape.cells} cells")
         if ("file" in self.fonts) != (self.font_file is not None):
             raise ValueError("fonts 'file' and font_file go together; give both or none")
-        fault = None if self.actions is not None else plan_fits(self.violations, self.shape, self.blanks)
+        fault = None if self.actions is not None else violations_fault(self.violations, self.shape, self.blanks)
         if fault:
             raise ValueError(f"violations: {fault}")
         return self
@@ -129,19 +127,19 @@ class SudokuConfig(TaskConfig):
 
 def from_released(settings: Settings) -> Settings:
     """Understand the generator's keys of the paper's released code."""
-    given = dict(settings.values)
-    made: dict[str, object] = {}
-    if "data_type" in given:
-        made["image"] = _one_of(settings, "data_type", {"image": True, "tabular": False})
-    if "font_style" in given:
-        made["hand"] = _one_of(settings, "font_style", {"handwritten": "digits", "printed": "printed"})
-    if "font_size" in given:
-        sizes = given["font_size"], given.get("cell_px", 50)
+    values = dict(settings.values)
+    translated: dict[str, object] = {}
+    if "data_type" in values:
+        translated["image"] = _one_of(settings, "data_type", {"image": True, "tabular": False})
+    if "font_style" in values:
+        translated["hand"] = _one_of(settings, "font_style", {"handwritten": "digits", "printed": "printed"})
+    if "font_size" in values:
+        sizes = values["font_size"], values.get("cell_px", 50)
         if not all(isinstance(size, (int, float)) and size > 0 for size in sizes):
             raise ConfigError(f"{settings.place('font_size')}font_size: expected a number of pixels, not {sizes[0]!r}")
-        made["print_size"] = sizes[0] / sizes[1]
-    plain = settings.without({"data_type", "font_style", "font_size"}).merged(Settings(made))
-    return plain.renamed(RELEASED)
+        translated["print_size"] = sizes[0] / sizes[1]
+    plain = settings.without({"data_type", "font_style", "font_size"}).merge(Settings(translated))
+    return plain.rename_keys(RELEASED)
 
 
 def _one_of(settings: Settings, key: str, known: dict[str, object]) -> object:

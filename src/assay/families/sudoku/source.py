@@ -9,14 +9,14 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.families.sudoku.boards import BLANK, SYMBOLS, Incomplete, Shape, valid_boards, written
-from assay.families.sudoku.corruption import by_actions, by_count, fewest_violated, with_symbols
-from assay.seeds import Deck, Draws, Streams, below
+from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete, valid_boards, write_boards
+from assay.families.sudoku.corruption import corrupt_by_actions, corrupt_by_count, fewest_violated, overwrite_symbols
+from assay.seeds import Deck, Draws, Streams, numbers_below
 from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, World
 
-Read = Literal["units", "cells"]
+ConceptKind = Literal["units", "cells"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class BoardPlan:
     `read`         what the concepts are: the validity of units, or the digit of each cell
     """
 
-    shape: Shape
+    shape: BoardShape
     valid: Fraction = Fraction(1, 2)
     counts: tuple[int, ...] = (2,)
     actions: int | None = None
@@ -43,19 +43,19 @@ class BoardPlan:
     odd: str = ""
     odd_cells: int = 3
     per_grid: int = 16
-    read: Read = "units"
+    read: ConceptKind = "units"
 
     def codes(self, boards: Array) -> Codes:
         """Return the concepts of boards; a cell without a digit of the game counts as 0."""
         if self.read == "units":
-            return (~self.shape.violated(boards, self.incomplete)).astype(np.int64)
+            return (~self.shape.violated_units(boards, self.incomplete)).astype(np.int64)
         return np.where(boards <= self.shape.side, boards, 0).astype(np.int64)
 
     def violations(self, codes: Codes) -> Array:
-        """Return how many units of each board are violated, as its concepts tell."""
+        """Return how many units of each board are violated, computed from its concepts."""
         if self.read == "units":
             return np.asarray((codes == 0).sum(axis=1))
-        return np.asarray(self.shape.violated(codes).sum(axis=1))
+        return np.asarray(self.shape.violated_units(codes).sum(axis=1))
 
 
 class BoardSource:
@@ -79,7 +79,7 @@ class BoardSource:
 
     @property
     def total(self) -> int:
-        """How many ways there are to fill the cells with digits, valid or not: more than can be told apart here."""
+        """How many ways there are to fill the cells with digits, valid or not: an upper bound."""
         return int(self.plan.shape.side**self.plan.shape.cells)
 
     def codes(self, places: Array) -> Codes:
@@ -89,22 +89,22 @@ class BoardSource:
     def worlds(self, places: Array) -> list[World]:
         """Return the boards at these places as worlds, with a style drawn for each if there are pictures."""
         boards = self.boards(places)
-        rows, texts = self.plan.codes(boards).tolist(), written(boards)
+        rows, texts = self.plan.codes(boards).tolist(), write_boards(boards)
         if self.style is None:
             plain = zip(rows, texts, strict=True)
             return [World(self.space, tuple(row), {CONTENT: text}) for row, text in plain]
-        streams, made = Streams(self.seed, *self.purpose), []
+        streams, worlds = Streams(self.seed, *self.purpose), []
         for place, row, text in zip(np.asarray(places).tolist(), rows, texts, strict=True):
             style = {CONTENT: text, **self.style(streams[place], (), self.split.pool)}
-            made.append(World(self.space, tuple(row), style))
-        return made
+            worlds.append(World(self.space, tuple(row), style))
+        return worlds
 
     def contains(self, codes: Codes) -> Array:
         """Return whether boards with these concepts may occur in this split, going by the number of violated units."""
-        plan, found = self.plan, self.plan.violations(codes)
+        plan, violated = self.plan, self.plan.violations(codes)
         if plan.odd or plan.actions:
-            return np.asarray((found == 0) | (found >= fewest_violated(plan.blanks)))
-        return np.isin(found, (0, *plan.counts))
+            return np.asarray((violated == 0) | (violated >= fewest_violated(plan.blanks)))
+        return np.isin(violated, (0, *plan.counts))
 
     def boards(self, places: Array) -> Array:
         """Return the boards at these places."""
@@ -113,7 +113,7 @@ class BoardSource:
         boards = valid_boards(plan.shape, self._draws("grid"), places, plan.per_grid)
         if plan.blanks:
             blanks = np.full(len(places), plan.blanks)
-            boards = with_symbols(boards, self._draws("blanks"), places, SYMBOLS[BLANK], blanks)
+            boards = overwrite_symbols(boards, self._draws("blanks"), places, SYMBOLS[BLANK], blanks)
         rounds = places // good.denominator
         cards = Deck(good.denominator, self.seed, *self.purpose, "valid").deal(places)
         valid = cards < good.numerator
@@ -127,24 +127,24 @@ class BoardSource:
         """Break each board; of all invalid boards these are the ones of these numbers."""
         plan, draws = self.plan, self._draws("invalid")
         if plan.actions is not None:
-            return by_actions(plan.shape, boards, draws, places, plan.actions)
+            return corrupt_by_actions(plan.shape, boards, draws, places, plan.actions)
         deck = Deck(len(plan.counts), self.seed, *self.purpose, "counts")
         wanted = np.array(plan.counts, dtype=np.int64)[deck.deal(numbers)]
-        return by_count(plan.shape, boards, draws, places, wanted, plan.incomplete)
+        return corrupt_by_count(plan.shape, boards, draws, places, wanted, plan.incomplete)
 
     def _odd(self, boards: Array, places: Array, valid: Array) -> Array:
         """Put symbols out of place on invalid boards, and blanks on valid ones where these are forgiven."""
         plan, draws = self.plan, self._draws("odd")
-        counts = 1 + below(self._draws("how many").words(places, 1)[:, 0], plan.odd_cells)
+        counts = 1 + numbers_below(self._draws("how many").words(places, 1)[:, 0], plan.odd_cells)
         if plan.incomplete == "violated":
-            return np.where(valid[:, None], boards, with_symbols(boards, draws, places, plan.odd, counts))
+            return np.where(valid[:, None], boards, overwrite_symbols(boards, draws, places, plan.odd, counts))
         blank = SYMBOLS[BLANK]
         if blank in plan.odd:
-            blanked = with_symbols(boards, draws, places, blank, counts)
+            blanked = overwrite_symbols(boards, draws, places, blank, counts)
             boards = np.where((valid | (plan.odd == blank))[:, None], blanked, boards)
         foreign = plan.odd.replace(blank, "")
         if foreign:
-            return np.where(valid[:, None], boards, with_symbols(boards, draws, places, foreign, counts))
+            return np.where(valid[:, None], boards, overwrite_symbols(boards, draws, places, foreign, counts))
         boards[~valid] = self._invalid(boards[~valid], places[~valid], places[~valid])
         return boards
 
@@ -152,7 +152,7 @@ class BoardSource:
         return Draws(self.seed, *self.purpose, *purpose)
 
 
-def plan_fits(counts: Sequence[int], shape: Shape, blanks: int) -> str | None:
+def violations_fault(counts: Sequence[int], shape: BoardShape, blanks: int) -> str | None:
     """Return why boards cannot have these numbers of violated units, or nothing if they can."""
     units, least = 3 * shape.side, fewest_violated(blanks)
     most = shape.side if blanks else units

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.families.sudoku.boards import BLANK, SYMBOLS, Shape
+from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape
 from assay.families.sudoku.handwriting import Hand
 from assay.render.canvas import Colour
 from assay.render.picture import Box
@@ -31,10 +31,10 @@ WARPS, CORNERS = 12, 6
 
 
 @dataclass(frozen=True)
-class BoardLook:
+class BoardAppearance:
     """How boards look: sizes in pixels, fonts, the hand, and shares of cells."""
 
-    shape: Shape
+    shape: BoardShape
     cell: int = 50
     margin: int = 2
     grid: int = 1
@@ -62,70 +62,70 @@ class BoardLook:
         return Box(*(self.margin + self.cell * int(corner) for corner in corners))
 
 
-def board_style(look: BoardLook, rng: np.random.Generator, pool: str) -> Style:
+def board_style(appearance: BoardAppearance, rng: np.random.Generator, pool: str) -> Style:
     """Draw how a board looks: the hand of its writer, which cells are printed or marked, and each cell's pose.
 
     `poses` hold for each cell: which form, which warp, shift right and down, turn and zoom, in hundredths.
     `marks` hold for each marked cell: the cell, the bubble's shift, then a form and a step from the cell's digit each.
     """
-    cells = look.shape.cells
+    cells = appearance.shape.cells
     order = rng.permutation(cells)
-    first = round(look.starters * cells)
-    marked = order[first : first + round(look.candidates * (cells - first))]
-    spread = look.jitter * np.array([7, 7, 10, 6])
+    first = round(appearance.starters * cells)
+    marked = order[first : first + round(appearance.candidates * (cells - first))]
+    scale = appearance.jitter * np.array([7, 7, 10, 6])
     poses = np.concatenate(
         [
-            rng.integers(look.forms, size=(cells, 1)),
+            rng.integers(appearance.forms, size=(cells, 1)),
             rng.integers(WARPS, size=(cells, 1)),
-            np.rint(spread * np.clip(rng.standard_normal((cells, 4)), -2, 2)).astype(np.int64),
+            np.rint(scale * np.clip(rng.standard_normal((cells, 4)), -2, 2)).astype(np.int64),
         ],
         axis=1,
     )
-    ink = np.array(INKS[look.inks[int(rng.integers(len(look.inks)))]]) + rng.integers(-18, 19, size=3)
-    slant, size, weight = np.rint(100 * look.jitter * rng.uniform((-0.15, -0.1, -1), (0.3, 0.08, 1))).tolist()
+    ink = np.array(INKS[appearance.inks[int(rng.integers(len(appearance.inks)))]]) + rng.integers(-18, 19, size=3)
+    slant, size, weight = np.rint(100 * appearance.jitter * rng.uniform((-0.15, -0.1, -1), (0.3, 0.08, 1))).tolist()
     return {
         "pool": pool,
-        "font": look.fonts[int(rng.integers(len(look.fonts)))],
+        "font": appearance.fonts[int(rng.integers(len(appearance.fonts)))],
         "ink": np.clip(ink, 0, 255).tolist(),
         "hand": [int(slant), int(size), int(weight)],
-        "forms": rng.integers(2**31, size=look.forms).tolist(),
-        "warps": np.rint(8 * look.jitter * rng.standard_normal((WARPS, 2 * CORNERS))).astype(int).tolist(),
+        "forms": rng.integers(2**31, size=appearance.forms).tolist(),
+        "warps": np.rint(8 * appearance.jitter * rng.standard_normal((WARPS, 2 * CORNERS))).astype(int).tolist(),
         "starters": np.sort(order[:first]).tolist(),
         "poses": poses.tolist(),
-        "marks": _drawn_marks(look, rng, np.sort(marked)),
+        "marks": _draw_marks(appearance, rng, np.sort(marked)),
     }
 
 
-def _drawn_marks(look: BoardLook, rng: np.random.Generator, cells: Array) -> list[list[int]]:
+def _draw_marks(appearance: BoardAppearance, rng: np.random.Generator, cells: Array) -> list[list[int]]:
     """Draw candidate marks: steps from the cell's own digit, no two alike, one of them 0."""
-    number, most, rows = len(cells), look.most_marks, np.arange(len(cells))
+    number, most, rows = len(cells), appearance.most_marks, np.arange(len(cells))
     counts = rng.integers(2, most + 1, size=number)
-    others = 1 + np.argsort(rng.random((number, look.shape.side - 1)), axis=1)[:, : most - 1]
+    others = 1 + np.argsort(rng.random((number, appearance.shape.side - 1)), axis=1)[:, : most - 1]
     steps = np.concatenate([np.zeros((number, 1), dtype=np.int64), others], axis=1)
     own = rng.integers(counts)
     steps[rows, 0], steps[rows, own] = steps[rows, own], 0
-    pairs = np.stack([rng.integers(look.forms, size=(number, most)), steps], axis=2).reshape(number, 2 * most)
-    drawn = np.concatenate([cells[:, None], rng.integers(0, 5, size=(number, 2)), pairs], axis=1).tolist()
-    return [row[: 3 + 2 * count] for row, count in zip(drawn, counts.tolist(), strict=True)]
+    pairs = np.stack([rng.integers(appearance.forms, size=(number, most)), steps], axis=2).reshape(number, 2 * most)
+    marks = np.concatenate([cells[:, None], rng.integers(0, 5, size=(number, 2)), pairs], axis=1).tolist()
+    return [row[: 3 + 2 * count] for row, count in zip(marks, counts.tolist(), strict=True)]
 
 
-def symbol_draws(look: BoardLook, style: Style) -> list[tuple[str, int]]:
+def symbol_draws(appearance: BoardAppearance, style: Style) -> list[tuple[str, int]]:
     """Return each handwritten symbol of a board with the draw that picks its image, entries first, then marks."""
     text, forms = style[CONTENT], style["forms"]
-    entries = [(text[cell], forms[style["poses"][cell][0]]) for cell in written_cells(look, style)]
-    return entries + [pair for mark in style["marks"] for pair in marks_of(look, style, mark)]
+    entries = [(text[cell], forms[style["poses"][cell][0]]) for cell in written_cells(appearance, style)]
+    return entries + [pair for mark in style["marks"] for pair in marks_of(appearance, style, mark)]
 
 
-def written_cells(look: BoardLook, style: Style) -> list[int]:
+def written_cells(appearance: BoardAppearance, style: Style) -> list[int]:
     """Return the cells whose symbol is handwritten."""
     starters, text = set(style["starters"]), style[CONTENT]
-    if look.hand == "printed":
+    if appearance.hand == "printed":
         return []
-    return [cell for cell in range(look.shape.cells) if cell not in starters and text[cell] != SYMBOLS[BLANK]]
+    return [cell for cell in range(appearance.shape.cells) if cell not in starters and text[cell] != SYMBOLS[BLANK]]
 
 
-def marks_of(look: BoardLook, style: Style, mark: Sequence[int]) -> list[tuple[str, int]]:
+def marks_of(appearance: BoardAppearance, style: Style, mark: Sequence[int]) -> list[tuple[str, int]]:
     """Return the symbols of a cell's candidate marks, each with the draw that picks its image."""
     own = SYMBOLS.index(style[CONTENT][mark[0]])
     pairs = zip(mark[3::2], mark[4::2], strict=True)
-    return [(SYMBOLS[1 + (own - 1 + step) % look.shape.side], style["forms"][form]) for form, step in pairs]
+    return [(SYMBOLS[1 + (own - 1 + step) % appearance.shape.side], style["forms"][form]) for form, step in pairs]

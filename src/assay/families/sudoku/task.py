@@ -22,13 +22,13 @@ from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
 from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.handwriting.digits import DigitSource, digit_source
-from assay.families.sudoku.boards import KINDS, Shape, read, written
-from assay.families.sudoku.corruption import fewest_violated, nearest
+from assay.families.sudoku.boards import KINDS, BoardShape, read_board, write_boards
+from assay.families.sudoku.corruption import fewest_violated, nearest_board
 from assay.families.sudoku.handwriting import Writing
 from assay.families.sudoku.painter import BoardPainter
 from assay.families.sudoku.settings import SudokuConfig, from_released
 from assay.families.sudoku.source import BoardPlan, BoardSource
-from assay.families.sudoku.style import BoardLook, board_style, symbol_draws
+from assay.families.sudoku.style import BoardAppearance, board_style, symbol_draws
 from assay.logic.formula import TRUE, AllDifferent, And, Compare, Const, Count, Formula, Implies, Var, at_least
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.render.picture import Layout, Picture
@@ -52,12 +52,12 @@ class Sudoku(Task):
     pools: ClassVar[Mapping[str, str]] = {**Task.pools, "hard": "test"}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand the released generator's keys."""
         return from_released(settings)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> BoardShape:
         """The board's shape."""
         return self.config.shape
 
@@ -71,22 +71,22 @@ class Sudoku(Task):
     @cached_property
     def layout(self) -> Layout:
         """The picture, and where each unit or cell shows."""
-        look = self.look
+        appearance = self.appearance
         if not self.config.image:
             return Layout(0, 0)
         cells = self.shape.units if self.config.concepts == "units" else np.arange(self.shape.cells)[:, None]
-        boxes = {name: look.box(part) for name, part in zip(self.space.names, cells, strict=True)}
-        return Layout(look.side, look.side, 3, boxes)
+        boxes = {name: appearance.box(part) for name, part in zip(self.space.names, cells, strict=True)}
+        return Layout(appearance.side, appearance.side, 3, boxes)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The picture, if asked for, and the board as a text."""
+        """The picture, if there is one, and the board as text."""
         return ("image", "text") if self.config.image else ("text",)
 
     @cached_property
-    def look(self) -> BoardLook:
+    def appearance(self) -> BoardAppearance:
         """How boards are drawn."""
-        return self.config.look
+        return self.config.appearance
 
     @cached_property
     def digits(self) -> DigitSource | None:
@@ -96,26 +96,26 @@ class Sudoku(Task):
     @cached_property
     def painter(self) -> BoardPainter:
         """What draws boards."""
-        return BoardPainter(self.look, Writing(self.digits))
+        return BoardPainter(self.appearance, Writing(self.digits))
 
     def sources(self) -> dict[str, Any]:
         """Return the name and hash of the digits and of the font file, where they are in use."""
-        made: dict[str, Any] = {}
+        sources: dict[str, Any] = {}
         if self.digits is not None:
-            held = self.digits
-            made["digits"] = {"name": held.name, "sha256": held.sha256, "images": len(held.images)}
+            digits = self.digits
+            sources["digits"] = {"name": digits.name, "sha256": digits.sha256, "images": len(digits.images)}
         if self.config.font_file is not None and self.config.image:
             try:
                 data = Path(self.config.font_file).read_bytes()
             except OSError as error:
                 raise ConfigError(f"font_file {self.config.font_file!r} cannot be read: {error.strerror}") from None
-            made["font"] = {"name": Path(self.config.font_file).name, "sha256": hashlib.sha256(data).hexdigest()}
-        return made
+            sources["font"] = {"name": Path(self.config.font_file).name, "sha256": hashlib.sha256(data).hexdigest()}
+        return sources
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits; `hard` says in its formula how few units are violated."""
-        made = [Split(name, size, pool=self.pools[name]) for name, size in self.sizes.items()]
-        return tuple(replace(split, where=self._where(split.name)) for split in made)
+        splits = [Split(name, size, pool=self.pools[name]) for name, size in self.sizes.items()]
+        return tuple(replace(split, where=self._where(split.name)) for split in splits)
 
     def _where(self, name: str) -> Formula:
         if name != "hard" or self.config.concepts == "cells":
@@ -125,16 +125,16 @@ class Sudoku(Task):
 
     def plan(self, split: str) -> BoardPlan:
         """Return what boards a split holds."""
-        held, least = self.config, fewest_violated(self.config.blanks)
-        ratio = Fraction(held.valid_ratio).limit_denominator(100)
+        config, least = self.config, fewest_violated(self.config.blanks)
+        ratio = Fraction(config.valid_ratio).limit_denominator(100)
         plan = BoardPlan(
-            self.shape, ratio, tuple(held.violations), held.actions, held.incomplete, held.blanks,
-            odd_cells=held.odd_cells, per_grid=held.per_grid, read=held.concepts,
+            self.shape, ratio, tuple(config.violations), config.actions, config.incomplete, config.blanks,
+            odd_cells=config.odd_cells, per_grid=config.per_grid, read=config.concepts,
         )  # fmt: skip
         if split == "hard":
             return replace(plan, valid=Fraction(1, 2), counts=(least, least + 1), actions=None)
         if split == "ood":
-            return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(held.odd_symbols))
+            return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(config.odd_symbols))
         return plan
 
     def worlds_in(self, split: Split, seed: int) -> Source:
@@ -144,7 +144,7 @@ class Sudoku(Task):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw how a board looks; what is on it has no say in this."""
-        return board_style(self.look, rng, pool)
+        return board_style(self.appearance, rng, pool)
 
     @cached_property
     def rows(self) -> list[slice]:
@@ -163,25 +163,25 @@ class Sudoku(Task):
         if not self.config.image or self.config.hand == "printed":
             return ()
         pool = world.style["pool"]
-        return tuple(self.painter.writing.name(pool, *pair) for pair in symbol_draws(self.look, world.style))
+        return tuple(self.painter.writing.name(pool, *pair) for pair in symbol_draws(self.appearance, world.style))
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the board nearest to this one whose units are as asked, or whose cells hold the digits asked for."""
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the board nearest to this one whose units or cells have the values wanted."""
         wanted = {self.space.place(name): self.space.concept(name).code(value) for name, value in changes.items()}
-        before = read(world.style[CONTENT])
+        before = read_board(world.style[CONTENT])
         if self.config.concepts == "units":
             bits = {place: bool(code) for place, code in wanted.items()}
-            board = nearest(self.shape, before, bits, self.config.incomplete)
+            board = nearest_board(self.shape, before, bits, self.config.incomplete)
         else:
             board = before
             board[list(wanted)] = list(wanted.values())
         if board is None:
             return None
         codes = self.plan("train").codes(board[None])[0].tolist()
-        return World(self.space, tuple(codes), {**world.style, CONTENT: written(board[None])[0]})
+        return World(self.space, tuple(codes), {**world.style, CONTENT: write_boards(board[None])[0]})
 
 
-def _units(shape: Shape, lawful: bool) -> Knowledge:
+def _units(shape: BoardShape, lawful: bool) -> Knowledge:
     """Return the rule over units; what can be true of them together is a law if every digit must be there."""
     kinds = {kind: tuple(f"{kind}{number + 1}" for number in range(shape.side)) for kind in KINDS}
     concepts = tuple(Concept(name, (False, True)) for name in shape.unit_names)
@@ -189,18 +189,18 @@ def _units(shape: Shape, lawful: bool) -> Knowledge:
     valid = {kind: tuple(Var(name) for name in names) for kind, names in kinds.items()}
     laws = [
         Constraint(
-            f"no_lone_{one}_if_{other}s_hold",
-            Implies(And(valid[other]), Compare("!=", Count(valid[one]), Const(shape.side - 1))),
+            f"no_lone_{line}_if_{crossing}s_hold",
+            Implies(And(valid[crossing]), Compare("!=", Count(valid[line]), Const(shape.side - 1))),
             ("counting",),
         )
-        for one in KINDS
-        for other in KINDS
-        if one != other and lawful
+        for line in KINDS
+        for crossing in KINDS
+        if line != crossing and lawful
     ]
     return Knowledge.of(space, {"valid": And(tuple(Var(name) for name in shape.unit_names))}, laws)
 
 
-def _cells(shape: Shape) -> Knowledge:
+def _cells(shape: BoardShape) -> Knowledge:
     """Return the rule over cells: in each unit all digits differ, from one another and from 0, which is none."""
     values = tuple(range(shape.side + 1))
     concepts = tuple(Concept(name, values) for name in shape.cell_names)

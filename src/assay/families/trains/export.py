@@ -16,7 +16,7 @@ from assay.concepts import Value
 from assay.data.dataset import Dataset, SplitData
 from assay.data.rebuild import task_of
 from assay.errors import DataError
-from assay.families.trains.drawing.look import FARTHEST
+from assay.families.trains.drawing.appearance import FARTHEST
 from assay.families.trains.drawing.scene import positions
 from assay.families.trains.source import cars_of, michalski_text
 from assay.families.trains.task import MichalskiTrains
@@ -40,16 +40,16 @@ def write_vlol(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[st
 
 
 def _write(data: SplitData, task: MichalskiTrains, folder: Path) -> int:
-    held = _settings(task, data.name)
+    settings = _settings(task, data.name)
     name = "{visualization}_{classification_rule}_{train_description}_{base_scene}_len_{min_cars}-{max_cars}"
-    inside = folder / name.format(**held)
+    inside = folder / name.format(**settings)
     for part in ("images", "depths", "all_scenes"):
         (inside / part).mkdir(parents=True)
     scenes = []
     for start in range(0, len(data), ROWS):
         some = data.take(np.arange(start, min(start + ROWS, len(data))))
         depths = some.table["depth"].combine_chunks().field("bytes").to_pylist()
-        for row, scene in enumerate(_scenes(some, task, held, start)):
+        for row, scene in enumerate(_scenes(some, task, settings, start)):
             (inside / "images" / scene["image_filename"]).write_bytes(some.pngs[row])
             (inside / "depths" / scene["depth_map_filename"]).write_bytes(depths[row])
             scenes.append(scene)
@@ -71,21 +71,23 @@ def _settings(task: MichalskiTrains, split: str) -> dict[str, Any]:
     }
 
 
-def _scenes(data: SplitData, task: MichalskiTrains, held: Mapping[str, Any], start: int) -> Iterator[dict[str, Any]]:
+def _scenes(
+    data: SplitData, task: MichalskiTrains, settings: Mapping[str, Any], start: int
+) -> Iterator[dict[str, Any]]:
     """Give the scene of each row."""
     for row in range(len(data)):
         world, number = data.world(row), start + row
         train, east, angle = cars_of(world.codes), bool(data.labels[row, 0]), world.style["angle"]
-        shown = [{**car, "load": car["load"] if car["loads"] else "box"} for car in train]  # their reader wants a shape
+        cars = [{**car, "load": car["load"] if car["loads"] else "box"} for car in train]  # their reader wants a shape
         file = f"{number}_m_train"
         yield {
-            **held,
+            **settings,
             "image_index": number,
             "image_filename": f"{file}.png",
             "blender_filename": f"{file}.blend",
             "depth_map_filename": f"{file}.png",
             "angle": angle,
-            "train": f"{'east' if east else 'west'} {angle} {michalski_text(shown)}",
+            "train": f"{'east' if east else 'west'} {angle} {michalski_text(cars)}",
             "car_masks": _masks(data, row, train, positions(task.scene(world))),
         }
 
@@ -94,21 +96,21 @@ def _masks(
     data: SplitData, row: int, train: Sequence[Mapping[str, Value]], at: Mapping[str, Sequence[float]]
 ) -> dict[str, Any]:
     """Return masks, boxes and places of the rail, the engine, and every car with its parts."""
-    found: dict[str, dict[str, Any]] = {}
+    masks: dict[str, dict[str, Any]] = {}
     for number, thing in enumerate(data.things[row], start=1):
         pixels = (data.parts if "/" in thing.name else data.instances)[row] == number
-        found[thing.name] = {
+        masks[thing.name] = {
             "mask": mask(pixels),
             "b_box": _corner_and_size(thing.box),
             "world_cord": list(at[thing.name]),
         }
-    made: dict[str, Any] = {theirs: found[ours] for ours, theirs in ENGINE.items()}
+    entries: dict[str, Any] = {theirs: masks[ours] for ours, theirs in ENGINE.items()}
     for number, car in enumerate(train, start=1):
-        made[f"car_{number}"] = {**found[f"car{number}"], **_parts(car, number, found)}
-    return made
+        entries[f"car_{number}"] = {**masks[f"car{number}"], **_parts(car, number, masks)}
+    return entries
 
 
-def _parts(car: Mapping[str, Value], number: int, found: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(car: Mapping[str, Value], number: int, masks: Mapping[str, Any]) -> dict[str, Any]:
     labels: dict[str, Any] = {
         "roof": _roof(car["roof"]),
         "wall": f"{car['wall']}_wall",
@@ -116,9 +118,9 @@ def _parts(car: Mapping[str, Value], number: int, found: Mapping[str, Any]) -> d
         "color": car["colour"],
         "length": car["length"],
     }
-    parts = {name: {"label": label, **found.get(f"car{number}/{name}", {})} for name, label in labels.items()}
+    parts = {name: {"label": label, **masks.get(f"car{number}/{name}", {})} for name, label in labels.items()}
     loads = range(int(car["loads"]) if car["load"] != "none" else 0)
-    payload = {f"payload_{k}": {"label": car["load"], **found[f"car{number}/payload{k + 1}"]} for k in loads}
+    payload = {f"payload_{k}": {"label": car["load"], **masks[f"car{number}/payload{k + 1}"]} for k in loads}
     return {**parts, **payload}
 
 

@@ -64,8 +64,8 @@ MICHALSKI: Mapping[str, str] = {
 
 def laws_of(distribution: Distribution, slots: int, least: int) -> tuple[Constraint, ...]:
     """Return what holds of every train of a distribution: its cars follow one another, and each is lawful."""
-    held = {**LAWS, **(MICHALSKI if distribution == "michalski" else {})}
-    cars = [Constraint(name, each(text), ("cars", *_tags(name))) for name, text in held.items()]
+    laws = {**LAWS, **(MICHALSKI if distribution == "michalski" else {})}
+    cars = [Constraint(name, each(text), ("cars", *_tags(name))) for name, text in laws.items()]
     return (*_lengths(slots, least), *cars)
 
 

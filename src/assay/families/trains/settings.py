@@ -6,25 +6,21 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from assay.concepts import ConceptSpace
-from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
-from assay.families.trains.drawing.look import Background, Visualization
+from assay.families.trains.drawing.appearance import Background, Visualization
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
 from assay.logic.formula import Formula
 from assay.logic.ground import shape_of
 from assay.logic.parse import parse
-from assay.tasks.scenes import SceneConfig
+from assay.tasks.scene_task import SceneConfig
 
 MOST_CARS = 12
 
 RELEASED = {"classification": "rule", "min_train_length": "min_cars", "max_train_length": "max_cars"}
 WORDS: dict[str, dict[str, dict[str, Any]]] = {  # what the words of V-LoL's command line are here
     "rule": {"theoryx": {"rule": "theory_x"}, "custom": {"rule": "numerical"}},
-    "distribution": {
-        "MichalskiTrains": {"distribution": "michalski"},
-        "RandomTrains": {"distribution": "uniform"},
-    },
+    "distribution": {"MichalskiTrains": {"distribution": "michalski"}, "RandomTrains": {"distribution": "uniform"}},
     "visualization": {"Trains": {"visualization": "trains"}, "SimpleObjects": {"visualization": "blocks"}},
     "background": {
         "base_scene": {"background": "base"},
@@ -137,13 +133,3 @@ def _read(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"the file {path!r} cannot be read: {why}") from None
-
-
-def translated(settings: Settings) -> Settings:
-    """Return settings in our keys, where they are V-LoL's."""
-    given = settings.renamed(RELEASED)
-    for key, words in WORDS.items():
-        said = given.values.get(key)
-        if isinstance(said, str) and said in words:
-            given = given.without({key}).merged(Settings(words[said]))
-    return given

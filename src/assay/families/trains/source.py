@@ -20,10 +20,9 @@ from assay.errors import KnowledgeError
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, conjunction
 from assay.logic.knowledge import Knowledge
-from assay.seeds import GOLDEN, Deck, Draws, Streams, below, fractions, mixed
-from assay.worlds.source import DrawStyle
+from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
+from assay.worlds.source import DrawStyle, SeededSource
 from assay.worlds.split import Split
-from assay.worlds.world import World
 
 Distribution = Literal["michalski", "uniform"]
 Car = tuple[Value, ...]
@@ -41,7 +40,7 @@ VALUES: dict[str, tuple[Value, ...]] = {
 ATTRIBUTES = tuple(VALUES)
 GROUP = "cars"
 TRIES = 1 << 16
-"""How many trains are drawn for one place of a split before its label is given up."""
+"""How many trains are drawn for one position before an error is raised."""
 MOST_AT_ONCE = 1 << 17
 
 
@@ -59,7 +58,7 @@ def train_space(slots: int, least: int) -> ConceptSpace:
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class CarKinds:
     """Every kind of car that a distribution draws, as rows of codes, and the chance of each."""
 
     codes: Array
@@ -74,32 +73,32 @@ class Kinds:
             sums.append(round(total * 2**53))
         return np.array(sums, dtype=np.uint64)
 
-    def drawn(self, words: Array) -> Array:
+    def draw(self, words: Array) -> Array:
         """Return the cars that 64-bit words stand for."""
         which = np.searchsorted(self.steps, words >> np.uint64(11), side="right")
-        found: Array = self.codes[np.minimum(which, len(self.codes) - 1)]
-        return found
+        cars: Array = self.codes[np.minimum(which, len(self.codes) - 1)]
+        return cars
 
 
 @cache
-def kinds_of(distribution: Distribution) -> Kinds:
+def kinds_of(distribution: Distribution) -> CarKinds:
     """Return the cars of a distribution.
 
     >>> len(kinds_of("michalski").codes), len(kinds_of("uniform").codes)
     (190, 2550)
     """
-    found: dict[Car, Fraction] = {}
+    chances: dict[Car, Fraction] = {}
     for car, chance in michalski() if distribution == "michalski" else uniform():
-        found[car] = found.get(car, Fraction(0)) + chance
-    codes = [[VALUES[name].index(value) for name, value in zip(ATTRIBUTES, car, strict=True)] for car in found]
-    return Kinds(np.array(codes, dtype=np.int64), tuple(found.values()))
+        chances[car] = chances.get(car, Fraction(0)) + chance
+    codes = [[VALUES[name].index(value) for name, value in zip(ATTRIBUTES, car, strict=True)] for car in chances]
+    return CarKinds(np.array(codes, dtype=np.int64), tuple(chances.values()))
 
 
 def _table(**chances: str) -> dict[str, Fraction]:
     """Return chances by value; the last is what the others leave, as in a draw by running sums."""
     *first, last = chances
-    given = {name: Fraction(chances[name]) for name in first}
-    return {**given, last: 1 - sum(given.values(), Fraction(0))}
+    stated = {name: Fraction(chances[name]) for name in first}
+    return {**stated, last: 1 - sum(stated.values(), Fraction(0))}
 
 
 SHORT = _table(short="0.7", long="0.3")
@@ -120,8 +119,8 @@ def michalski() -> Iterator[tuple[Car, Fraction]]:
     """Give each car of Muggleton's generator with its chance, in the words of the pictures."""
     draws = product(LONG_ROOFS.items(), LONG_AXLES.items(), LONG_LOADS.items(), LONG_LOAD.items())
     for (roof, a), (axles, b), (loads, c), (load, d) in draws:
-        held = (NUMBERS[loads], load if NUMBERS[loads] else "none")
-        yield ("yellow", "long", "solid", roof, NUMBERS[axles], *held), SHORT["long"] * a * b * c * d
+        cargo = (NUMBERS[loads], load if NUMBERS[loads] else "none")
+        yield ("yellow", "long", "solid", roof, NUMBERS[axles], *cargo), SHORT["long"] * a * b * c * d
     for (colour, a), (loads, b), (load, c) in product(SHORT_COLOURS.items(), SHORT_LOADS.items(), SHORT_LOAD.items()):
         roofs = {"grey": {"foundation": SURE}, "red": {"solid": SURE}}.get(colour, SHORT_ROOFS)
         walls = SHORT_WALLS if colour == "yellow" else {"solid": SURE}
@@ -139,7 +138,7 @@ def uniform() -> Iterator[tuple[Car, Fraction]]:
 
 
 @dataclass(frozen=True)
-class Trains:
+class TrainDistribution:
     """How trains are drawn: the distribution of their cars, and from how few to how many cars, each as likely."""
 
     distribution: Distribution
@@ -152,24 +151,30 @@ class Trains:
         kinds = len(kinds_of(self.distribution).codes)
         return int(sum(kinds**cars for cars in range(self.least, self.most + 1)))
 
-    def drawn(self, words: Array, slots: int) -> Codes:
+    def draw(self, words: Array, slots: int) -> Codes:
         """Return a train for each row of 64-bit words, the first for its length; cars that are not there are absent."""
-        lengths = self.least + below(words[:, 0], self.most - self.least + 1)
-        cars = kinds_of(self.distribution).drawn(words[:, 1 : self.most + 1])
+        lengths = self.least + numbers_below(words[:, 0], self.most - self.least + 1)
+        cars = kinds_of(self.distribution).draw(words[:, 1 : self.most + 1])
         absent = np.array([len(VALUES[name]) for name in ATTRIBUTES])
-        made = np.tile(absent, (len(words), slots, 1))
-        made[:, : self.most] = np.where((np.arange(self.most) < lengths[:, None])[:, :, None], cars, absent)
-        return made.reshape(len(words), -1)
+        codes = np.tile(absent, (len(words), slots, 1))
+        codes[:, : self.most] = np.where((np.arange(self.most) < lengths[:, None])[:, :, None], cars, absent)
+        return codes.reshape(len(words), -1)
 
 
-class TrainSource:
+class TrainSource(SeededSource):
     """The trains of one split: drawn anew until they belong to it and go the way that is wanted at their place."""
 
     def __init__(
-        self, knowledge: Knowledge, trains: Trains, split: Split, seed: int, *purpose: object, style: DrawStyle
+        self,
+        knowledge: Knowledge,
+        trains: TrainDistribution,
+        split: Split,
+        seed: int,
+        *purpose: object,
+        style: DrawStyle,
     ) -> None:
-        self.knowledge, self.trains, self.split, self.seed, self.style = knowledge, trains, split, seed, style
-        self.purpose = purpose
+        super().__init__(knowledge, split, seed, *purpose, style=style)
+        self.trains = trains
 
     @property
     def total(self) -> int:
@@ -185,16 +190,16 @@ class TrainSource:
     def contains(self, codes: Codes) -> Array:
         """Return whether each train may occur in this split."""
         codes = np.asarray(codes, dtype=np.int64)
-        return np.asarray(self.inside(codes)) & self._shared(codes)
+        return np.asarray(self.inside(codes)) & self._in_share(codes)
 
-    def _shared(self, codes: Codes) -> Array:
+    def _in_share(self, codes: Codes) -> Array:
         """Return whether each train is in the split's share of all trains: a number from 0 to 1 hashed from it."""
         low, high = self.split.share
         if (low, high) == (0.0, 1.0):
             return np.ones(len(codes), dtype=bool)
         state = np.full(len(codes), Draws(self.seed, *self.purpose, "share").key, np.uint64)
         for column in codes.T:
-            state = mixed(state * np.uint64(GOLDEN) + column.astype(np.uint64) + np.uint64(1))
+            state = mix_words(state * np.uint64(GOLDEN) + column.astype(np.uint64) + np.uint64(1))
         number = fractions(state)
         return np.asarray((number >= low) & (number < high))
 
@@ -202,29 +207,29 @@ class TrainSource:
         """Return the concepts of the trains at these places; labels by turns where the split balances them."""
         places = np.asarray(places, dtype=np.int64)
         balanced = self.split.balance == "label"
-        wanted = Deck(2, self.seed, *self.purpose, self.split.name, "label").deal(places) if balanced else None
-        made = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
+        wanted = self._deck(2, "label").deal(places) if balanced else None
+        codes = np.zeros((len(places), len(self.knowledge.space)), dtype=np.int64)
         todo, turn, batch = np.arange(len(places)), 0, 2
         while len(todo):
             if turn >= TRIES:
                 raise KnowledgeError(self._in_vain(len(todo), None if wanted is None else wanted[todo[0]]))
-            tried = self._tried(places[todo], turn, batch)
+            tried = self._draw_tries(places[todo], turn, batch)
             fits = self.contains(tried)
             if wanted is not None:
                 fits &= self.knowledge.labels_of(tried)[:, 0] == np.repeat(wanted[todo], batch)
             fits = fits.reshape(len(todo), batch)
-            found = fits.any(axis=1)
-            made[todo[found]] = tried.reshape(len(todo), batch, -1)[found, fits[found].argmax(axis=1)]
-            turn, todo = turn + batch, todo[~found]
+            hit = fits.any(axis=1)
+            codes[todo[hit]] = tried.reshape(len(todo), batch, -1)[hit, fits[hit].argmax(axis=1)]
+            turn, todo = turn + batch, todo[~hit]
             batch = max(1, min(2 * batch, MOST_AT_ONCE // max(1, len(todo)), TRIES - turn))
-        return made
+        return codes
 
-    def _tried(self, places: Array, turn: int, batch: int) -> Codes:
+    def _draw_tries(self, places: Array, turn: int, batch: int) -> Codes:
         """Return the next few trains of each place, of an endless row of them that depends on the place alone."""
         draws = Draws(self.seed, *self.purpose, self.split.name, "train")
         turns = np.arange(turn, turn + batch, dtype=np.uint64)
         numbers = (places.astype(np.uint64)[:, None] * np.uint64(TRIES) + turns).ravel()
-        return self.trains.drawn(draws.words(numbers, self.trains.most + 1), len(self.knowledge.space.slots))
+        return self.trains.draw(draws.words(numbers, self.trains.most + 1), len(self.knowledge.space.slots))
 
     def _in_vain(self, places: int, wanted: int | None) -> str:
         label, name = self.knowledge.labels[0], self.split.name
@@ -233,16 +238,6 @@ class TrainSource:
             f"split {name!r}: of {TRIES:,} trains drawn for a place none {what} ({places:,} places are left): the rule"
             " or the split leaves too few; change the rule, 'stages' or the number of cars"
         )
-
-    def worlds(self, places: Array) -> list[World]:
-        """Return the trains at these places, each in a style of its own."""
-        return self.styled(places, self.codes(places))
-
-    def styled(self, places: Array, codes: Codes) -> list[World]:
-        """Return trains with these concepts, each in the style of its place."""
-        streams, space = Streams(self.seed, *self.purpose, self.split.name), self.knowledge.space
-        numbered = zip(np.asarray(places).tolist(), np.asarray(codes).tolist(), strict=True)
-        return [World(space, tuple(row), self.style(streams[place], row, self.split.pool)) for place, row in numbered]
 
 
 SHAPES = {"yellow": "rectangle", "green": "bucket", "grey": "ellipse", "red": "hexagon", "blue": "u_shaped"}
@@ -273,5 +268,5 @@ def michalski_text(cars: Sequence[Mapping[str, Value]]) -> str:
 
 def michalski_car(number: int, car: Mapping[str, Value]) -> tuple[Value, ...]:
     """Return a car as V-LoL writes it: number, shape, length, wall, roof, wheels, shape and number of its loads."""
-    look = SHAPES[str(car["colour"])], car["length"], WALLS[str(car["wall"])], ROOFS[str(car["roof"])]
-    return number, *look, car["axles"], LOADS[str(car["load"])], car["loads"]
+    appearance = SHAPES[str(car["colour"])], car["length"], WALLS[str(car["wall"])], ROOFS[str(car["roof"])]
+    return number, *appearance, car["axles"], LOADS[str(car["load"])], car["loads"]

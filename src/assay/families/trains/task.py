@@ -17,14 +17,14 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.config import Settings
-from assay.families.trains.changes import changed_train, remove_roofs, swap_loads
-from assay.families.trains.drawing.look import FARTHEST, Look
+from assay.families.trains.changes import change_train, remove_roofs, swap_loads
+from assay.families.trains.drawing.appearance import FARTHEST, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
-from assay.families.trains.settings import TrainsConfig, translated
+from assay.families.trains.settings import RELEASED, WORDS, TrainsConfig
 from assay.families.trains.source import (
     ATTRIBUTES,
     Distribution,
-    Trains,
+    TrainDistribution,
     TrainSource,
     cars_of,
     kinds_of,
@@ -36,7 +36,7 @@ from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout, Picture
 from assay.render.scene import Scene
 from assay.tasks.base import Column, Intervention
-from assay.tasks.scenes import SceneTask
+from assay.tasks.scene_task import SceneTask
 from assay.worlds.hard import HardSource
 from assay.worlds.source import Source
 from assay.worlds.split import Split
@@ -46,7 +46,7 @@ LABEL = "east"
 FAMILY = "trains"
 """What seeds are for: tasks that look different draw the same trains."""
 STEEPEST, STEEPER = 60, 70
-"""How many degrees trains turn to either side, and where `occlusion` is asked for."""
+"""How many degrees trains turn to either side, without and with `occlusion`."""
 
 
 class MichalskiTrains(SceneTask):
@@ -65,9 +65,9 @@ class MichalskiTrains(SceneTask):
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "quality": "draft"}
 
     @classmethod
-    def translated(cls, settings: Settings) -> Settings:
+    def translate_settings(cls, settings: Settings) -> Settings:
         """Understand V-LoL's keys."""
-        return translated(settings)
+        return settings.rename_keys(RELEASED).replace_words(WORDS)
 
     def backbones(self) -> dict[str, str]:
         """Return the network of the paper, or one for pictures too small for it."""
@@ -77,9 +77,9 @@ class MichalskiTrains(SceneTask):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The cars, what goes east, and what holds of every train of every split."""
-        held = self.config
-        space, laws = train_space(held.slots, held.min_cars), laws_of(self.common, held.slots, held.min_cars)
-        return Knowledge.of(space, {LABEL: held.formula(space)}, laws)
+        config = self.config
+        space, laws = train_space(config.slots, config.min_cars), laws_of(self.common, config.slots, config.min_cars)
+        return Knowledge.of(space, {LABEL: config.formula(space)}, laws)
 
     @property
     def common(self) -> Distribution:
@@ -87,26 +87,28 @@ class MichalskiTrains(SceneTask):
         return "uniform" if self.config.ood_uniform else self.config.distribution
 
     def splits(self) -> tuple[Split, ...]:
-        """Return the splits, with those of longer and of other trains where they are asked for."""
-        held = self.config
-        usual = michalski_cars() if self.common != held.distribution else TRUE
-        short = cars_at_most(held.max_cars) if held.slots > held.max_cars else TRUE
-        made = [replace(split, where=_all(split.where, usual, short)) for split in super().splits()]
-        others = tuple(split.name for split in made)
-        wanted = {"ood_longer": _all(usual, cars_at_least(held.slots)), "ood_uniform": _all(Not(usual), short)}
+        """Return the splits, with those of longer and of other trains where the settings have them."""
+        config = self.config
+        usual = michalski_cars() if self.common != config.distribution else TRUE
+        short = cars_at_most(config.max_cars) if config.slots > config.max_cars else TRUE
+        splits = [replace(split, where=_all(split.where, usual, short)) for split in super().splits()]
+        others = tuple(split.name for split in splits)
+        wanted = {"ood_longer": _all(usual, cars_at_least(config.slots)), "ood_uniform": _all(Not(usual), short)}
         for name, where in wanted.items():
-            if getattr(held, name):
-                made.append(
+            if getattr(config, name):
+                splits.append(
                     Split(name, self.extra[name], where, balance=self.balance, pool="test", disjoint_from=others)
                 )
-        return tuple(made)
+        return tuple(splits)
 
-    def trains_of(self, split: str) -> Trains:
+    def trains_of(self, split: str) -> TrainDistribution:
         """Return how the trains of a split are drawn."""
-        held = self.config
+        config = self.config
         if split == "ood_longer":
-            return Trains(held.distribution, held.ood_longer, held.ood_longer)
-        return Trains("uniform" if split == "ood_uniform" else held.distribution, held.min_cars, held.max_cars)
+            return TrainDistribution(config.distribution, config.ood_longer, config.ood_longer)
+        return TrainDistribution(
+            "uniform" if split == "ood_uniform" else config.distribution, config.min_cars, config.max_cars
+        )
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return where the trains of a split come from."""
@@ -130,10 +132,10 @@ class MichalskiTrains(SceneTask):
         return {"angle": int(rng.integers(-steepest, steepest + 1)) + 180 * int(rng.integers(2))}
 
     @cached_property
-    def look(self) -> Look:
+    def appearance(self) -> TrainAppearance:
         """How trains are drawn."""
-        held = self.config
-        return Look(held.visualization, held.background, held.max_cars, held.width, held.height)
+        config = self.config
+        return TrainAppearance(config.visualization, config.background, config.max_cars, config.width, config.height)
 
     def render(self, world: World) -> Picture:
         """Draw the train, or write it down."""
@@ -147,17 +149,17 @@ class MichalskiTrains(SceneTask):
             train_scene,  # a modeller comes with it, which datasets of text do without
         )
 
-        return train_scene(cars_of(world.codes), world.style["angle"], self.look)
+        return train_scene(cars_of(world.codes), world.style["angle"], self.appearance)
 
-    def changed(self, world: World, changes: Mapping[str, Value]) -> World | None:
-        """Return the train with the cars nearest to its own that are as asked, and that there are."""
+    def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
+        """Return the train with the nearest possible cars that have the attributes wanted."""
         wanted: dict[int, dict[int, int]] = {}
         for name, value in changes.items():
             car, place = divmod(self.space.place(name), len(ATTRIBUTES))
             wanted.setdefault(car, {})[place] = self.space.concept(name).code(value)
         cars = np.array(world.codes, dtype=np.int64).reshape(-1, len(ATTRIBUTES))
-        made = changed_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
-        return None if made is None else replace(world, codes=tuple(made.ravel().tolist()))
+        codes = change_train(kinds_of(self.common), cars, wanted, self.config.min_cars)
+        return None if codes is None else replace(world, codes=tuple(codes.ravel().tolist()))
 
     @property
     def interventions(self) -> Mapping[str, Intervention]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.errors import suggestion
-from assay.logic.prolog.terms import PrologError, Term, Var, deref, shown
+from assay.logic.prolog.terms import PrologError, Term, Variable, deref, show
 
 Number = int | float
 BITS = 200_000
@@ -25,46 +25,31 @@ def _short(number: Number) -> Number:
     return number
 
 
-def _divided(left: Number, right: Number) -> Number:
-    if right == 0 and type(right) is int:
-        raise PrologError("division by zero")
-    if type(left) is int and type(right) is int:
-        return left // right if left % right == 0 else left / right
-    return left / right if right else _float_by_zero()
-
-
-def _float_by_zero() -> Number:
-    raise PrologError("division by zero")
-
-
-def _quotient(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    found = abs(left) // abs(right)
-    return found if (left < 0) == (right < 0) else -found
-
-
 def _not_zero(number: Number) -> None:
     if number == 0:
         raise PrologError("division by zero")
 
 
-def _floored(left: Number, right: Number) -> Number:
-    _whole(left, right)
+def _divided(left: Number, right: Number) -> Number:
     _not_zero(right)
-    return left // right
+    whole = type(left) is int and type(right) is int and left % right == 0
+    return left // right if whole else left / right
 
 
-def _modulo(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    return left % right
+def _whole_division(divide: Callable[[Number, Number], Number]) -> Callable[[Number, Number], Number]:
+    """Return a division that refuses fractions and zero."""
+
+    def apply(left: Number, right: Number) -> Number:
+        _whole(left, right)
+        _not_zero(right)
+        return divide(left, right)
+
+    return apply
 
 
-def _remainder(left: Number, right: Number) -> Number:
-    _whole(left, right)
-    _not_zero(right)
-    return left - right * _quotient(left, right)
+def _quotient(left: Number, right: Number) -> Number:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
 
 
 def _power(left: Number, right: Number) -> Number:
@@ -81,12 +66,12 @@ def _power(left: Number, right: Number) -> Number:
 
 def _real(compute: Callable[[], Any]) -> float:
     try:
-        found = compute()
+        number = compute()
     except (ValueError, OverflowError, ZeroDivisionError):
         raise PrologError("an arithmetic function has no value here") from None
-    if isinstance(found, complex) or math.isnan(found) or math.isinf(found):
+    if isinstance(number, complex) or math.isnan(number) or math.isinf(number):
         raise PrologError("an arithmetic function has no value here")
-    return float(found)
+    return float(number)
 
 
 def _shifted(left: Number, right: Number) -> Number:
@@ -109,8 +94,9 @@ def _nearest(number: Number) -> Number:
 
 
 TWO: dict[str, Callable[[Number, Number], Number]] = {
-    "+": operator.add, "-": operator.sub, "*": lambda a, b: _short(a * b), "/": _divided, "//": _quotient,
-    "div": _floored, "mod": _modulo, "rem": _remainder, "min": min, "max": max,
+    "+": operator.add, "-": operator.sub, "*": lambda a, b: _short(a * b), "/": _divided,
+    "//": _whole_division(_quotient), "div": _whole_division(operator.floordiv), "mod": _whole_division(operator.mod),
+    "rem": _whole_division(lambda a, b: a - b * _quotient(a, b)), "min": min, "max": max,
     "**": _power, "^": _power, ">>": lambda a, b: _shifted(a, -b), "<<": _shifted, "/\\": _bits(operator.and_),
     "\\/": _bits(operator.or_), "xor": _bits(operator.xor), "gcd": _bits(math.gcd),
     "atan2": lambda a, b: _real(lambda: math.atan2(a, b)), "copysign": lambda a, b: math.copysign(a, b),
@@ -132,11 +118,11 @@ COMPARE: dict[str, Callable[[Number, Number], bool]] = {
 
 def function_of(name: str, arity: int) -> Callable[..., Number]:
     """Return the arithmetic function of this name, or raise."""
-    found = {1: ONE, 2: TWO}.get(arity, {}).get(name)  # type: ignore[attr-defined]
-    if found is None:
+    function = {1: ONE, 2: TWO}.get(arity, {}).get(name)  # type: ignore[attr-defined]
+    if function is None:
         hint = suggestion(name, {1: ONE, 2: TWO}.get(arity, {}))  # type: ignore[arg-type]
         raise PrologError(f"no arithmetic function {name}/{arity}{hint if 'did you mean' in hint else ''}")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def value_of(term: Term) -> Number:
@@ -145,19 +131,19 @@ def value_of(term: Term) -> Number:
     kind = type(term)
     if kind is int or kind is float:
         return term  # type: ignore[no-any-return]
-    if kind is Var:
+    if kind is Variable:
         raise PrologError("an unbound variable in arithmetic; it needs a value first")
     if kind is tuple:
         if term[0] == "." and len(term) == 3 and deref(term[2]) == "[]":
             return value_of(term[1])
         function = function_of(term[0], len(term) - 1)
-        return applied(function, [value_of(part) for part in term[1:]])
+        return apply_function(function, [value_of(part) for part in term[1:]])
     if kind is str and term in NONE:
         return NONE[term]
-    raise PrologError(f"{shown(term)} is no number")
+    raise PrologError(f"{show(term)} is no number")
 
 
-def applied(function: Callable[..., Number], arguments: list[Number]) -> Number:
+def apply_function(function: Callable[..., Number], arguments: list[Number]) -> Number:
     """Return a function's value, or raise in one line."""
     try:
         return function(*arguments)

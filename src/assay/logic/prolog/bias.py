@@ -16,13 +16,13 @@ from pydantic import Field
 from assay.concepts import ConceptSpace, Value, kind_of_value
 from assay.config import Config
 from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import WORLD, Counted, Kind, Literal, Term, Way
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name
+from assay.logic.prolog.literals import WORLD, CountLiteral, Kind, Literal, Term, Way
+from assay.logic.prolog.vocabulary import Relation, Vocabulary, plain_name, unused_name
 
 MOST_PAIRS = 400
 """Of more pairs of concepts than these none is compared."""
 MOST_VALUES = 12
-"""Attributes with more values are not asked for three that are all different."""
+"""No literal says of attributes with more values that three objects differ in them."""
 WAYS: dict[Way, str] = {
     "==": "is", "!=": "not", "<": "less", ">": "more", "<=": "at_most", ">=": "at_least",
 }  # fmt: skip
@@ -32,9 +32,9 @@ class Language(Config):
     """Which literals are declared, and how large clauses may get."""
 
     literals: int = Field(4, ge=1, le=8)
-    """The most literals of a clause, beside those that say that there are objects."""
+    """The most literals of a clause, not counting those that introduce objects."""
     objects: int = Field(3, ge=0, le=3)
-    """The most objects that a clause speaks of."""
+    """The most objects in a clause."""
     clauses: int = Field(10, ge=1)
     """The most clauses of a program."""
     others: bool = True
@@ -64,30 +64,27 @@ class Bias:
     @cached_property
     def literals(self) -> tuple[Literal, ...]:
         """All literals, each with a name of its own."""
-        taken = {relation.name for relation in self.vocabulary.relations}
-        made = []
-        for one in self._drawn_up():
-            name = one.name
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            made.append(_renamed(one, name))
-        return tuple(made)
+        names = {relation.name for relation in self.vocabulary.relations}
+        literals = []
+        for literal in self._drawn_up():
+            literals.append(_renamed(literal, unused_name(literal.name, names)))
+            names.add(literals[-1].name)
+        return tuple(literals)
 
     @cached_property
     def by_name(self) -> dict[str, Literal]:
         """The literals by the names of their predicates."""
-        return {one.name: one for one in self.literals}
+        return {literal.name: literal for literal in self.literals}
 
     @cached_property
     def structures(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of the objects that a clause may speak of, few first."""
+        """The groups of the objects that a clause may contain, few first."""
         groups, most = list(self.space.groups), self.language.objects
         return tuple(chosen for size in range(most + 1) for chosen in combinations_with_replacement(groups, size))
 
     def count(self, kind: Kind) -> int:
         """Return how many literals there are of a kind."""
-        return sum(one.kind == kind for one in self.literals)
+        return sum(literal.kind == kind for literal in self.literals)
 
     def _drawn_up(self) -> Iterator[Literal]:
         plain = [self._term(r, WORLD) for r in self.vocabulary.relations if r.what == "concept"]
@@ -97,9 +94,9 @@ class Bias:
         for group in self.space.groups:
             yield from self._of_group(group)
         if self.language.comparisons and self.language.objects > 1:
-            for one, other in combinations(self.space.groups, 2):
-                pairs = [(a, _moved(b, 1)) for a in self._attributes(one) for b in self._attributes(other)]
-                yield from self._compared(pairs, (one, other), "relate")
+            for first, second in combinations(self.space.groups, 2):
+                pairs = [(a, _moved(b, 1)) for a in self._attributes(first) for b in self._attributes(second)]
+                yield from self._compared(pairs, (first, second), "relate")
 
     def _of_group(self, group: str) -> Iterator[Literal]:
         own = self._attributes(group)
@@ -116,15 +113,15 @@ class Bias:
     def _attributes(self, group: str) -> list[Term]:
         """Return the attributes that all objects of a group have, and their place unless that is one."""
         slots = self.space.groups[group]
-        found = []
+        terms = []
         for relation in self.vocabulary.relations:
             if relation.group != group or relation.what not in ("attribute", "number"):
                 continue
             if relation.what == "attribute" and all(relation.attribute in slot.attributes for slot in slots):
-                found.append(self._term(relation, 0))
+                terms.append(self._term(relation, 0))
             if relation.what == "number" and self.language.order and self._numbered(group):
-                found.append(Term(0, NUMBER, relation.name, tuple(range(1, len(slots) + 1))))
-        return found
+                terms.append(Term(0, NUMBER, relation.name, tuple(range(1, len(slots) + 1))))
+        return terms
 
     def _numbered(self, group: str) -> bool:
         slots = self.space.groups[group]
@@ -151,10 +148,10 @@ class Bias:
                     yield Literal(_name(term, "at_least", high), "bound", groups, (term,), ">=", high)
 
     def _compared(self, pairs: Sequence[tuple[Term, Term]], groups: tuple[str, ...], kind: Kind) -> Iterator[Literal]:
-        for one, other in pairs:
-            for way in _ways(one, other):
-                name = "_".join([one.relation, WAYS[way], other.relation])
-                yield Literal(plain_name(name), kind, groups, (one, other), way)
+        for left, right in pairs:
+            for way in _ways(left, right):
+                name = "_".join([left.relation, WAYS[way], right.relation])
+                yield Literal(plain_name(name), kind, groups, (left, right), way)
 
     def _of_two(self, group: str, own: Sequence[Term]) -> Iterator[Literal]:
         groups = (group, group)
@@ -166,15 +163,15 @@ class Bias:
             yield Literal(f"{kind}_right_before", "order", groups, both, "next")
         if not self.language.comparisons:
             return
-        for one in own:
-            if one.attribute == NUMBER:
+        for left in own:
+            if left.attribute == NUMBER:
                 continue
-            other = _moved(one, 1)
-            yield Literal(f"same_{one.relation}", "relate", groups, (one, other), "==")
-            yield Literal(f"different_{one.relation}", "relate", groups, (one, other), "!=")
-            if one.numeric and len(one.values) > 1:
-                yield Literal(f"less_{one.relation}", "relate", groups, (one, other), "<")
-        pairs = [(one, _moved(other, 1)) for one, other in combinations(own, 2)]
+            right = _moved(left, 1)
+            yield Literal(f"same_{left.relation}", "relate", groups, (left, right), "==")
+            yield Literal(f"different_{left.relation}", "relate", groups, (left, right), "!=")
+            if left.numeric and len(left.values) > 1:
+                yield Literal(f"less_{left.relation}", "relate", groups, (left, right), "<")
+        pairs = [(left, _moved(right, 1)) for left, right in combinations(own, 2)]
         if len(pairs) <= MOST_PAIRS:
             for literal in self._compared(pairs, groups, "relate"):
                 if literal.way in ("==", "<", ">"):
@@ -195,17 +192,17 @@ class Bias:
         most = min(self.language.counts, len(slots))
         if any(self.space.concept(slot.concepts[0]).optional for slot in slots):
             for number in range(1, len(slots) + 1):
-                yield Counted(f"{kind}s_at_least_{number}", "count", (), (), ">=", number, None, group, has)
-                yield Counted(f"{kind}s_exactly_{number}", "count", (), (), "==", number, None, group, has)
+                yield CountLiteral(f"{kind}s_at_least_{number}", "count", (), (), ">=", number, None, group, has)
+                yield CountLiteral(f"{kind}s_exactly_{number}", "count", (), (), "==", number, None, group, has)
         for term in own:
             for value in term.values if term.attribute != NUMBER else ():
-                one = Literal(_name(term, value), "value", (group,), (term,), "==", value)
+                literal = Literal(_name(term, value), "value", (group,), (term,), "==", value)
                 for number in range(most + 1):
                     name = f"{_name(term, value)}_count_{number}"
-                    yield Counted(name, "count", (), (), "==", number, one, group, has)
+                    yield CountLiteral(name, "count", (), (), "==", number, literal, group, has)
                 for number in range(2, most + 1):
                     name = f"{_name(term, value)}_count_at_least_{number}"
-                    yield Counted(name, "count", (), (), ">=", number, one, group, has)
+                    yield CountLiteral(name, "count", (), (), ">=", number, literal, group, has)
 
 
 def _name(term: Term, *words: Value) -> str:
@@ -216,13 +213,13 @@ def _moved(term: Term, argument: int) -> Term:
     return Term(argument, term.attribute, term.relation, term.values)
 
 
-def _ways(one: Term, other: Term) -> tuple[Way, ...]:
+def _ways(left: Term, right: Term) -> tuple[Way, ...]:
     """Return the ways in which two terms can be compared."""
-    if one.numeric and other.numeric:
-        mine, theirs = [int(value) for value in one.values], [int(value) for value in other.values]
+    if left.numeric and right.numeric:
+        mine, theirs = [int(value) for value in left.values], [int(value) for value in right.values]
         return ("==", "!=", "<", ">") if max(min(mine), min(theirs)) <= min(max(mine), max(theirs)) else ()
-    same = {kind_of_value(v) for v in (*one.values, *other.values)}
-    shared = {(type(v), v) for v in one.values} == {(type(v), v) for v in other.values}
+    same = {kind_of_value(v) for v in (*left.values, *right.values)}
+    shared = {(type(v), v) for v in left.values} == {(type(v), v) for v in right.values}
     return ("==", "!=") if len(same) == 1 and shared else ()
 
 

@@ -12,13 +12,13 @@ from assay.logic.prolog.terms import (
     PrologError,
     Term,
     Text,
-    Var,
+    Variable,
+    as_list,
     deref,
-    interned,
+    free_vars,
+    intern,
     items_of,
-    listed,
-    shown,
-    variables_in,
+    show,
 )  # fmt: skip
 
 Arguments = tuple[Term, ...]
@@ -60,7 +60,7 @@ def _memberchk(store: Store, args: Arguments) -> bool:
             return True
         store.undo(mark)
         term = deref(term[2])
-    return type(term) is Var and store.unify(term, (PAIR, args[0], Var()))
+    return type(term) is Variable and store.unify(term, (PAIR, args[0], Variable()))
 
 
 def _numbers(args: Arguments) -> list[int | float]:
@@ -69,19 +69,19 @@ def _numbers(args: Arguments) -> list[int | float]:
 
 def _extreme(pick: Callable[[Any], Any]) -> Test:
     def test(store: Store, args: Arguments) -> bool:
-        found = _numbers(args)
-        return bool(found) and store.unify(args[1], pick(found))
+        numbers = _numbers(args)
+        return bool(numbers) and store.unify(args[1], pick(numbers))
 
     return test
 
 
 def _extreme_member(sign: int) -> Test:
     def test(store: Store, args: Arguments) -> bool:
-        found = list(items_of(args[1]))
-        if not found:
+        items = list(items_of(args[1]))
+        if not items:
             return False
-        best = found[0]
-        for item in found[1:]:
+        best = items[0]
+        for item in items[1:]:
             best = item if compare(item, best) * sign > 0 else best
         return store.unify(args[0], best)
 
@@ -89,24 +89,22 @@ def _extreme_member(sign: int) -> Test:
 
 
 def _sorted(distinct: bool) -> Test:
-    return lambda store, args: store.unify(args[1], listed(in_order(list(items_of(args[0])), distinct)))
+    return lambda store, args: store.unify(args[1], as_list(in_order(list(items_of(args[0])), distinct)))
 
 
 def _sort4(store: Store, args: Arguments) -> bool:
     place, order = deref(args[0]), deref(args[1])
     if type(place) is not int or place < 0 or order not in ("@<", "@=<", "@>", "@>="):
-        raise PrologError(
-            f"sort/4 wants a place from 0 and one of @<, @=<, @>, @>=, not {shown(place)}, {shown(order)}"
-        )
+        raise PrologError(f"sort/4 wants a place from 0 and one of @<, @=<, @>, @>=, not {show(place)}, {show(order)}")
     items = list(items_of(args[2]))
     for item in items:
         if place and not (type(deref(item)) is tuple and len(deref(item)) > place):
-            raise PrologError(f"sort/4: {shown(item)} has no argument {place}")
+            raise PrologError(f"sort/4: {show(item)} has no argument {place}")
     keyed = sorted(items, key=lambda item: ORDER(deref(item)[place] if place else item), reverse=order in ("@>", "@>="))
     if order in ("@<", "@>"):
         keys = [deref(item)[place] if place else item for item in keyed]
         keyed = [item for at, item in enumerate(keyed) if at == 0 or compare(keys[at - 1], keys[at])]
-    return store.unify(args[3], listed(keyed))
+    return store.unify(args[3], as_list(keyed))
 
 
 def _keysort(store: Store, args: Arguments) -> bool:
@@ -114,31 +112,31 @@ def _keysort(store: Store, args: Arguments) -> bool:
 
 
 def _list_to_set(store: Store, args: Arguments) -> bool:
-    kept: list[Term] = []
+    distinct: list[Term] = []
     for item in items_of(args[0]):
-        if all(compare(item, other) for other in kept):
-            kept.append(item)
-    return store.unify(args[1], listed(kept))
+        if all(compare(item, other) for other in distinct):
+            distinct.append(item)
+    return store.unify(args[1], as_list(distinct))
 
 
 def _functor(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is tuple:
         return store.unify(args[1], term[0]) and store.unify(args[2], len(term) - 1)
-    if type(term) is not Var:
+    if type(term) is not Variable:
         return store.unify(args[1], term) and store.unify(args[2], 0)
     name, arity = deref(args[1]), deref(args[2])
-    if type(arity) is not int or not 0 <= arity <= 1000 or type(name) in (Var, tuple):
+    if type(arity) is not int or not 0 <= arity <= 1000 or type(name) in (Variable, tuple):
         raise PrologError("functor/3 wants a term, or a name and a number of arguments")
-    return store.unify(term, (name, *[Var() for _ in range(arity)]) if arity else name)
+    return store.unify(term, (name, *[Variable() for _ in range(arity)]) if arity else name)
 
 
 def _univ(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
     if type(term) is tuple:
-        return store.unify(args[1], listed(term))
-    if type(term) is not Var:
-        return store.unify(args[1], listed([term]))
+        return store.unify(args[1], as_list(term))
+    if type(term) is not Variable:
+        return store.unify(args[1], as_list([term]))
     cells = [deref(item) for item in items_of(args[1])]
     if not cells or (len(cells) > 1 and type(cells[0]) is not str):
         raise PrologError("=.. wants a term, or a list that begins with a name")
@@ -149,24 +147,24 @@ def _succ(store: Store, args: Arguments) -> bool:
     left, right = deref(args[0]), deref(args[1])
     if type(left) is int and left >= 0:
         return store.unify(right, left + 1)
-    if type(right) is int and right >= 0 and type(left) is Var:
+    if type(right) is int and right >= 0 and type(left) is Variable:
         return right > 0 and store.unify(left, right - 1)
     raise PrologError("succ/2 wants a whole number from 0")
 
 
 def _plus(store: Store, args: Arguments) -> bool:
     left, right, total = (deref(part) for part in args)
-    if type(total) is Var:
+    if type(total) is Variable:
         return store.unify(total, value_of(left) + value_of(right))
-    if type(right) is Var:
+    if type(right) is Variable:
         return store.unify(right, value_of(total) - value_of(left))
     return store.unify(left, value_of(total) - value_of(right))
 
 
 def _text_of(term: Term) -> str:
     term = deref(term)
-    if type(term) in (Var, tuple):
-        raise PrologError(f"a text or number is wanted, not {shown(term)}")
+    if type(term) in (Variable, tuple):
+        raise PrologError(f"a text or number is wanted, not {show(term)}")
     return str(term)
 
 
@@ -176,15 +174,15 @@ def _atom_length(store: Store, args: Arguments) -> bool:
 
 def _atom_chars(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
-    if type(term) is not Var:
-        return store.unify(args[1], listed(interned(letter) for letter in _text_of(term)))
-    return store.unify(term, interned("".join(_text_of(item) for item in items_of(args[1]))))
+    if type(term) is not Variable:
+        return store.unify(args[1], as_list(intern(letter) for letter in _text_of(term)))
+    return store.unify(term, intern("".join(_text_of(item) for item in items_of(args[1]))))
 
 
 def _atom_number(store: Store, args: Arguments) -> bool:
     term = deref(args[0])
-    if type(term) is Var:
-        return store.unify(term, interned(_text_of(args[1])))
+    if type(term) is Variable:
+        return store.unify(term, intern(_text_of(args[1])))
     try:
         text = _text_of(term)
         return store.unify(args[1], int(text) if text.lstrip("-").isdigit() else float(text))
@@ -198,11 +196,11 @@ TESTS: dict[Key, Test] = {
     ("@<", 2): _ordered(lambda sign: sign < 0), ("@>", 2): _ordered(lambda sign: sign > 0),
     ("@=<", 2): _ordered(lambda sign: sign <= 0), ("@>=", 2): _ordered(lambda sign: sign >= 0),
     ("compare", 3): lambda store, args: store.unify(args[0], "=><"[compare(args[1], args[2])]),
-    ("var", 1): _kind(Var), ("nonvar", 1): lambda _, args: type(deref(args[0])) is not Var,
+    ("var", 1): _kind(Variable), ("nonvar", 1): lambda _, args: type(deref(args[0])) is not Variable,
     ("atom", 1): _kind(str), ("number", 1): _kind(int, float), ("integer", 1): _kind(int), ("float", 1): _kind(float),
     ("atomic", 1): _kind(str, int, float, Text), ("compound", 1): _kind(tuple), ("string", 1): _kind(Text),
     ("callable", 1): _kind(str, tuple), ("is_list", 1): _is_list,
-    ("ground", 1): lambda _, args: not variables_in(args[0]),
+    ("ground", 1): lambda _, args: not free_vars(args[0]),
     ("memberchk", 2): _memberchk,
     ("sum_list", 2): lambda store, args: store.unify(args[1], sum(_numbers(args))),
     ("max_list", 2): _extreme(max), ("min_list", 2): _extreme(min),
@@ -227,13 +225,13 @@ def _member(store: Store, args: Arguments) -> Iterator[None]:
             yield
         store.undo(mark)
         term = deref(term[2])
-    while type(term) is Var:  # an open list grows for ever, until a limit stops it
-        tail = Var()
+    while type(term) is Variable:  # an open list grows for ever, until a limit stops it
+        tail = Variable()
         store.step()
         if store.unify(term, (PAIR, args[0], tail)):
             yield
         store.undo(mark)
-        store.unify(term, (PAIR, Var(), tail))
+        store.unify(term, (PAIR, Variable(), tail))
         mark, term = len(store.trail), tail
 
 
@@ -246,8 +244,8 @@ def _between(store: Store, args: Arguments) -> Iterator[None]:
         if low <= term and (last is None or term <= last):
             yield
         return
-    if type(term) is not Var:
-        raise PrologError(f"between/3: {shown(term)} is no whole number")
+    if type(term) is not Variable:
+        raise PrologError(f"between/3: {show(term)} is no whole number")
     while last is None or low <= last:
         store.step()
         mark = len(store.trail)
@@ -265,19 +263,19 @@ def _length(store: Store, args: Arguments) -> Iterator[None]:
         if store.unify(wanted, number):
             yield
         return
-    if type(term) is not Var:
+    if type(term) is not Variable:
         return
     if type(wanted) is int:
         if wanted >= number:
             if wanted - number > 1_000_000:
                 raise PrologError(f"a list of {wanted:,} items is too long")
-            store.unify(term, listed(Var() for _ in range(wanted - number)))
+            store.unify(term, as_list(Variable() for _ in range(wanted - number)))
             yield
         return
     while True:
         store.step(number + 1)
         mark = len(store.trail)
-        store.unify(term, listed(Var() for _ in range(number)))
+        store.unify(term, as_list(Variable() for _ in range(number)))
         if store.unify(wanted, number):
             yield
         store.undo(mark)
@@ -287,8 +285,8 @@ def _length(store: Store, args: Arguments) -> Iterator[None]:
 def _nth(first: int) -> Answers:
     def answers(store: Store, args: Arguments) -> Iterator[None]:
         wanted, term, number = deref(args[0]), deref(args[1]), first
-        if type(wanted) not in (int, Var):
-            raise PrologError(f"nth{first}/3: {shown(wanted)} is no whole number")
+        if type(wanted) not in (int, Variable):
+            raise PrologError(f"nth{first}/3: {show(wanted)} is no whole number")
         while type(term) is tuple and term[0] == PAIR:
             mark = len(store.trail)
             if store.unify(wanted, number) and store.unify(args[2], term[1]):
@@ -304,7 +302,7 @@ def _nth(first: int) -> Answers:
 def _arg(store: Store, args: Arguments) -> Iterator[None]:
     place, term = deref(args[0]), deref(args[1])
     if type(term) is not tuple:
-        raise PrologError(f"arg/3 wants a compound term, not {shown(term)}")
+        raise PrologError(f"arg/3 wants a compound term, not {show(term)}")
     for number in [place] if type(place) is int else range(1, len(term)):
         mark = len(store.trail)
         if 1 <= number < len(term) and store.unify(place, number) and store.unify(args[2], term[number]):

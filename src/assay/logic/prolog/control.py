@@ -1,35 +1,38 @@
 """Control: conjunction, disjunction, cut, if-then-else, negation, and all that collects answers."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.logic.prolog import arithmetic
-from assay.logic.prolog.goals import Goals
-from assay.logic.prolog.places import CUT, STOP, Env, Make, Rest, Run, Step, done
+from assay.logic.prolog.environment import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
 from assay.logic.prolog.store import ORDER, compare, in_order
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, key_of, listed, parts, shown, variables_in
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, as_list, chain_of, deref, free_vars, key_of, show
 
 
-class Control(Goals, ABC):
+class Control(ClauseEnvironment, ABC):
     """Makes the functions of control goals; `local` says that a cut belongs to a condition."""
 
     local = False
 
+    @abstractmethod
+    def goal(self, term: Term) -> Make:
+        """Return how to make a goal's function."""
+
     def conjunction(self, term: Term) -> Make:
         """Compile `a, b`."""
-        makers = [self.goal(part) for part in parts(term, ",")]
+        makers = [self.goal(part) for part in chain_of(term, ",")]
 
         def make(following: Run) -> Run:
-            for one in reversed(makers):
-                following = one(following)
+            for maker in reversed(makers):
+                following = maker(following)
             return following
 
         return make
 
     def branches(self, terms: Sequence[Term]) -> tuple[Step | None, list[Make]]:
         """Compile terms of which one is run; variables that are new to them are set before."""
-        begin = self.introduced(("f", *terms))
+        begin = self.introduce(("f", *terms))
         return begin, [self.inner(term, local=self.local) for term in terms]
 
     def inner(self, term: Term, local: bool) -> Make:
@@ -45,10 +48,10 @@ class Control(Goals, ABC):
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
-                found = following(env, rest)
-                if found is None:
+                result = following(env, rest)
+                if result is None:
                     return CUT if local else env
-                return found
+                return result
 
             return run
 
@@ -59,31 +62,31 @@ class Control(Goals, ABC):
         first = deref(term[1])
         if type(first) is tuple and len(first) == 3 and first[0] in ("->", "*->"):
             return self._if(first[0], first[1], first[2], term[2])
-        options = parts(term, ";")
+        options = chain_of(term, ";")
         plain = []
         for place, option in enumerate(options):
             if type(option) is tuple and option[0] in ("->", "*->") and len(option) == 3 and place < len(options) - 1:
                 rest = options[place + 1 :]
-                made = rest[-1]
-                for one in reversed(rest[:-1]):
-                    made = (";", one, made)
-                plain.append((";", option, made))
+                chained = rest[-1]
+                for branch in reversed(rest[:-1]):
+                    chained = (";", branch, chained)
+                plain.append((";", option, chained))
                 break
             plain.append(option)
         begin, makers = self.branches(plain)
         store = self.machine.store
 
         def make(following: Run) -> Run:
-            runs = [one(following) for one in makers]
+            runs = [branch(following) for branch in makers]
 
             def run(env: Env, rest: Rest) -> Any:
                 if begin is not None:
                     begin(env)
                 mark = len(store.trail)
-                for one in runs:
-                    found = one(env, rest)
-                    if found is not None:
-                        return found
+                for branch in runs:
+                    result = branch(env, rest)
+                    if result is not None:
+                        return result
                     store.undo(mark)
                 return None
 
@@ -94,14 +97,14 @@ class Control(Goals, ABC):
     def _if(self, arrow: str, condition: Term, then: Term, otherwise: Term) -> Make:
         if arrow == "*->" and "!" in _atoms(condition):
             raise self.error("a cut inside the condition of '*->' is not understood; use '->'")
-        begin = self.introduced(("f", condition, then, otherwise))
+        begin = self.introduce(("f", condition, then, otherwise))
         test = self.inner(condition, local=True)
         chosen, other = self.inner(then, self.local), self.inner(otherwise, self.local)
         return self._soft(begin, test, chosen, other) if arrow == "*->" else self._hard(begin, test, chosen, other)
 
     def _hard(self, begin: Step | None, test: Make, then: Make, otherwise: Make) -> Make:
         store = self.machine.store
-        asked = test(done)
+        condition = test(done)
 
         def make(following: Run) -> Run:
             chosen, other = then(following), otherwise(following)
@@ -110,7 +113,7 @@ class Control(Goals, ABC):
                 if begin is not None:
                     begin(env)
                 mark = len(store.trail)
-                if asked(env, STOP) is True:
+                if condition(env, STOP) is True:
                     return chosen(env, rest)
                 store.undo(mark)
                 return other(env, rest)
@@ -125,21 +128,21 @@ class Control(Goals, ABC):
         def make(following: Run) -> Run:
             chosen, other = then(following), otherwise(following)
 
-            def succeeded(env: Env, rest: Rest) -> Any:
+            def go_on(env: Env, rest: Rest) -> Any:
                 flag, after = rest
                 flag.append(True)
                 return chosen(env, after)
 
-            asked = test(succeeded)
+            condition = test(go_on)
 
             def run(env: Env, rest: Rest) -> Any:
                 if begin is not None:
                     begin(env)
                 mark = len(store.trail)
                 flag: list[bool] = []
-                found = asked(env, (flag, rest))
-                if found is not None or flag:
-                    return found
+                result = condition(env, (flag, rest))
+                if result is not None or flag:
+                    return result
                 store.undo(mark)
                 return other(env, rest)
 
@@ -153,7 +156,7 @@ class Control(Goals, ABC):
 
     def negation(self, term: Term) -> Make:
         r"""Compile `\+ a`."""
-        begin = self.introduced(term[1])
+        begin = self.introduce(term[1])
         inner = self.inner(term[1], local=True)(done)
         store = self.machine.store
 
@@ -162,9 +165,9 @@ class Control(Goals, ABC):
                 if begin is not None:
                     begin(env)
                 mark = len(store.trail)
-                held = inner(env, STOP) is True
+                holds = inner(env, STOP) is True
                 store.undo(mark)
-                return None if held else following(env, rest)
+                return None if holds else following(env, rest)
 
             return run
 
@@ -182,33 +185,33 @@ class Control(Goals, ABC):
         """Compile `forall(a, b)`: there is no `a` without `b`."""
         return self.negation(("\\+", (",", term[1], ("\\+", term[2]))))
 
-    def collected(self, template: Term, goal: Term) -> Callable[[Env], list[Term]]:
+    def collector(self, template: Term, goal: Term) -> Callable[[Env], list[Term]]:
         """Return a function that gives a copy of the template for each answer of a goal."""
-        begin = self.introduced(("f", template, goal))
+        begin = self.introduce(("f", template, goal))
         build = self.builder(template)
         inner = self.inner(goal, local=True)
         store = self.machine.store
 
-        def keep(env: Env, found: Rest) -> Any:
-            found.append(store.copy(build(env)))
+        def keep(env: Env, answers: Rest) -> Any:
+            answers.append(store.copy(build(env)))
             return None
 
-        asked = inner(keep)
+        prove = inner(keep)
 
         def collect(env: Env) -> list[Term]:
             if begin is not None:
                 begin(env)
-            found: list[Term] = []
+            answers: list[Term] = []
             mark = len(store.trail)
-            asked(env, found)
+            prove(env, answers)
             store.undo(mark)
-            return found
+            return answers
 
         return collect
 
     def findall(self, term: Term) -> Make:
         """Compile `findall`."""
-        return self._gathered(self.collected(term[1], term[2]), listed, term[3])
+        return self._gathered(self.collector(term[1], term[2]), as_list, term[3])
 
     def aggregate(self, term: Term) -> Make:
         """Compile `aggregate_all`."""
@@ -216,10 +219,10 @@ class Control(Goals, ABC):
         key = key_of(what) if type(what) in (str, tuple) else ("", 0)
         if key not in AGGREGATES:
             raise self.error(
-                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {shown(what)}"
+                f"aggregate_all/3 knows count, count(X), sum(X), max(X), min(X), bag(X), set(X), not {show(what)}"
             )
         template = what[1] if type(what) is tuple else "x"
-        return self._gathered(self.collected(template, term[2]), AGGREGATES[key], term[3])
+        return self._gathered(self.collector(template, term[2]), AGGREGATES[key], term[3])
 
     def _gathered(
         self, collect: Callable[[Env], list[Term]], result: Callable[[list[Term]], Term], answer: Term
@@ -229,11 +232,11 @@ class Control(Goals, ABC):
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
-                found = collect(env)
+                answers = collect(env)
                 for step in steps:
                     step(env)
                 try:
-                    value = result(found)
+                    value = result(answers)
                 except PrologError as problem:
                     raise error(problem) from None
                 return following(env, rest) if value is not None and unify(env[place], value) else None
@@ -242,16 +245,16 @@ class Control(Goals, ABC):
 
         return make
 
-    def grouped(self, term: Term) -> Make:
+    def bagof(self, term: Term) -> Make:
         """Compile `bagof` and `setof`, which try each value of the variables that are free in the goal."""
         goal, hidden = deref(term[2]), [deref(term[1])]
         while type(goal) is tuple and goal[0] == "^" and len(goal) == 3:
             hidden.append(goal[1])
             goal = deref(goal[2])
-        inside = {id(variable) for part in hidden for variable in variables_in(part)}
-        free = [variable for variable in variables_in(goal) if id(variable) not in inside]
+        inside = {id(variable) for part in hidden for variable in free_vars(part)}
+        free = [variable for variable in free_vars(goal) if id(variable) not in inside]
         witness: Term = ("v", *free) if free else "v"
-        collect = self.collected(("-", witness, term[1]), goal)
+        collect = self.collector(("-", witness, term[1]), goal)
         build = self.builder(witness)
         steps: list[Step] = []
         place, store, distinct = self.operand(term[3], steps), self.machine.store, term[0] == "setof"
@@ -263,10 +266,10 @@ class Control(Goals, ABC):
                     step(env)
                 mark = len(store.trail)
                 for value, members in groups:
-                    if store.unify(build(env), value) and store.unify(env[place], listed(members)):
-                        found = following(env, rest)
-                        if found is not None:
-                            return found
+                    if store.unify(build(env), value) and store.unify(env[place], as_list(members)):
+                        proof = following(env, rest)
+                        if proof is not None:
+                            return proof
                     store.undo(mark)
                 return None
 
@@ -277,7 +280,7 @@ class Control(Goals, ABC):
     def call(self, term: Term) -> Make:
         """Compile `call(a)`; a goal that is known is compiled as it stands."""
         inner = deref(term[1])
-        if type(inner) is not Var and not self.live and "!" not in _atoms(inner):
+        if type(inner) is not Variable and not self.live and "!" not in _atoms(inner):
             return self.goal(inner)
         return self._call_more(term)
 
@@ -286,9 +289,9 @@ class Control(Goals, ABC):
         return lambda following: machine.dynamic(arguments, following, where)
 
 
-def _groups(found: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:
+def _groups(pairs: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:
     groups: list[tuple[Term, list[Term]]] = []
-    for pair in sorted(found, key=lambda pair: ORDER(pair[1])):
+    for pair in sorted(pairs, key=lambda pair: ORDER(pair[1])):
         if groups and compare(groups[-1][0], pair[1]) == 0:
             groups[-1][1].append(pair[2])
         else:
@@ -297,26 +300,26 @@ def _groups(found: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:
 
 
 def _atoms(term: Term) -> set[str]:
-    found, waiting = set(), [term]
+    atoms, waiting = set(), [term]
     while waiting:
-        one = deref(waiting.pop())
-        if type(one) is tuple:
-            waiting.extend(one[1:])
-        elif type(one) is str:
-            found.add(one)
-    return found
+        part = deref(waiting.pop())
+        if type(part) is tuple:
+            waiting.extend(part[1:])
+        elif type(part) is str:
+            atoms.add(part)
+    return atoms
 
 
-def _numbers(found: list[Term]) -> list[Any]:
-    return [arithmetic.value_of(item) for item in found]
+def _numbers(terms: list[Term]) -> list[Any]:
+    return [arithmetic.value_of(item) for item in terms]
 
 
-def _set(found: list[Term]) -> Term:
-    return listed(in_order(found, True))
+def _set(terms: list[Term]) -> Term:
+    return as_list(in_order(terms, True))
 
 
 AGGREGATES: dict[Key, Callable[[list[Term]], Term]] = {
-    ("count", 0): len, ("count", 1): len, ("sum", 1): lambda found: sum(_numbers(found)),
-    ("max", 1): lambda found: max(_numbers(found), default=None),
-    ("min", 1): lambda found: min(_numbers(found), default=None), ("bag", 1): listed, ("set", 1): _set,
+    ("count", 0): len, ("count", 1): len, ("sum", 1): lambda answers: sum(_numbers(answers)),
+    ("max", 1): lambda answers: max(_numbers(answers), default=None),
+    ("min", 1): lambda answers: min(_numbers(answers), default=None), ("bag", 1): as_list, ("set", 1): _set,
 }  # fmt: skip

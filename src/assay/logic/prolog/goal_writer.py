@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value
+from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value, kind_of_value
 from assay.errors import FormulaError
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Var, joined, listed
+from assay.logic.prolog.terms import Term, Variable, as_list, join_terms
 from assay.logic.prolog.vocabulary import Vocabulary, atom_of
 
 Goals = list[Term]
@@ -21,8 +21,8 @@ class GoalWriter:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.space = vocabulary.space
-        self.world = Var()
-        self.bound: dict[str, tuple[Var, str]] = {}
+        self.world = Variable()
+        self.bound: dict[str, tuple[Variable, str]] = {}
 
     def clause(self, head: Term, body: Term) -> Clause:
         """Return a clause in which the world is `W`."""
@@ -34,22 +34,22 @@ class GoalWriter:
             case f.Const(value):
                 return "true" if value else "fail"
             case f.Var():
-                return joined([*self.fetch(formula, "true")], ",", "true")
+                return _all([*self.fetch(formula, "true")])
             case f.Not(body):
                 return ("\\+", self.goal(body))
             case f.And(parts):
-                return joined([self.goal(part) for part in parts], ",", "true")
+                return _all([self.goal(part) for part in parts])
             case f.Or(parts):
-                return joined([self.goal(part) for part in parts], ";", "fail")
+                return join_terms([self.goal(part) for part in parts], ";", "fail")
             case f.Implies(premise, conclusion):
                 return (";", ("\\+", self.goal(premise)), self.goal(conclusion))
             case f.Iff(left, right):
                 return self.same([left, right], different=False)
             case f.Xor(parts):
                 goals, terms = self.numbers(parts)
-                return joined([*goals, ("=:=", ("mod", _total(terms), 2), 1)], ",", "true")
+                return _all([*goals, ("=:=", ("mod", _total(terms), 2), 1)])
             case f.Compare(operator, left, right):
-                return self.compared(operator, left, right)
+                return self.comparison(operator, left, right)
             case f.AllEqual(parts):
                 return self.same(parts, different=False)
             case f.AllDifferent(parts):
@@ -59,7 +59,7 @@ class GoalWriter:
             case f.If(condition, then, otherwise):
                 return (";", ("->", self.goal(condition), self.goal(then)), self.goal(otherwise))
             case f.Quantified():
-                return self.quantified(formula)
+                return self.quantification(formula)
         raise FormulaError(f"{formula} is not true or false, so it is no goal")
 
     # concepts
@@ -75,7 +75,7 @@ class GoalWriter:
         slot = self._slot(variable.name)
         if slot is None:
             return [(self.vocabulary.relation("concept", attribute=variable.name).name, self.world, value)]
-        thing, number = Var(), self.space.groups[slot.group].index(slot) + 1
+        thing, number = Variable(), self.space.groups[slot.group].index(slot) + 1
         names = [self.vocabulary.relation(what, slot.group).name for what in ("has", "number")]
         own = self.vocabulary.relation("attribute", slot.group, variable.name[len(slot.name) + 1 :]).name
         return [(names[0], self.world, thing), (names[1], thing, number), (own, thing, value)]
@@ -99,7 +99,7 @@ class GoalWriter:
                 concept = self.concept(formula)
                 return "int" if concept is None else concept.kind
             case f.Const(value):
-                return "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "symbol"
+                return kind_of_value(value)
             case f.If(_, then, otherwise):
                 kinds = {self.kind(then), self.kind(otherwise)}
                 return kinds.pop() if len(kinds) == 1 else "symbol" if "symbol" in kinds else "int"
@@ -111,16 +111,16 @@ class GoalWriter:
 
     # comparisons
 
-    def compared(self, operator: f.Operator, left: Formula, right: Formula) -> Term:
+    def comparison(self, operator: f.Operator, left: Formula, right: Formula) -> Term:
         """Return a goal that compares two sides."""
         fixed = isinstance(right, f.Const) and right.value != ABSENT and self.kind(left) == self.kind(right)
         if operator in ("==", "!=") and isinstance(left, f.Var) and isinstance(right, f.Const) and fixed:
-            said = joined(self.fetch(left, atom_of(right.value)), ",", "true")
-            return said if operator == "==" else ("\\+", said)
+            fact = _all(self.fetch(left, atom_of(right.value)))
+            return fact if operator == "==" else ("\\+", fact)
         if operator in ("==", "!="):
             return self.same([left, right], different=operator == "!=")
-        goals, (one, other) = self.numbers([left, right])
-        return joined([*goals, (SIGNS[operator], one, other)], ",", "true")
+        goals, (first, second) = self.numbers([left, right])
+        return _all([*goals, (SIGNS[operator], first, second)])
 
     def same(self, parts: Sequence[Formula], different: bool) -> Term:
         """Return a goal that says that parts are all equal, or all different."""
@@ -130,21 +130,21 @@ class GoalWriter:
         pairs = [
             (a, b) for at, a in enumerate(terms) for b in (terms[at + 1 :] if different else terms[at + 1 : at + 2])
         ]
-        return joined([*goals, *((sign, a, b) for a, b in pairs)], ",", "true")
+        return _all([*goals, *((sign, a, b) for a, b in pairs)])
 
     def member(self, terms: Sequence[Formula], rows: Sequence[tuple[Value, ...]]) -> Term:
         """Return a goal that looks values up in a list of rows."""
-        goals, found = Goals(), list[Term]()
+        goals, variables = Goals(), list[Term]()
         numeric = [self.kind(term) != "symbol" for term in terms]
         for term, is_number in zip(terms, numeric, strict=True):
             more, (value,) = self.numbers([term]) if is_number else self.symbols([term])
-            held = Var()
-            goals += [*more, ("is", held, value) if is_number else ("=", held, value)]
-            found.append(held)
+            variable = Variable()
+            goals += [*more, ("is", variable, value) if is_number else ("=", variable, value)]
+            variables.append(variable)
         cells = [[_number(v) if n else atom_of(v) for v, n in zip(row, numeric, strict=True)] for row in rows]
         if len(terms) == 1:
-            return joined([*goals, ("memberchk", found[0], listed(row[0] for row in cells))], ",", "true")
-        return joined([*goals, ("memberchk", ("row", *found), listed(("row", *row) for row in cells))], ",", "true")
+            return _all([*goals, ("memberchk", variables[0], as_list(row[0] for row in cells))])
+        return _all([*goals, ("memberchk", ("row", *variables), as_list(("row", *row) for row in cells))])
 
     # values
 
@@ -156,29 +156,31 @@ class GoalWriter:
                 case f.Const(value):
                     terms.append(atom_of(value))
                 case f.Var():
-                    held = Var()
-                    goals += self._or_absent(part, held, ABSENT)
-                    terms.append(held)
+                    value_term = Variable()
+                    goals += self._or_absent(part, value_term, ABSENT)
+                    terms.append(value_term)
                 case f.If(condition, then, otherwise):
                     goals.append(
-                        self._chosen(condition, self.symbols([then]), self.symbols([otherwise]), held := Var())
+                        self._chosen(
+                            condition, self.symbols([then]), self.symbols([otherwise]), value_term := Variable()
+                        )
                     )
-                    terms.append(held)
+                    terms.append(value_term)
                 case _:
                     raise FormulaError(f"{part} is no symbol")
         return goals, terms
 
-    def _or_absent(self, variable: f.Var, held: Var, absent: Term) -> Goals:
-        concept, fetched = self.concept(variable), self.fetch(variable, held)
+    def _or_absent(self, variable: f.Var, value: Variable, absent: Term) -> Goals:
+        concept, fetched = self.concept(variable), self.fetch(variable, value)
         if concept is None or not concept.optional or variable.name.partition(".")[0] in self.bound:
             return fetched
-        return [(";", ("->", joined(fetched, ",", "true"), "true"), ("=", held, absent))]
+        return [(";", ("->", _all(fetched), "true"), ("=", value, absent))]
 
     def _chosen(
-        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], held: Var
+        self, condition: Formula, then: tuple[Goals, list[Term]], other: tuple[Goals, list[Term]], value: Variable
     ) -> Term:
-        first = joined([*then[0], ("=", held, then[1][0])], ",", "true")
-        second = joined([*other[0], ("=", held, other[1][0])], ",", "true")
+        first = _all([*then[0], ("=", value, then[1][0])])
+        second = _all([*other[0], ("=", value, other[1][0])])
         return (";", ("->", self.goal(condition), first), second)
 
     def value(self, formula: Formula) -> tuple[Goals, Term]:
@@ -200,74 +202,78 @@ class GoalWriter:
             case f.Const(value):
                 return [], _number(value)
             case f.Var() if self.kind(part) == "int":
-                held = Var()
-                return self._or_absent(part, held, ABSENT_NUMBER), held
+                result = Variable()
+                return self._or_absent(part, result, ABSENT_NUMBER), result
             case f.Var() if (concept := self.concept(part)) is not None and concept.optional:
-                held = Var()
-                true, false = (joined(self.fetch(part, value), ",", "true") for value in ("true", "false"))
-                no = (";", ("->", false, ("=", held, 0)), ("=", held, ABSENT_NUMBER))
-                return [(";", ("->", true, ("=", held, 1)), no)], held
+                result = Variable()
+                true, false = (_all(self.fetch(part, value)) for value in ("true", "false"))
+                no = (";", ("->", false, ("=", result, 0)), ("=", result, ABSENT_NUMBER))
+                return [(";", ("->", true, ("=", result, 1)), no)], result
             case f.Quantified("count"):
-                held = Var()
-                return [("aggregate_all", "count", self._each(part), held)], held
+                result = Variable()
+                return [("aggregate_all", "count", self._each(part), result)], result
             case f.Count(parts):
                 goals, terms = self.numbers(parts)
                 return goals, _total(terms)
             case f.If(condition, then, otherwise):
-                held = Var()
-                return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), held)], held
+                result = Variable()
+                return [self._chosen(condition, self.numbers([then]), self.numbers([otherwise]), result)], result
         return self._arithmetic(part) if self.kind(part) == "int" else self._truth(part)
 
     def _truth(self, part: Formula) -> tuple[Goals, Term]:
-        held = Var()
-        return [(";", ("->", self.goal(part), ("=", held, 1)), ("=", held, 0))], held
+        result = Variable()
+        return [(";", ("->", self.goal(part), ("=", result, 1)), ("=", result, 0))], result
 
     def _arithmetic(self, part: Formula) -> tuple[Goals, Term]:
         match part:
             case f.Sum(terms):
-                goals, found = self.numbers(terms)
-                return goals, _total(found)
+                goals, numbers = self.numbers(terms)
+                return goals, _total(numbers)
             case f.Minus(body):
-                goals, (found_one,) = self.numbers([body])
-                return goals, ("-", found_one)
+                goals, (number,) = self.numbers([body])
+                return goals, ("-", number)
             case f.Product(factors):
-                goals, found = self.numbers(factors)
-                return goals, _chain("*", found)
+                goals, numbers = self.numbers(factors)
+                return goals, _chain("*", numbers)
             case f.Divide(operator, left, right):
-                goals, (one, other) = self.numbers([left, right])
-                return goals, ("div" if operator == "//" else "mod", one, other)
+                goals, (first, second) = self.numbers([left, right])
+                return goals, ("div" if operator == "//" else "mod", first, second)
             case f.Function(name, arguments):
-                goals, found = self.numbers(arguments)
+                goals, numbers = self.numbers(arguments)
                 if name == "abs":
-                    return goals, ("abs", found[0])
-                return goals, _chain("^" if name == "pow" else name, found)
+                    return goals, ("abs", numbers[0])
+                return goals, _chain("^" if name == "pow" else name, numbers)
         raise FormulaError(f"{part} cannot be written in Prolog")
 
     # quantifiers
 
-    def quantified(self, formula: f.Quantified) -> Term:
+    def quantification(self, formula: f.Quantified) -> Term:
         """Return a goal over the objects that are there."""
-        if formula.quantifier == "all":
-            ranges, body = self._ranges(formula)
-            return ("forall", joined(ranges, ",", "true"), body)
         ranges, body = self._ranges(formula)
-        return joined([*ranges, body], ",", "true")
+        if formula.quantifier == "all":
+            return ("forall", _all(ranges), body)
+        return _all([*ranges, body])
 
     def _each(self, formula: f.Quantified) -> Term:
         ranges, body = self._ranges(formula)
-        return joined([*ranges, ("once", body)], ",", "true")
+        return _all([*ranges, ("once", body)])
 
     def _ranges(self, formula: f.Quantified) -> tuple[Goals, Term]:
         has = self.vocabulary.relation("has", formula.group).name
-        before, things = dict(self.bound), [Var() for _ in formula.variables]
+        before, things = dict(self.bound), [Variable() for _ in formula.variables]
         ranges: Goals = [(has, self.world, thing) for thing in things]
         if len(things) == 2:
-            number, (one, other) = self.vocabulary.relation("number", formula.group).name, (Var(), Var())
-            ranges += [(number, things[0], one), (number, things[1], other), ("<", one, other)]
+            number, (first, second) = self.vocabulary.relation("number", formula.group).name, (Variable(), Variable())
+            ranges += [(number, things[0], first), (number, things[1], second), ("<", first, second)]
         self.bound |= {name: (thing, formula.group) for name, thing in zip(formula.variables, things, strict=True)}
         body = self.goal(formula.body)
         self.bound = before
         return ranges, body
+
+
+def _all(goals: Goals) -> Term:
+    """Return the conjunction of goals."""
+    return join_terms(goals, ",", "true")
 
 
 def _number(value: Value) -> int:
@@ -279,7 +285,7 @@ def _total(terms: Sequence[Term]) -> Term:
 
 
 def _chain(operator: str, terms: Sequence[Term]) -> Term:
-    made = terms[0]
+    chained = terms[0]
     for term in terms[1:]:
-        made = (operator, made, term)
-    return made
+        chained = (operator, chained, term)
+    return chained

@@ -11,7 +11,7 @@ from assay.logic.prolog.bias import Bias
 
 @dataclass(frozen=True)
 class IlpProblem:
-    """What a learner of clauses is given: a bias, the predicate to learn, facts, and the worlds with and without it."""
+    """The input of an ILP system: a bias, the predicate to learn, facts, positive and negative worlds."""
 
     bias: Bias
     head: str
@@ -33,7 +33,7 @@ def definitions_text(bias: Bias) -> str:
     a_0(A) :- a(A,0).
     a_1(A) :- a(A,1).
     """
-    return "".join(f"{one.definition}\n" for one in bias.literals)
+    return "".join(f"{literal.definition}\n" for literal in bias.literals)
 
 
 def aleph_files(
@@ -65,16 +65,16 @@ def aleph_modes(bias: Bias, head: str) -> str:
     :- determination(y/1,a_1/1).
     """
     kinds = bias.vocabulary.kinds
-    modes, seen = [f":- modeh(1,{head}(+world))."], []
+    modes, determinations = [f":- modeh(1,{head}(+world))."], []
     for group, kind in kinds.items():
         has = bias.vocabulary.relation("has", group).name
         modes.append(f":- modeb(*,{has}(+world,-{kind})).")
-        seen.append(f":- determination({head}/1,{has}/2).")
-    for one in bias.literals:
-        arguments = ",".join(f"+{kinds[group]}" for group in one.groups) or "+world"
-        modes.append(f":- modeb(1,{one.name}({arguments})).")
-        seen.append(f":- determination({head}/1,{one.name}/{max(one.arity, 1)}).")
-    return "".join(f"{line}\n" for line in [*modes, *seen])
+        determinations.append(f":- determination({head}/1,{has}/2).")
+    for literal in bias.literals:
+        arguments = ",".join(f"+{kinds[group]}" for group in literal.groups) or "+world"
+        modes.append(f":- modeb(1,{literal.name}({arguments})).")
+        determinations.append(f":- determination({head}/1,{literal.name}/{max(literal.arity, 1)}).")
+    return "".join(f"{line}\n" for line in [*modes, *determinations])
 
 
 def popper_files(problem: IlpProblem) -> Mapping[str, str]:
@@ -98,10 +98,10 @@ def popper_bias(bias: Bias, head: str) -> str:
     for group, kind in kinds.items():
         has = bias.vocabulary.relation("has", group).name
         lines += [f"body_pred({has},2).", f"type({has},(world,{kind})).", f"direction({has},(in,out))."]
-    for one in bias.literals:
-        types = [kinds[group] for group in one.groups] or ["world"]
+    for literal in bias.literals:
+        types = [kinds[group] for group in literal.groups] or ["world"]
         comma = "," if len(types) == 1 else ""
-        lines.append(f"body_pred({one.name},{len(types)}).")
-        lines.append(f"type({one.name},({','.join(types)}{comma})).")
-        lines.append(f"direction({one.name},({','.join('in' for _ in types)}{comma})).")
+        lines.append(f"body_pred({literal.name},{len(types)}).")
+        lines.append(f"type({literal.name},({','.join(types)}{comma})).")
+        lines.append(f"direction({literal.name},({','.join('in' for _ in types)}{comma})).")
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Label worlds by a program: what is asked, and the interpreter made ready to answer it."""
+"""Label worlds by a Prolog program: the query, and the interpreter prepared to answer it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +8,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import suggestion
-from assay.logic.prolog.forms import TermForm
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.machine import Machine
 from assay.logic.prolog.program import Program, read_program
-from assay.logic.prolog.terms import PrologError, named
+from assay.logic.prolog.templates import WorldTemplate
+from assay.logic.prolog.terms import PrologError, indicator
 from assay.logic.prolog.vocabulary import WORLD, Vocabulary
 
 
@@ -27,7 +27,7 @@ class Worlds:
 
 @dataclass(frozen=True)
 class Question:
-    """A program, the predicate of one argument that decides, and how worlds are told to it."""
+    """A query: a program, the predicate of one argument that is the label, and how worlds are passed to it."""
 
     program: Program
     head: str
@@ -40,21 +40,21 @@ class Question:
         return Vocabulary(self.space)
 
     @cached_property
-    def form(self) -> TermForm | None:
-        """How a world is one term, or None if it is told in facts."""
-        return TermForm(self.space, self.template) if self.template else None
+    def form(self) -> WorldTemplate | None:
+        """How a world is written as one term, or None if it is passed as facts."""
+        return WorldTemplate(self.space, self.template) if self.template else None
 
 
 def head_of(program: Program) -> str:
-    """Return the predicate of one argument that decides: the only one that no other clause calls, or the last."""
+    """Return the predicate of one argument that is the label: the only one that no other clause calls, or the last."""
     ones = [key[0] for key in program.clauses if key[1] == 1]
     if not ones:
         raise PrologError(f"{program.name} defines no predicate of one argument, which would decide the label")
-    free = [name for name in ones if (name, 1) not in program.needed]
+    free = [name for name in ones if (name, 1) not in program.called_predicates]
     return free[0] if len(free) == 1 else ones[-1]
 
 
-def label(program: Program | str, worlds: Worlds, limits: Limits | None = None, head: str | None = None) -> Array:
+def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = None, head: str | None = None) -> Array:
     """Return for each world whether the program proves `head(World)`; by default the predicate that no other calls.
 
     >>> from assay.concepts import digits
@@ -62,23 +62,23 @@ def label(program: Program | str, worlds: Worlds, limits: Limits | None = None, 
     >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
     [False, True]
     """
-    return Labeller(question_of(program, worlds, head), limits or Limits())(worlds.codes)
+    return Labeller(question_of(program, worlds, head), limits or ProofLimits())(worlds.codes)
 
 
 def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
-    """Return what is asked of worlds: a program, read, and the predicate that decides, which it must define."""
+    """Return the query for worlds: the parsed program, and the predicate that is the label, which it must define."""
     read = read_program(program) if isinstance(program, str) else program
     head = head or head_of(read)
     if (head, 1) not in read.clauses:
-        name, defined = named((head, 1)), [named(key) for key in read.clauses]
+        name, defined = indicator((head, 1)), [indicator(key) for key in read.clauses]
         raise PrologError(f"{read.name} defines no {name}, which decides the label{suggestion(name, defined)}")
     return Question(read, head, worlds.space, worlds.template)
 
 
 class Labeller:
-    """A question made ready for the interpreter, to be asked again and again."""
+    """A query compiled for the interpreter, to be run on many worlds."""
 
-    def __init__(self, question: Question, limits: Limits) -> None:
+    def __init__(self, question: Question, limits: ProofLimits) -> None:
         self.question = question
         keys = () if question.form else question.vocabulary.keys
         self.machine = Machine(question.program, keys, limits)
@@ -92,10 +92,10 @@ class Labeller:
                 return np.array([ask((term,)) for term in self.question.form.terms(codes)], dtype=bool)
             vocabulary = self.question.vocabulary
             tables = [self.machine.tables.get(key) for key in vocabulary.keys]
-            world, found = (WORLD,), []
+            world, answers = (WORLD,), []
             for rows in vocabulary.facts(codes):
                 for table, mine in zip(tables, rows, strict=True):
                     if table is not None:
                         table.fill(mine)
-                found.append(ask(world))
-            return np.array(found, dtype=bool)
+                answers.append(ask(world))
+            return np.array(answers, dtype=bool)

@@ -12,10 +12,11 @@ from assay.logic.ground import NUMBER
 from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.labelling import head_of
 from assay.logic.prolog.program import Program, read_program
-from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, number, opposite, symbol
-from assay.logic.prolog.terms import Term, Var, deref, key_of, named, parts, variables_in
-from assay.logic.prolog.unfold import renamed, unfolded
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, number, opposite, symbol
+from assay.logic.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
+from assay.logic.prolog.unfold import rename_variables, unfold
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
+from assay.logic.traverse import map_children
 
 DEEPEST = 40
 FALSE = Const(False)
@@ -33,33 +34,33 @@ def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, he
     name = head or head_of(read)
     whole = read.complete(words.keys)
     try:
-        return paired(Lifter(whole, words).holds((name, WORLD)))
+        return merge_pairs(Lifter(whole, words).holds((name, WORLD)))
     except NoSymbols:
-        return unfolded(read, name, words.space)
+        return unfold(read, name, words.space)
 
 
 @dataclass(frozen=True)
-class Thing:
-    """An object that a quantifier binds."""
+class BoundObject:
+    """An object that a quantifier binds, in a formula read back from Prolog."""
 
     name: str
     group: str
 
 
 class Lifter(Unifier):
-    """Runs a program on one world of which nothing is known but what there can be."""
+    """Runs a program on a world of unknown values, and collects the conditions as a formula with quantifiers."""
 
     def __init__(self, program: Program, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.program = program
         self.vocabulary = vocabulary
         self.space = vocabulary.space
-        taken = {name.partition(".")[0] for name in self.space.names}
-        self.names = [name for name in _names() if name not in taken][:DEEPEST]
+        used = {name.partition(".")[0] for name in self.space.names}
+        self.names = [name for name in _names() if name not in used][:DEEPEST]
         self.bound = 0
 
     def refuse(self, why: str) -> NoSymbols:
-        """Return the error that says why quantifiers do not do."""
+        """Return the error that says why the program cannot be written with quantifiers."""
         return NoSymbols(f"{self.program.name} is not flat: {why}")
 
     def holds(self, goal: Term) -> Formula:
@@ -73,7 +74,7 @@ class Lifter(Unifier):
         if not goals:
             return f.TRUE
         goal, rest = deref(goals[0]), goals[1:]
-        if type(goal) is Var:
+        if type(goal) is Variable:
             raise self.refuse("a goal is a variable")
         key = key_of(goal)
         if key in self.program.clauses:
@@ -81,21 +82,21 @@ class Lifter(Unifier):
         if key in self.vocabulary.by_key:
             return self._fact(self.vocabulary.by_key[key], goal, rest, depth)
         if key == (",", 2):
-            return self.all((*parts(goal, ","), *rest), depth)
+            return self.all((*chain_of(goal, ","), *rest), depth)
         if key == (";", 2) and not (type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->")):
             return _or([self._tried((goal[place], *rest), depth) for place in (1, 2)])
         return self._and(self._test(goal, depth), rest, depth)
 
     def _tried(self, goals: tuple[Term, ...], depth: int) -> Formula:
         mark = len(self.trail)
-        found = self.all(goals, depth)
+        formula = self.all(goals, depth)
         self.undo(mark)
-        return found
+        return formula
 
-    def _and(self, found: Conditions | None, rest: tuple[Term, ...], depth: int) -> Formula:
-        if found is None or FALSE in found:
+    def _and(self, conditions: Conditions | None, rest: tuple[Term, ...], depth: int) -> Formula:
+        if conditions is None or FALSE in conditions:
             return FALSE
-        return _both([*found, self.all(rest, depth)])
+        return _both([*conditions, self.all(rest, depth)])
 
     def _test(self, goal: Term, depth: int) -> Conditions | None:
         name, arguments = goal[0] if type(goal) is tuple else goal, goal[1:] if type(goal) is tuple else ()
@@ -109,8 +110,7 @@ class Lifter(Unifier):
             case "forall", 2:
                 return (opposite(self._tried((arguments[0], ("\\+", arguments[1])), depth + 1)),)
             case "is", 2:
-                value = number(arguments[1])
-                return self.unify(arguments[0], value.value if isinstance(value, Const) else Sym(value))
+                return self.bind(arguments[0], number(arguments[1]))
             case "=", 2:
                 return self.unify(*arguments)
             case (("\\=" | "\\==" | "=="), 2):
@@ -118,39 +118,39 @@ class Lifter(Unifier):
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 return self._count(deref(arguments[1]), arguments[2], depth)
         if name in COMPARE and len(arguments) == 2:
-            return compared(name, *arguments)
-        raise self.refuse(f"{named((name, len(arguments)))} is not understood here")
+            return comparison(name, *arguments)
+        raise self.refuse(f"{indicator((name, len(arguments)))} is not understood here")
 
     def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
         mark = len(self.trail)
-        found = self.unify(left, right)
+        conditions = self.unify(left, right)
         bound = len(self.trail) > mark
         self.undo(mark)
         if bound:
             return (() if name == "\\==" else None) if name != "==" else None
         if name == "==":
-            return found
-        return () if found is None else None if not found else (opposite(_both(list(found))),)
+            return conditions
+        return () if conditions is None else None if not conditions else (opposite(_both(list(conditions))),)
 
     def unify(self, left: Term, right: Term) -> Conditions | None:
         """Return what must hold for two terms to be equal; two objects are equal if they are in the same slot."""
         left, right = deref(left), deref(right)
-        if isinstance(left, Thing) and isinstance(right, Thing):
+        if isinstance(left, BoundObject) and isinstance(right, BoundObject):
             if left == right:
                 return ()
             return (self._number(left).eq(self._number(right)),) if left.group == right.group else None
         return super().unify(left, right)
 
     def _clauses(self, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
-        found = []
+        bodies = []
         for clause in self.program.clauses[key_of(goal)]:
             mark = len(self.trail)
-            head, body = renamed(clause)
+            head, body = rename_variables(clause)
             conditions = self.unify(goal, head)
             if conditions is not None:
-                found.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
+                bodies.append(_both([*conditions, self.all((body, *rest), depth + 1)]))
             self.undo(mark)
-        return _or(found)
+        return _or(bodies)
 
     def _fact(self, relation: Relation, goal: Term, rest: tuple[Term, ...], depth: int) -> Formula:
         if relation.what == "concept":
@@ -159,34 +159,34 @@ class Lifter(Unifier):
         places = {"has": (2,), "number": (1,), "attribute": (1,), "before": (1, 2)}[relation.what]
         for place in places:
             term = deref(goal[place])
-            if type(term) is Var:
+            if type(term) is Variable:
                 return self._any(relation, term, (goal, *rest), depth)
-            if not isinstance(term, Thing):
+            if not isinstance(term, BoundObject):
                 raise self.refuse(f"{term!r} is no object")
-        return self._and(self._said(relation, goal), rest, depth)
+        return self._and(self._relation_holds(relation, goal), rest, depth)
 
-    def _any(self, relation: Relation, variable: Var, goals: tuple[Term, ...], depth: int) -> Formula:
+    def _any(self, relation: Relation, variable: Variable, goals: tuple[Term, ...], depth: int) -> Formula:
         """Return "for some object", as a quantifier."""
-        found: list[Formula] = []
+        options: list[Formula] = []
         for group in [relation.group] if relation.group else list(self.space.groups):
             if self.bound >= len(self.names):
                 raise self.refuse("it has too many objects")
             name = self.names[self.bound]
             self.bound += 1
             mark = len(self.trail)
-            super().unify(variable, Thing(name, group))
+            super().unify(variable, BoundObject(name, group))
             body = self.all(goals, depth)
             self.undo(mark)
             self.bound -= 1
-            found.append(FALSE if body == FALSE else Quantified("any", (name,), group, body))
-        return _or(found)
+            options.append(FALSE if body == FALSE else Quantified("any", (name,), group, body))
+        return _or(options)
 
-    def _said(self, relation: Relation, goal: Term) -> Conditions | None:
-        thing: Thing = deref(goal[2 if relation.what == "has" else 1])
+    def _relation_holds(self, relation: Relation, goal: Term) -> Conditions | None:
+        thing: BoundObject = deref(goal[2 if relation.what == "has" else 1])
         if relation.what == "has":
             return self.unify(goal[1], WORLD) if thing.group == relation.group else None
         if relation.what == "before":
-            other: Thing = deref(goal[2])
+            other: BoundObject = deref(goal[2])
             if thing.group != other.group or thing == other:
                 return None
             return (self._number(thing) < self._number(other),)
@@ -200,7 +200,7 @@ class Lifter(Unifier):
         meaning = {atom_of(value): value for value in relation.values}
         return self.unify(goal[2], Sym(f.Var(f"{thing.name}.{relation.attribute}"), meaning))
 
-    def _number(self, thing: Thing) -> Formula:
+    def _number(self, thing: BoundObject) -> Formula:
         for place, slot in enumerate(self.space.groups[thing.group], 1):
             if NUMBER in slot.attributes and self.space.concept(slot.concept(NUMBER)).present != (place,):
                 raise self.refuse(f"{slot.name} has a number of its own")
@@ -208,23 +208,23 @@ class Lifter(Unifier):
 
     def _count(self, goal: Term, result: Term, depth: int) -> Conditions | None:
         """Return "so many objects", where each is counted at most once."""
-        first, *rest = parts(goal, ",")
+        first, *rest = chain_of(goal, ",")
         relation = self.vocabulary.by_key.get(key_of(first)) if type(first) is tuple else None
         simple = all(
-            type(one) is tuple
-            and (one[0] in COMPARE or self.vocabulary.by_key.get(key_of(one), relation) != relation)
-            and key_of(one) not in self.program.clauses
-            for one in rest
+            type(part) is tuple
+            and (part[0] in COMPARE or self.vocabulary.by_key.get(key_of(part), relation) != relation)
+            and key_of(part) not in self.program.clauses
+            for part in rest
         )
-        if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Var:
+        if relation is None or relation.what != "has" or not simple or type(deref(first[2])) is not Variable:
             raise self.refuse("what is counted is not one object each")
-        known = {id(first[2])} | {id(variable) for one in rest for variable in variables_in(one)[:1]}
+        known = {id(first[2])} | {id(variable) for part in rest for variable in free_vars(part)[:1]}
         if len(known) > 1:
             raise self.refuse("what is counted is not one object each")
-        found = self._any(relation, first[2], (first, *rest), depth)
-        if not isinstance(found, Quantified):
+        some = self._any(relation, first[2], (first, *rest), depth)
+        if not isinstance(some, Quantified):
             return self.unify(result, 0)
-        return self.unify(result, Sym(Quantified("count", found.variables, found.group, found.body)))
+        return self.unify(result, Sym(Quantified("count", some.variables, some.group, some.body)))
 
 
 def _names() -> Iterator[str]:
@@ -234,39 +234,42 @@ def _names() -> Iterator[str]:
 
 def _both(formulas: list[Formula]) -> Formula:
     """Return "all of these", flat, each once."""
-    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.And) else (one,))]
+    flat = [part for formula in formulas for part in (formula.parts if isinstance(formula, f.And) else (formula,))]
     if FALSE in flat:
         return FALSE
     return f.conjunction(*dict.fromkeys(part for part in flat if part != f.TRUE))
 
 
 def _or(formulas: list[Formula]) -> Formula:
-    flat = [part for one in formulas for part in (one.parts if isinstance(one, f.Or) else (one,))]
+    flat = [part for formula in formulas for part in (formula.parts if isinstance(formula, f.Or) else (formula,))]
     if f.TRUE in flat:
         return f.TRUE
     return f.disjunction(*dict.fromkeys(part for part in flat if part != FALSE))
 
 
-def paired(formula: Formula) -> Formula:
-    """Return a formula with `any` of one object before `any` of another written as one over pairs, where it says so.
+def merge_pairs(formula: Formula) -> Formula:
+    """Return a formula where nested `any` over two ordered objects is written as one `any` over pairs.
 
     >>> from assay.logic.parse import parse
-    >>> paired(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
+    >>> merge_pairs(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
     <any(a.x and b.x for a, b in pairs(cars))>
     """
-    from assay.logic.traverse import rebuilt
-
-    made = rebuilt(formula, paired) if not isinstance(formula, (Const, f.Var)) else formula
-    if not isinstance(made, Quantified) or made.quantifier != "any" or len(made.variables) != 1:
-        return made
-    outer = list(made.body.parts) if isinstance(made.body, f.And) else [made.body]
+    outermost = map_children(formula, merge_pairs) if not isinstance(formula, (Const, f.Var)) else formula
+    if not isinstance(outermost, Quantified) or outermost.quantifier != "any" or len(outermost.variables) != 1:
+        return outermost
+    outer = list(outermost.body.parts) if isinstance(outermost.body, f.And) else [outermost.body]
     inner = [part for part in outer if isinstance(part, Quantified)]
-    if len(inner) != 1 or inner[0].quantifier != "any" or len(inner[0].variables) != 1 or inner[0].group != made.group:
-        return made
-    one, other = made.variables[0], inner[0].variables[0]
-    said = f.Compare("<", f.Var(f"{one}.{NUMBER}"), f.Var(f"{other}.{NUMBER}"))
+    if (
+        len(inner) != 1
+        or inner[0].quantifier != "any"
+        or len(inner[0].variables) != 1
+        or inner[0].group != outermost.group
+    ):
+        return outermost
+    first, second = outermost.variables[0], inner[0].variables[0]
+    before = f.Compare("<", f.Var(f"{first}.{NUMBER}"), f.Var(f"{second}.{NUMBER}"))
     within = list(inner[0].body.parts) if isinstance(inner[0].body, f.And) else [inner[0].body]
-    if said not in within:
-        return made
-    rest = [part for part in (*outer, *within) if part not in (said, inner[0])]
-    return Quantified("any", (one, other), made.group, f.conjunction(*rest))
+    if before not in within:
+        return outermost
+    rest = [part for part in (*outer, *within) if part not in (before, inner[0])]
+    return Quantified("any", (first, second), outermost.group, f.conjunction(*rest))

@@ -10,7 +10,7 @@ BETWEEN_LOOKS = 2_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProofLimits:
     """What a rule may use up.
 
     `seconds`       wall time for each 10,000 worlds that are labelled in one call
@@ -34,18 +34,18 @@ class Limits:
 class Meter:
     """Counts inferences, and raises where a limit is passed; `left[0]` is what remains until the next look."""
 
-    def __init__(self, limits: Limits, rule: str) -> None:
+    def __init__(self, limits: ProofLimits, rule: str) -> None:
         self.limits = limits
         self.rule = rule
         self.left = [0]
-        self.given = 0
+        self.granted = 0
         self.used = 0
         self.restart()
 
     def start(self) -> None:
         """Begin to count for one world."""
         self.used = 0
-        self.given = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences)
+        self.granted = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences)
 
     def restart(self, worlds: int = 1) -> None:
         """Begin the time of a call that labels so many worlds."""
@@ -54,13 +54,13 @@ class Meter:
 
     def look(self) -> None:
         """Raise if a limit is passed, else let it run on."""
-        self.used += self.given - self.left[0]
+        self.used += self.granted - self.left[0]
         if time.monotonic() > self.ends:
-            raise self.stopped(f"the time limit of {self.seconds:g} seconds")
+            raise self.limit_error(f"the time limit of {self.seconds:g} seconds")
         if self.used >= self.limits.inferences:
-            raise self.stopped(f"the limit of {self.limits.inferences:,} inferences for one world")
-        self.given = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences - self.used)
+            raise self.limit_error(f"the limit of {self.limits.inferences:,} inferences for one world")
+        self.granted = self.left[0] = min(BETWEEN_LOOKS, self.limits.inferences - self.used)
 
-    def stopped(self, limit: str) -> PrologError:
+    def limit_error(self, limit: str) -> PrologError:
         """Return the error that says which rule was stopped, and by what."""
         return PrologError(f"rule {self.rule} was stopped at {limit}; it may loop")

@@ -1,6 +1,6 @@
-"""Literals: what a clause may say of one, two or three objects, or of the world as a whole.
+"""Literals of clauses, about one, two or three objects, or about the world as a whole.
 
-A literal is known in three ways that mean the same: a table of truth over values (by which examples are covered), a
+A literal has three equivalent forms: a truth table over values (by which coverage of examples is computed), a
 formula, and a predicate of Prolog with its definition over the facts of worlds.
 """
 
@@ -13,8 +13,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.logic.formula import TRUE, AllDifferent, AllEqual, Compare, Const, Formula, Operator, Quantified, Var
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import atom_of
+from assay.logic.prolog.vocabulary import value_text
 
 Kind = Choice["value", "other", "bound", "compare", "relate", "order", "together", "count"]
 Way = Choice["==", "!=", "<", "<=", ">", ">=", "next", "all_different", "all_equal"]
@@ -47,13 +46,13 @@ class Term:
         return Var(self.attribute if self.argument == WORLD else f"{names[self.argument]}.{self.attribute}")
 
     def fact(self, value: str) -> str:
-        """Return the fact of Prolog that says its value."""
+        """Return the Prolog fact that states its value."""
         return f"{self.relation}({LETTERS[max(self.argument, 0)]},{value})"
 
 
 @dataclass(frozen=True)
 class Literal:
-    """One thing that a clause may say: a comparison of terms with one another, or of one with a value."""
+    """A literal: a comparison of terms with one another, or of one with a value."""
 
     name: str
     kind: Kind
@@ -64,7 +63,7 @@ class Literal:
 
     @property
     def arity(self) -> int:
-        """Of how many objects it speaks; 0 of the world."""
+        """The number of objects that it relates; 0 if it is about the world."""
         return len(self.groups)
 
     @property
@@ -76,10 +75,10 @@ class Literal:
     def table(self) -> Array:
         """Return its truth for all values of its terms, an axis each, with a last place for absent: never true."""
         shape = tuple(len(term.values) + 1 for term in self.terms)
-        made = np.zeros(shape, dtype=bool)
+        truths = np.zeros(shape, dtype=bool)
         for place in np.ndindex(tuple(size - 1 for size in shape)):
-            made[place] = self._holds([term.values[at] for term, at in zip(self.terms, place, strict=True)])
-        return made
+            truths[place] = self._holds([term.values[at] for term, at in zip(self.terms, place, strict=True)])
+        return truths
 
     def _holds(self, values: Sequence[Value]) -> bool:
         if self.way == "all_different":
@@ -108,7 +107,7 @@ class Literal:
     def definition(self) -> str:
         """Its definition in Prolog over the facts of worlds."""
         if len(self.terms) == 1 and self.way == "==":
-            return f"{self.head()} :- {self.terms[0].fact(in_prolog(self.value))}."
+            return f"{self.head()} :- {self.terms[0].fact(value_text(self.value))}."
         goals = [term.fact(f"X{place}") for place, term in enumerate(self.terms)]
         sign = SIGNS.get(self.way, ("", ""))[0 if all(term.numeric for term in self.terms) else 1]
         if self.way == "next":
@@ -118,7 +117,7 @@ class Literal:
         elif self.way == "all_equal":
             goals += [f"X{i} = X0" for i in range(1, len(goals))]
         else:
-            goals.append(f"X0 {sign} {'X1' if len(goals) > 1 else in_prolog(self.value)}")
+            goals.append(f"X0 {sign} {'X1' if len(goals) > 1 else value_text(self.value)}")
         return f"{self.head()} :- {', '.join(goals)}."
 
     def head(self, names: Sequence[str] = LETTERS) -> str:
@@ -126,9 +125,13 @@ class Literal:
         return f"{self.name}({','.join(names[: max(self.arity, 1)])})"
 
 
+TermsAndGroups = tuple[tuple[Term, ...], tuple[str, ...]]
+"""The terms of a literal and the groups of its arguments."""
+
+
 @dataclass(frozen=True)
-class Counted(Literal):
-    """How many objects of a group have a value; how many there are, where no literal says which value."""
+class CountLiteral(Literal):
+    """A count: how many objects of a group have a value, or, without a literal, how many there are."""
 
     counted: Literal | None = None
     group: str = ""
@@ -144,16 +147,15 @@ class Counted(Literal):
         """Its definition in Prolog."""
         inside = [f"{self.relation}(A,B)"]
         if self.counted is not None:
-            inside.append(f"{self.counted.terms[0].relation}(B,{in_prolog(self.counted.value)})")
+            inside.append(f"{self.counted.terms[0].relation}(B,{value_text(self.counted.value)})")
         goal = f"({', '.join(inside)})" if len(inside) > 1 else inside[0]
         return f"{self.head()} :- aggregate_all(count, {goal}, N), N {SIGNS[self.way][0]} {self.value}."
 
 
-def in_prolog(value: Value) -> str:
-    """Return a value as Prolog writes it.
-
-    >>> in_prolog(True), in_prolog(3), in_prolog("Red one")
-    ('true', '3', "'Red one'")
-    """
-    atom = atom_of(value)
-    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
+def literals_by_terms(literals: Sequence[Literal]) -> dict[TermsAndGroups, list[int]]:
+    """Return the numbers of the literals that ask for the same terms, which are looked up together; not of counts."""
+    alike: dict[TermsAndGroups, list[int]] = {}
+    for number, literal in enumerate(literals):
+        if not isinstance(literal, CountLiteral):
+            alike.setdefault((literal.terms, literal.groups), []).append(number)
+    return alike

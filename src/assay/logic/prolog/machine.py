@@ -1,17 +1,17 @@
-"""The embedded Prolog: a program made ready to prove goals, within limits."""
+"""The embedded Prolog interpreter: a compiled program that proves goals, within limits."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assay.logic.prolog.compiler import Compiled
-from assay.logic.prolog.limits import Limits, Meter
-from assay.logic.prolog.places import STOP, Env, Rest, Run, done
+from assay.logic.prolog.compiler import CompiledClause
+from assay.logic.prolog.environment import STOP, Env, Rest, Run, done
+from assay.logic.prolog.limits import Meter, ProofLimits
 from assay.logic.prolog.program import Program, library
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.store import Store
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, key_of, named, shown
+from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, indicator, key_of, show
 
 Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]
 Arguments = tuple[Term, ...]
@@ -30,18 +30,19 @@ class Predicate:
         self.index: dict[Any, list[Ready]] | None = None
         self.open: list[Ready] = []
 
-    def load(self, made: Sequence[tuple[Clause, Ready]]) -> None:
-        """Take in the compiled clauses, and index them where the first argument tells them apart."""
-        self.clauses = [ready for _, ready in made]
-        if self.key[1] == 0 or len(made) < 2:
+    def load(self, compiled: Sequence[tuple[Clause, Ready]]) -> None:
+        """Set the compiled clauses, and index them by their first argument where it differs."""
+        self.clauses = [ready for _, ready in compiled]
+        if self.key[1] == 0 or len(compiled) < 2:
             return
-        firsts = [_kind_of(clause.head[1]) for clause, _ in made]
+        firsts = [_kind_of(clause.head[1]) for clause, _ in compiled]
         keys = {first for first in firsts if first is not None}
         if not keys:
             return
-        self.open = [ready for first, (_, ready) in zip(firsts, made, strict=True) if first is None]
+        self.open = [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first is None]
         self.index = {
-            key: [ready for first, (_, ready) in zip(firsts, made, strict=True) if first in (None, key)] for key in keys
+            key: [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first in (None, key)]
+            for key in keys
         }
 
     def caller(self, machine: "Machine", arguments: Callable[[Env], Arguments], following: Run) -> Run:
@@ -51,38 +52,38 @@ class Predicate:
         last, predicate = following is done, self
 
         def run(env: Env, rest: Rest) -> Any:
-            given = arguments(env)
+            values = arguments(env)
             left[0] -= 1
             if left[0] < 0:
                 look()
             clauses = predicate.clauses
             if predicate.index is not None:
-                first = given[0]
-                while type(first) is Var and first.ref is not None:
+                first = values[0]
+                while type(first) is Variable and first.ref is not None:
                     first = first.ref
                 if type(first) is tuple:
                     clauses = predicate.index.get((first[0], len(first)), predicate.open)
-                elif type(first) is not Var:
+                elif type(first) is not Variable:
                     clauses = predicate.index.get(first, predicate.open)
             after = rest if last else (following, env, rest)
             if len(clauses) == 1:
                 template, tests, body = clauses[0]
-                inside = [*given, *template]
+                inside = [*values, *template]
                 for test in tests:
                     if not test(inside):
                         return None
-                found = body(inside, after)
-                return None if found is inside else found
+                result = body(inside, after)
+                return None if result is inside else result
             mark = len(trail)
             for template, tests, body in clauses:
-                inside = [*given, *template]
+                inside = [*values, *template]
                 for test in tests:
                     if not test(inside):
                         break
                 else:
-                    found = body(inside, after)
-                    if found is not None:
-                        return None if found is inside else found
+                    result = body(inside, after)
+                    if result is not None:
+                        return None if result is inside else result
                 if len(trail) > mark:
                     undo(mark)
             return None
@@ -90,7 +91,7 @@ class Predicate:
         return run
 
 
-class Table(Predicate):
+class FactTable(Predicate):
     """A predicate whose facts are those of the world at hand: rows of atoms and numbers."""
 
     def __init__(self, key: Key) -> None:
@@ -123,17 +124,17 @@ class Table(Predicate):
             left[0] -= 1
             if left[0] < 0:
                 look()
-            given = [deref(argument) for argument in arguments(env)]
+            values = [deref(argument) for argument in arguments(env)]
             rows = table.rows
-            if given and type(given[0]) is not Var:
-                rows = table.starting(given[0])
+            if values and type(values[0]) is not Variable:
+                rows = table.starting(values[0])
             mark = len(trail)
             for row in rows:
                 for place in places:
-                    value, fact = given[place], row[place]
+                    value, fact = values[place], row[place]
                     if value is fact:
                         continue
-                    if type(value) is Var:
+                    if type(value) is Variable:
                         if value.ref is None:
                             value.ref = fact
                             trail.append(value)
@@ -142,9 +143,9 @@ class Table(Predicate):
                     if value != fact or type(value) is not type(fact):
                         break
                 else:
-                    found = following(env, rest)
-                    if found is not None:
-                        return found
+                    result = following(env, rest)
+                    if result is not None:
+                        return result
                 if len(trail) > mark:
                     undo(mark)
             return None
@@ -153,14 +154,14 @@ class Table(Predicate):
 
 
 class Machine:
-    """A program made ready to run; `tables` are the predicates whose facts come with each world."""
+    """A compiled program; `tables` are the predicates whose facts come with each world."""
 
-    def __init__(self, program: Program, tables: Iterable[Key] = (), limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, program: Program, tables: Iterable[Key] = (), limits: ProofLimits | None = None) -> None:
+        self.limits = limits or ProofLimits()
         self.meter = Meter(self.limits, program.name)
         self.store = Store(self.meter)
         keys = [key for key in tables if key not in program.clauses]
-        self.tables: Mapping[Key, Table] = {key: Table(key) for key in keys}
+        self.tables: Mapping[Key, FactTable] = {key: FactTable(key) for key in keys}
         whole = program.complete(self.tables)  # refuses what nobody defines, before anything runs
         self.program = whole
         self.predicates: dict[Key, Predicate] = dict(self.tables)
@@ -172,19 +173,19 @@ class Machine:
 
     def _ready(self, clause: Clause, name: str) -> Ready:
         where = f"{name} line {clause.line}"
-        return Compiled(self, clause.head, clause.body, where).finished()
+        return CompiledClause(self, clause.head, clause.body, where).parts()
 
     def query(self, name: str, arity: int) -> Callable[[Arguments], bool]:
         """Return a function that says whether a goal with these arguments can be proved."""
         key = (name, arity)
         if key not in self.predicates:
-            raise PrologError(f"{self.program.name} defines no {named(key)}, which decides the label")
-        given: list[Arguments] = [()]
-        run = self.predicates[key].caller(self, lambda env: given[0], done)
-        meter, store, rule = self.meter, self.store, f"{self.program.name} ({named(key)})"
+            raise PrologError(f"{self.program.name} defines no {indicator(key)}, which decides the label")
+        goal_arguments: list[Arguments] = [()]
+        run = self.predicates[key].caller(self, lambda env: goal_arguments[0], done)
+        meter, store, rule = self.meter, self.store, f"{self.program.name} ({indicator(key)})"
 
         def ask(arguments: Arguments) -> bool:
-            given[0] = arguments
+            goal_arguments[0] = arguments
             meter.rule = rule
             meter.start()
             try:
@@ -209,9 +210,9 @@ class Machine:
 
     def too_deep(self) -> PrologError:
         """Return the error of a proof that goes too deep."""
-        return self.meter.stopped(f"the depth limit of {self.limits.depth:,} goals")
+        return self.meter.limit_error(f"the depth limit of {self.limits.depth:,} goals")
 
-    def known(self, key: Key) -> bool:
+    def has_predicate(self, key: Key) -> bool:
         """Return whether a predicate has clauses or facts, loading it from the library if it is there."""
         if key not in self.predicates and key in library():
             self.predicates[key] = Predicate(key)
@@ -227,29 +228,29 @@ class Machine:
             goal, *more = arguments(env)
             goal = deref(goal)
             if type(goal) not in (str, tuple):
-                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {shown(goal)}")
+                raise PrologError(f"{where}: call/{len(more) + 1} wants a goal, not {show(goal)}")
             if more:
                 goal = (*goal, *more) if type(goal) is tuple else (goal, *more)
             after = rest if last else (following, env, rest)
-            return self.called(goal, where, after)
+            return self.call_goal(goal, where, after)
 
         return run
 
-    def called(self, goal: Term, where: str, after: Rest) -> Any:
+    def call_goal(self, goal: Term, where: str, after: Rest) -> Any:
         """Run a goal that was built by the program."""
         key = key_of(goal)
-        if self.known(key):
+        if self.has_predicate(key):
             run = self.predicates[key].caller(self, lambda env: goal[1:] if type(goal) is tuple else (), done)
             return run([], after)
         self.store.step()
-        template, _, body = Compiled(self, "call", goal, where, live=True).finished()
+        template, _, body = CompiledClause(self, "call", goal, where, live=True).parts()
         inside = [*template]
-        found = body(inside, after)
-        return None if found is inside else found
+        result = body(inside, after)
+        return None if result is inside else result
 
 
 def _kind_of(term: Term) -> Any:
-    """Return what an index tells terms apart by: a constant, a name and size, None for a variable."""
-    if type(term) is Var:
+    """Return the index key of a term: a constant, a name and arity, None for a variable."""
+    if type(term) is Variable:
         return None
     return (term[0], len(term)) if type(term) is tuple else term

@@ -7,13 +7,13 @@ from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.prolog.forms import TermForm, numbered
 from assay.logic.prolog.symbols import symbol
+from assay.logic.prolog.templates import WorldTemplate, fill_place
 from assay.logic.prolog.terms import Term
 
 
 def open_worlds(space: ConceptSpace, template: str, packed: bool) -> Iterator[tuple[list[Formula], Term]]:
-    """Give each choice of slots that are there: what says so, and the term of a world with unknown values."""
+    """Give, for each choice of present slots, the conditions for it and the term of a world with unknown values."""
     optional = {
         group: [slot for slot in slots if space.concept(slot.concepts[0]).optional]
         for group, slots in space.groups.items()
@@ -37,7 +37,7 @@ def _choices(slots: Sequence[Slot], packed: bool) -> list[tuple[Slot, ...]]:
     return [some for number in range(len(slots) + 1) for some in combinations(slots, number)]
 
 
-class _OpenForm(TermForm):
+class _OpenForm(WorldTemplate):
     """A template whose values are left open."""
 
     def __init__(self, space: ConceptSpace, template: str, gone: frozenset[str]) -> None:
@@ -46,10 +46,10 @@ class _OpenForm(TermForm):
 
     def _value(self, name: str, slot: Slot | None, renamed: dict[Term, Term]) -> Callable[[Sequence[int]], Term]:
         super()._value(name, slot, renamed)
-        found = symbol(name if slot is None else slot.concept(name), self.space, renamed)
-        return lambda row: found
+        value = symbol(name if slot is None else slot.concept(name), self.space, renamed)
+        return lambda row: value
 
     def _member(self, slot: Slot, number: int, template: Term) -> Callable[[Sequence[int]], Term]:
         if slot.name in self.gone:  # type: ignore[attr-defined]
             return lambda row: None
-        return self._part(numbered(template, number), slot)
+        return self._part(fill_place(template, number), slot)

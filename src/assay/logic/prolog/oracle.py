@@ -1,4 +1,4 @@
-"""A rule that is a program: it labels worlds, and what needs symbols says by name that it cannot.
+"""A rule that is a Prolog program: it labels worlds; what needs a formula raises `NoSymbols` if worlds are too many.
 
 The rule is the formula `Oracle`, so that it lives wherever formulas do: in knowledge, on disk, in a split. Where its
 worlds are few it is tabulated, and everything that reads formulas can read it.
@@ -13,18 +13,21 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import FormulaError, NoSymbols
+from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula, Member, Oracle, Var
 from assay.logic.prolog.labelling import Labeller, Question, head_of
-from assay.logic.prolog.limits import Limits
+from assay.logic.prolog.lift import formula_of
+from assay.logic.prolog.limits import ProofLimits
 from assay.logic.prolog.program import read_program
 from assay.logic.prolog.terms import PrologError
+from assay.logic.prolog.unfold import unfold
 from assay.logic.traverse import walk
 from assay.seeds import rng_for
 
 FEW = 20_000
-"""So many worlds can be tabulated."""
+"""The most worlds that are tabulated."""
 CHECKED = 400
-"""So many worlds are asked of a program and of the formula that was made from it."""
+"""On so many worlds a program and the formula derived from it are compared."""
 _running = Lock()
 
 
@@ -38,85 +41,85 @@ def oracle(
     prolog('big(W) :- a(W, X), X > 4.', 'big', '', a)
     """
     read = read_program(program, name)
-    made = Oracle(program, head or head_of(read), template, tuple(Var(one) for one in space.names))
-    checked(made, space)
-    return made
+    rule = Oracle(program, head or head_of(read), template, tuple(Var(concept) for concept in space.names))
+    check_oracle(rule, space)
+    return rule
 
 
-def checked(formula: Oracle, space: ConceptSpace) -> None:
+def check_oracle(formula: Oracle, space: ConceptSpace) -> None:
     """Raise unless the program can be read and run on worlds of a space."""
-    _machine(formula, _told(formula, space))
+    _machine(formula, _subspace(formula, space))
 
 
 @lru_cache(maxsize=32)
 def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
     program = read_program(formula.program, formula.head)
     question = Question(program, formula.head, space, formula.template)
-    return Labeller(question, Limits())
+    return Labeller(question, ProofLimits())
 
 
 @lru_cache(maxsize=32)
-def _told(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
-    """Return the part of a space that the program is told about."""
+def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
+    """Return the concepts that the program sees, as a space."""
     names = [part.name for part in formula.concepts if isinstance(part, Var)]
     if len(names) < len(formula.concepts) or len(set(names)) < len(names) or not names:
         raise FormulaError(f"prolog '{formula.head}' must be given names of concepts, each once")
     if tuple(names) == space.names:
         return ConceptSpace(space.concepts, space.slots)
-    kept = set(names)
-    slots = (Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in kept)) for s in space.slots)
+    wanted = set(names)
+    slots = (Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in wanted)) for s in space.slots)
     return ConceptSpace(tuple(space.concept(name) for name in names), tuple(slot for slot in slots if slot.attributes))
 
 
-def asked(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
-    """Return what the program says of worlds given as numbers; `numbers` has the number of each concept's values."""
-    told = _told(formula, space)
+def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
+    """Return the program's answers for worlds given as numbers; `numbers` has the number of each concept's values."""
+    subspace = _subspace(formula, space)
     codes = np.empty(rows.shape, dtype=np.int64)
-    for place, concept in enumerate(told.concepts):
+    for place, concept in enumerate(subspace.concepts):
         known = np.array(numbers[concept.name])
         order = np.argsort(known)
         codes[:, place] = order[np.searchsorted(known, rows[:, place].astype(known.dtype), sorter=order)]
-    return answers(formula, told, codes)
+    return answers(formula, subspace, codes)
 
 
-def answers(formula: Oracle, told: ConceptSpace, codes: Codes) -> Array:
-    """Return what the program says of worlds; of those with a slot that is half there, no."""
-    whole = _whole(told, codes)
-    found = np.zeros(len(codes), dtype=bool)
+def answers(formula: Oracle, subspace: ConceptSpace, codes: Codes) -> Array:
+    """Return the program's answers for worlds; false for those with a slot that is partly absent."""
+    whole = _whole(subspace, codes)
+    truths = np.zeros(len(codes), dtype=bool)
     with _running:
-        found[whole] = _machine(formula, told)(codes[whole])
-    return found
+        truths[whole] = _machine(formula, subspace)(codes[whole])
+    return truths
 
 
 def _whole(space: ConceptSpace, codes: Codes) -> Array:
     """Return which worlds have no slot of which some attributes are absent and others are not."""
-    held = np.ones(len(codes), dtype=bool)
+    whole = np.ones(len(codes), dtype=bool)
     for slot in space.slots:
         concepts = [space.concept(name) for name in slot.concepts]
         if concepts[0].optional:
             gone = [codes[:, space.place(c.name)] == c.values.index(ABSENT) for c in concepts]
-            held &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
-    return held
+            whole &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
+    return whole
 
 
 def readable(formula: Formula, space: ConceptSpace) -> bool:
     """Return whether a formula can be read as symbols: it holds no program, or one whose worlds are few."""
     programs = [part for part in walk(formula) if isinstance(part, Oracle)]
-    return all(_told(program, space).worlds <= FEW for program in programs)
+    return all(_subspace(program, space).worlds <= FEW for program in programs)
 
 
-def tabulated(formula: Oracle, space: ConceptSpace) -> Formula:
-    """Return the worlds of which the program says yes, one by one, where they are few; else say that it cannot."""
-    told = _told(formula, space)
-    if told.worlds > FEW:
+def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
+    """Return the program as the list of worlds that it labels true; raise `NoSymbols` where there are too many."""
+    subspace = _subspace(formula, space)
+    if subspace.worlds > FEW:
         raise NoSymbols(
             f"the rule {formula.head!r} is a Prolog program: it labels worlds, but this needs a formula, and its "
-            f"{told.worlds:,} worlds are too many to tabulate"
+            f"{subspace.worlds:,} worlds are too many to tabulate"
         )
-    codes = told.all_codes()
-    kept = codes[answers(formula, told, codes)]
-    rows: list[tuple[Value, ...]] = [tuple(told.decode(row).values()) for row in kept]
-    return Member(tuple(Var(name) for name in told.names), tuple(rows))
+    codes = subspace.all_codes()
+    positive = codes[answers(formula, subspace, codes)]
+    rows: list[tuple[Value, ...]] = [tuple(subspace.decode(row).values()) for row in positive]
+    return Member(tuple(Var(name) for name in subspace.names), tuple(rows))
 
 
 def rule_of(
@@ -135,28 +138,22 @@ def rule_of(
     >>> rule_of("big(W) :- a(W, X), X > 4.", digits(["a"]))
     <a > 4>
     """
-    from assay.logic.prolog.lift import formula_of
-    from assay.logic.prolog.unfold import unfolded
-
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)
     try:
-        found = (
-            unfolded(read, asked_of.head, space, template, packed)
-            if template
-            else formula_of(read, space, asked_of.head)
-        )
-        return found if _agree(found, asked_of, space, packed) else asked_of
+        if template:
+            formula = unfold(read, asked_of.head, space, template, packed)
+        else:
+            formula = formula_of(read, space, asked_of.head)
+        return formula if _agree(formula, asked_of, space, packed) else asked_of
     except (NoSymbols, FormulaError, PrologError):
         return asked_of
 
 
-def _agree(found: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
-    """Return whether a formula and a program say the same of some hundred worlds."""
-    from assay.logic.evaluate import evaluate
-
+def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
+    """Return whether a formula and a program agree on some hundred worlds."""
     codes = _some_worlds(space, packed)
-    return bool(np.array_equal(evaluate(found, space, codes), answers(asked_of, space, codes)))
+    return bool(np.array_equal(evaluate(formula, space, codes), answers(asked_of, space, codes)))
 
 
 def _some_worlds(space: ConceptSpace, packed: bool) -> Codes:

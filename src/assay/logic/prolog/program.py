@@ -9,7 +9,18 @@ from assay.errors import suggestion
 from assay.logic.prolog.builtins import ANSWERS, CONTROL, IN_LISTS, TESTS
 from assay.logic.prolog.library import LIBRARY
 from assay.logic.prolog.reader import Clause, Sentence, sentences
-from assay.logic.prolog.terms import Key, PrologError, Term, Var, deref, items_of, key_of, named, parts, shown
+from assay.logic.prolog.terms import (
+    Key,
+    PrologError,
+    Term,
+    Variable,
+    chain_of,
+    deref,
+    indicator,
+    items_of,
+    key_of,
+    show,
+)
 
 BUILT_IN: frozenset[Key] = frozenset(TESTS) | frozenset(ANSWERS) | CONTROL
 GOALS_OF: dict[Key, tuple[int, ...]] = {
@@ -39,7 +50,7 @@ class Program:
     declared: frozenset[Key] = frozenset()
 
     @cached_property
-    def needed(self) -> frozenset[Key]:
+    def called_predicates(self) -> frozenset[Key]:
         """The predicates that are called and neither defined here nor built in, libraries not yet looked at."""
         return frozenset(key for clauses in self.clauses.values() for clause in clauses for key, _ in calls(clause))
 
@@ -48,27 +59,27 @@ class Program:
 
         `known` are predicates that the facts of worlds will define.
         """
-        made = dict(self.clauses)
+        clauses = dict(self.clauses)
         waiting = list(self.clauses)
         while waiting:
-            for clause in made[waiting.pop()]:
+            for clause in clauses[waiting.pop()]:
                 for key, term in calls(clause):
-                    if key in made or key in BUILT_IN or key in known or key in self.declared:
+                    if key in clauses or key in BUILT_IN or key in known or key in self.declared:
                         continue
                     if key not in library():
                         raise self.unknown(key, clause, term, known)
-                    made[key] = library()[key]
+                    clauses[key] = library()[key]
                     waiting.append(key)
-        return Program(self.name, MappingProxyType(made), self.declared)
+        return Program(self.name, MappingProxyType(clauses), self.declared)
 
     def unknown(self, key: Key, clause: Clause, term: Term, known: Collection[Key]) -> PrologError:
         """Return the error about a predicate that nobody defines."""
-        there = {named(one) for one in (*self.clauses, *BUILT_IN, *known, *library()) if not one[0].startswith("$")}
-        hint = suggestion(named(key), there)
+        names = {indicator(k) for k in (*self.clauses, *BUILT_IN, *known, *library()) if not k[0].startswith("$")}
+        hint = suggestion(indicator(key), names)
         hint = hint if "did you mean" in hint else ""
         if key[0] in FORBIDDEN:
             hint = "; a rule only decides, it cannot read, write or change anything"
-        return PrologError(f"{self.name} line {clause.line}: no predicate {named(key)} in {shown(term)!r}{hint}")
+        return PrologError(f"{self.name} line {clause.line}: no predicate {indicator(key)} in {show(term)!r}{hint}")
 
     def __str__(self) -> str:
         return "\n".join(str(clause) for clauses in self.clauses.values() for clause in clauses) + "\n"
@@ -79,7 +90,7 @@ def calls(clause: Clause) -> Iterator[tuple[Key, Term]]:
     waiting = [clause.body]
     while waiting:
         goal = deref(waiting.pop())
-        if type(goal) is Var:
+        if type(goal) is Variable:
             continue
         key = key_of(goal)
         for place in GOALS_OF.get(key, ()):
@@ -98,9 +109,9 @@ def _called(goal: Term, key: Key) -> Iterator[tuple[Key, Term]]:
         return
     part = deref(goal[1])
     if type(part) in (str, tuple):
-        name, given = key_of(part)
-        if (name, given) not in GOALS_OF:
-            yield (name, given + missing), goal
+        name, present = key_of(part)
+        if (name, present) not in GOALS_OF:
+            yield (name, present + missing), goal
 
 
 def read_program(text: str, name: str = "program") -> Program:
@@ -116,7 +127,7 @@ def read_program(text: str, name: str = "program") -> Program:
 
 
 def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
-    made: dict[Key, list[Clause]] = {}
+    predicates: dict[Key, list[Clause]] = {}
     declared: set[Key] = set()
     for sentence in sentences(text, name):
         term = sentence.term
@@ -126,9 +137,9 @@ def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
         clause = _clause(sentence, name)
         key = key_of(clause.head)
         if key in fixed:
-            raise PrologError(f"{name} line {clause.line}: {named(key)} is built in and cannot be defined anew")
-        made.setdefault(key, []).append(clause)
-    clauses = {key: tuple(found) for key, found in made.items()}
+            raise PrologError(f"{name} line {clause.line}: {indicator(key)} is built in and cannot be defined anew")
+        predicates.setdefault(key, []).append(clause)
+    clauses = {key: tuple(definition) for key, definition in predicates.items()}
     return Program(name, MappingProxyType(clauses), frozenset(declared))
 
 
@@ -140,9 +151,9 @@ def _clause(sentence: Sentence, name: str) -> Clause:
     if type(term) is tuple and term[0] == "-->":
         raise PrologError(f"{where}: grammar rules (-->) are not understood; write clauses with ':-'")
     if type(term) not in (str, tuple):
-        raise PrologError(f"{where}: {shown(term)} cannot be the head of a clause")
+        raise PrologError(f"{where}: {show(term)} cannot be the head of a clause")
     if type(term) is tuple and term[0] == ":":
-        raise PrologError(f"{where}: a module qualifier in {shown(term)!r} is not allowed")
+        raise PrologError(f"{where}: a module qualifier in {show(term)!r} is not allowed")
     _check_goal(body, where, sentence)
     return Clause(term, body, sentence.line, sentence.names)
 
@@ -150,15 +161,15 @@ def _clause(sentence: Sentence, name: str) -> Clause:
 def _check_goal(goal: Term, where: str, sentence: Sentence) -> None:
     waiting = [goal]
     while waiting:
-        one = waiting.pop()
-        if type(one) is Var:
+        part = waiting.pop()
+        if type(part) is Variable:
             continue
-        if type(one) not in (str, tuple):
-            raise PrologError(f"{where}: {shown(one)} is no goal")
-        if type(one) is tuple:
-            if one[0] == ":" and len(one) == 3:
-                raise PrologError(f"{where}: a module qualifier in {shown(one)!r} is not allowed")
-            waiting.extend(one[place] for place in GOALS_OF.get(key_of(one), ()))
+        if type(part) not in (str, tuple):
+            raise PrologError(f"{where}: {show(part)} is no goal")
+        if type(part) is tuple:
+            if part[0] == ":" and len(part) == 3:
+                raise PrologError(f"{where}: a module qualifier in {show(part)!r} is not allowed")
+            waiting.extend(part[place] for place in GOALS_OF.get(key_of(part), ()))
 
 
 def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
@@ -166,16 +177,16 @@ def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
     goal = sentence.term[1]
     head = goal[0] if type(goal) is tuple else goal
     if head in ("dynamic", "discontiguous") and len(goal) == 2:
-        for part in parts(goal[1], ","):
-            for one in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
-                if not (type(one) is tuple and one[0] == "/" and type(one[2]) is int):
-                    raise PrologError(f"{name} line {sentence.line}: {shown(one)} is no name/arity")
-                yield (one[1], one[2])
+        for part in chain_of(goal[1], ","):
+            for item in items_of(part) if type(part) is tuple and part[0] == "." else [part]:
+                if not (type(item) is tuple and item[0] == "/" and type(item[2]) is int):
+                    raise PrologError(f"{name} line {sentence.line}: {show(item)} is no name/arity")
+                yield (item[1], item[2])
         return
     if head == "use_module" and goal[1] in [("library", library) for library in LIBRARIES]:
         return
     raise PrologError(
-        f"{name} line {sentence.line}: the directive ':- {shown(goal)}' is not allowed; "
+        f"{name} line {sentence.line}: the directive ':- {show(goal)}' is not allowed; "
         "allowed are dynamic, discontiguous and use_module of library(lists), (apply), (aggregate), (pairs)"
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, Var, Writer, listed
+from assay.logic.prolog.terms import CURLY, INFIX, NIL, PREFIX, PrologError, Term, TermWriter, Variable, as_list
 from assay.logic.prolog.tokens import Token, tokens_of
 
 DEEPEST = 200
@@ -20,7 +20,7 @@ class Clause:
     names: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        writer = Writer(self.names)
+        writer = TermWriter(self.names)
         head = writer.write(self.head, 999)
         return f"{head}." if self.body == "true" else f"{head} :- {writer.write(self.body)}."
 
@@ -61,7 +61,7 @@ class _Reader:
         self.tokens = tokens
         self.source = source
         self.at = 0
-        self.variables: dict[str, Var] = {}
+        self.variables: dict[str, Variable] = {}
 
     def more(self) -> bool:
         return self.at < len(self.tokens)
@@ -79,8 +79,8 @@ class _Reader:
         return token
 
     def refuse(self, token: Token, why: str) -> PrologError:
-        shown = "the end of the clause" if token.kind == "end" else repr(str(token.value))
-        return PrologError(f"{self.source} line {token.line} column {token.column}: at {shown}: {why}")
+        text = "the end of the clause" if token.kind == "end" else repr(str(token.value))
+        return PrologError(f"{self.source} line {token.line} column {token.column}: at {text}: {why}")
 
     def sentence(self) -> Sentence:
         self.variables = {}
@@ -130,10 +130,10 @@ class _Reader:
             self.at += 1
             names.append(";" if name == "|" else name)
             operands.append(self.expression(priority - 1, depth + 1))
-        made = operands.pop()
+        chained = operands.pop()
         while names:
-            made = (names.pop(), operands.pop(), made)
-        return made
+            chained = (names.pop(), operands.pop(), chained)
+        return chained
 
     def operator(self, token: Token) -> str | None:
         if token.kind == "atom" or (token.kind == "punct" and token.value in (",", "|")):
@@ -149,7 +149,7 @@ class _Reader:
         if token.kind == "var":
             return self.variable(str(token.value)), 0
         if token.kind == "punct":
-            return self.bracketed(token, depth), 0
+            return self.bracket(token, depth), 0
         if token.kind == "end":
             raise self.refuse(token, "a term is wanted here")
         name = str(token.value)
@@ -160,10 +160,10 @@ class _Reader:
             return self.prefix(token, name, most, depth)
         return name, 0
 
-    def variable(self, name: str) -> Var:
+    def variable(self, name: str) -> Variable:
         if name == "_":
-            return Var()
-        return self.variables.setdefault(name, Var())
+            return Variable()
+        return self.variables.setdefault(name, Variable())
 
     def prefix(self, token: Token, name: str, most: int, depth: int) -> tuple[Term, int]:
         following = self.peek() if self.more() else None
@@ -186,15 +186,20 @@ class _Reader:
         is_infix = token.kind == "atom" and token.value in INFIX and token.value not in PREFIX
         return is_infix and not token.calls
 
-    def arguments(self, depth: int) -> list[Term]:
-        found = [self.expression(999, depth + 1)]
+    def terms(self, depth: int) -> list[Term]:
+        """Read terms between commas."""
+        terms = [self.expression(999, depth + 1)]
         while self.at_punct(","):
             self.at += 1
-            found.append(self.expression(999, depth + 1))
-        self.expect(")")
-        return found
+            terms.append(self.expression(999, depth + 1))
+        return terms
 
-    def bracketed(self, token: Token, depth: int) -> Term:
+    def arguments(self, depth: int) -> list[Term]:
+        terms = self.terms(depth)
+        self.expect(")")
+        return terms
+
+    def bracket(self, token: Token, depth: int) -> Term:
         if token.value == "(":
             inner = self.expression(1200, depth + 1)
             self.expect(")")
@@ -211,13 +216,10 @@ class _Reader:
         if self.at_punct("]"):
             self.at += 1
             return NIL
-        found = [self.expression(999, depth + 1)]
-        while self.at_punct(","):
-            self.at += 1
-            found.append(self.expression(999, depth + 1))
+        items = self.terms(depth)
         tail: Term = NIL
         if self.at_punct("|"):
             self.at += 1
             tail = self.expression(999, depth + 1)
         self.expect("]")
-        return listed(found, tail)
+        return as_list(items, tail)

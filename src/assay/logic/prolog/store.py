@@ -4,14 +4,14 @@ from functools import cmp_to_key
 from typing import Any
 
 from assay.logic.prolog.limits import Meter
-from assay.logic.prolog.terms import NIL, PAIR, Term, Text, Var, deref
+from assay.logic.prolog.terms import NIL, PAIR, Term, Text, Variable, deref
 
 
 class Store:
     """The trail of bound variables, so that they can be unbound again."""
 
     def __init__(self, meter: Meter) -> None:
-        self.trail: list[Var] = []
+        self.trail: list[Variable] = []
         self.meter = meter
 
     def undo(self, mark: int) -> None:
@@ -23,17 +23,17 @@ class Store:
     def unify(self, left: Term, right: Term) -> bool:
         """Make two terms equal, binding variables; where it fails some may stay bound until `undo`."""
         while True:
-            while type(left) is Var and left.ref is not None:
+            while type(left) is Variable and left.ref is not None:
                 left = left.ref
-            while type(right) is Var and right.ref is not None:
+            while type(right) is Variable and right.ref is not None:
                 right = right.ref
             if left is right:
                 return True
-            if type(left) is Var:
+            if type(left) is Variable:
                 left.ref = right
                 self.trail.append(left)
                 return True
-            if type(right) is Var:
+            if type(right) is Variable:
                 right.ref = left
                 self.trail.append(right)
                 return True
@@ -54,18 +54,18 @@ class Store:
         if left[0] < 0:
             self.meter.look()
 
-    def copy(self, term: Term, fresh: dict[int, Var] | None = None) -> Term:
+    def copy(self, term: Term, fresh: dict[int, Variable] | None = None) -> Term:
         """Return a term with new variables and all bindings filled in."""
         term = deref(term)
-        if type(term) is not tuple and type(term) is not Var:
+        if type(term) is not tuple and type(term) is not Variable:
             return term
         return self._copy(term, {} if fresh is None else fresh)
 
-    def _copy(self, term: Term, fresh: dict[int, Var]) -> Term:
+    def _copy(self, term: Term, fresh: dict[int, Variable]) -> Term:
         term = deref(term)
-        if type(term) is Var:
+        if type(term) is Variable:
             if id(term) not in fresh:
-                fresh[id(term)] = Var()
+                fresh[id(term)] = Variable()
             return fresh[id(term)]
         if type(term) is not tuple:
             return term
@@ -77,15 +77,15 @@ class Store:
             self.step()
             heads.append(self._copy(term[1], fresh))
             term = deref(term[2])
-        made = NIL if term == NIL else self._copy(term, fresh)
+        copied = NIL if term == NIL else self._copy(term, fresh)
         for head in reversed(heads):
-            made = (PAIR, head, made)
-        return made
+            copied = (PAIR, head, copied)
+        return copied
 
 
 def rank(term: Term) -> int:
     """Return where a kind of term comes in the standard order."""
-    if type(term) is Var:
+    if type(term) is Variable:
         return 0
     if type(term) is tuple:
         return 4
@@ -98,17 +98,17 @@ def compare(left: Term, right: Term) -> int:
         left, right = deref(left), deref(right)
         if left is right:
             return 0
-        one, other = rank(left), rank(right)
-        if one != other:
-            return -1 if one < other else 1
-        if one != 4:
-            return _atomic(left, right, one)
+        rank_left, rank_right = rank(left), rank(right)
+        if rank_left != rank_right:
+            return -1 if rank_left < rank_right else 1
+        if rank_left != 4:
+            return _atomic(left, right, rank_left)
         here, there = (len(left), left[0]), (len(right), right[0])
         if here != there:
             return -1 if here < there else 1
         for place in range(1, len(left) - 1):
-            if found := compare(left[place], right[place]):
-                return found
+            if sign := compare(left[place], right[place]):
+                return sign
         left, right = left[-1], right[-1]
 
 

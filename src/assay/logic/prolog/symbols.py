@@ -1,4 +1,4 @@
-"""Values that are not known yet: terms that stand for a concept, and what must hold for two terms to be equal."""
+"""Unknown values in terms: symbols for concepts, and unification that returns conditions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Const, Formula
-from assay.logic.prolog.terms import Term, Var, deref, shown
+from assay.logic.prolog.arithmetic import COMPARE, value_of
+from assay.logic.prolog.terms import Term, Variable, deref, show
 from assay.logic.prolog.vocabulary import atom_of
 
 Conditions = tuple[Formula, ...]
@@ -37,12 +38,12 @@ def symbol(name: str, space: ConceptSpace, renamed: Mapping[Term, Term] | None =
     return Sym(f.Var(name), {(renamed or {}).get(atom, atom): value for atom, value in atoms.items()})
 
 
-def simplified(conditions: Iterable[Formula]) -> Conditions | None:
+def simplify(conditions: Iterable[Formula]) -> Conditions | None:
     """Return conditions that all must hold, each once, or None if they contradict one another."""
-    kept: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     fixed: dict[Formula, Formula] = {}
-    for one in conditions:
-        for part in one.parts if isinstance(one, f.And) else (one,):
+    for condition in conditions:
+        for part in condition.parts if isinstance(condition, f.And) else (condition,):
             if part == f.TRUE:
                 continue
             if part == FALSE:
@@ -50,10 +51,10 @@ def simplified(conditions: Iterable[Formula]) -> Conditions | None:
             same = isinstance(part, f.Compare) and part.operator == "==" and isinstance(part.right, Const)
             if isinstance(part, f.Compare) and same and fixed.setdefault(part.left, part.right) != part.right:
                 return None
-            kept[part] = None
-    if any(f.Not(one) in kept or opposite(one) in kept for one in kept):
+            distinct[part] = None
+    if any(f.Not(condition) in distinct or opposite(condition) in distinct for condition in distinct):
         return None
-    return tuple(kept)
+    return tuple(distinct)
 
 
 def opposite(condition: Formula) -> Formula:
@@ -73,18 +74,18 @@ def opposite(condition: Formula) -> Formula:
 def either(paths: Iterable[Conditions]) -> Formula:
     """Return "one of these paths holds", without paths that a shorter one covers."""
     sets = sorted({frozenset(path): path for path in paths}.items(), key=lambda pair: len(pair[0]))
-    kept: list[tuple[frozenset[Formula], Conditions]] = []
-    for held, path in sets:
-        if len(kept) > 3000 or not any(other <= held for other, _ in kept):
-            kept.append((held, path))
-    return f.disjunction(*(f.conjunction(*path) for _, path in kept))
+    shortest: list[tuple[frozenset[Formula], Conditions]] = []
+    for conditions, path in sets:
+        if len(shortest) > 3000 or not any(other <= conditions for other, _ in shortest):
+            shortest.append((conditions, path))
+    return f.disjunction(*(f.conjunction(*path) for _, path in shortest))
 
 
 class Unifier:
     """Makes terms equal; where they hold unknown values, under conditions."""
 
     def __init__(self) -> None:
-        self.trail: list[Var] = []
+        self.trail: list[Variable] = []
 
     def undo(self, mark: int) -> None:
         """Unbind what was bound since."""
@@ -96,8 +97,8 @@ class Unifier:
         left, right = deref(left), deref(right)
         if left is right:
             return ()
-        if type(left) is Var or type(right) is Var:
-            variable, other = (left, right) if type(left) is Var else (right, left)
+        if type(left) is Variable or type(right) is Variable:
+            variable, other = (left, right) if type(left) is Variable else (right, left)
             variable.ref = other
             self.trail.append(variable)
             return ()
@@ -107,13 +108,17 @@ class Unifier:
             return () if type(left) is type(right) and left == right else None
         if len(left) != len(right) or left[0] != right[0]:
             return None
-        found: list[Formula] = []
-        for one, other in zip(left[1:], right[1:], strict=True):
-            more = self.unify(one, other)
+        conditions: list[Formula] = []
+        for mine, other in zip(left[1:], right[1:], strict=True):
+            more = self.unify(mine, other)
             if more is None:
                 return None
-            found.extend(more)
-        return tuple(found)
+            conditions.extend(more)
+        return tuple(conditions)
+
+    def bind(self, term: Term, value: Formula) -> Conditions | None:
+        """Unify a term with a number: with its value if that is known, else with a symbol."""
+        return self.unify(term, value.value if isinstance(value, Const) else Sym(value))
 
     def _unknown(self, left: Sym, right: Term) -> Conditions | None:
         if isinstance(right, Sym):
@@ -157,11 +162,9 @@ def number(term: Term) -> Formula:
     if type(term) is tuple:
         inside = [number(part) for part in term[1:]]
         if all(isinstance(part, Const) for part in inside):
-            from assay.logic.prolog.arithmetic import value_of
-
-            found = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
-            if type(found) is int:
-                return Const(found)
+            value = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
+            if type(value) is int:
+                return Const(value)
         match term[0], len(inside):
             case "+", 2:
                 return inside[0] + inside[1]
@@ -175,18 +178,16 @@ def number(term: Term) -> Formula:
                 return f.Function(name, tuple(inside))
             case "mod", 2:
                 return f.Divide("%", inside[0], inside[1])
-    what = "an unbound variable" if type(term) is Var else shown(term)
+    what = "an unbound variable" if type(term) is Variable else show(term)
     raise NoSymbols(f"no formula says what {what} is in arithmetic")
 
 
-def compared(operator: str, left: Term, right: Term) -> Conditions | None:
+def comparison(operator: str, left: Term, right: Term) -> Conditions | None:
     """Return what must hold for an arithmetic comparison; None if it never does."""
-    from assay.logic.prolog.arithmetic import COMPARE
-
-    one, other = number(left), number(right)
-    if isinstance(one, Const) and isinstance(other, Const):
-        return () if COMPARE[operator](int(one.value), int(other.value)) else None
+    first, second = number(left), number(right)
+    if isinstance(first, Const) and isinstance(second, Const):
+        return () if COMPARE[operator](int(first.value), int(second.value)) else None
     sign = MIRROR[operator]
-    if isinstance(one, Const):
-        return (f.Compare(f.MIRRORED[sign], other, one),)
-    return (f.Compare(sign, one, other),)
+    if isinstance(first, Const):
+        return (f.Compare(f.MIRRORED[sign], second, first),)
+    return (f.Compare(sign, first, second),)

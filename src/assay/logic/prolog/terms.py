@@ -18,14 +18,13 @@ NIL = "[]"
 PAIR = "."
 CURLY = "{}"
 SOLO_ATOM = re.compile(r"[a-z][A-Za-z0-9_]*\Z|[+\-*/\\^<>=~:.?@#&$]+\Z|\[\]\Z|!\Z|;\Z|\{\}\Z", re.ASCII)
-WORD = re.compile(r"[a-z][A-Za-z0-9_]*\Z", re.ASCII)
 
 
 class PrologError(AssayError):
     """A Prolog text that cannot be read, or a rule that cannot be run; the message says where."""
 
 
-class Var:
+class Variable:
     """A variable: unbound while `ref` is None."""
 
     __slots__ = ("ref",)
@@ -60,19 +59,19 @@ INFIX: dict[str, tuple[int, str]] = {
 
 def deref(term: Term) -> Term:
     """Follow a bound variable to what it stands for."""
-    while type(term) is Var:
+    while type(term) is Variable:
         if term.ref is None:
             return term
         term = term.ref
     return term
 
 
-def listed(items: Iterable[Term], tail: Term = NIL) -> Term:
+def as_list(items: Iterable[Term], tail: Term = NIL) -> Term:
     """Return a Prolog list of these items."""
-    made = tail
+    term = tail
     for item in reversed(list(items)):
-        made = (PAIR, item, made)
-    return made
+        term = (PAIR, item, term)
+    return term
 
 
 def items_of(term: Term) -> Iterator[Term]:
@@ -82,7 +81,7 @@ def items_of(term: Term) -> Iterator[Term]:
         yield term[1]
         term = deref(term[2])
     if term != NIL:
-        kind = "an unbound variable" if type(term) is Var else shown(term)
+        kind = "an unbound variable" if type(term) is Variable else show(term)
         raise PrologError(f"a list is wanted, not one that ends in {kind}")
 
 
@@ -91,41 +90,41 @@ def key_of(term: Term) -> Key:
     return (term[0], len(term) - 1) if type(term) is tuple else (term, 0)
 
 
-def named(key: Key) -> str:
+def indicator(key: Key) -> str:
     """Write a predicate's name as Prolog books do: `member/2`."""
     return f"{quoted_atom(key[0])}/{key[1]}"
 
 
-def parts(term: Term, operator: str) -> list[Term]:
+def chain_of(term: Term, operator: str) -> list[Term]:
     """Return the operands of a chain `a, b, c` of one right-associative operator."""
-    found = []
+    operands = []
     term = deref(term)
     while type(term) is tuple and len(term) == 3 and term[0] == operator:
-        found.append(deref(term[1]))
+        operands.append(deref(term[1]))
         term = deref(term[2])
-    return [*found, term]
+    return [*operands, term]
 
 
-def joined(terms: Iterable[Term], operator: str, empty: Term) -> Term:
+def join_terms(terms: Iterable[Term], operator: str, empty: Term) -> Term:
     """Return the terms chained by a right-associative operator."""
     chain = list(terms)
-    made = chain.pop() if chain else empty
+    joined = chain.pop() if chain else empty
     for term in reversed(chain):
-        made = (operator, term, made)
-    return made
+        joined = (operator, term, joined)
+    return joined
 
 
-def variables_in(term: Term) -> list[Var]:
+def free_vars(term: Term) -> list[Variable]:
     """Return the unbound variables of a term, in order of first appearance."""
-    found: dict[int, Var] = {}
+    variables: dict[int, Variable] = {}
     waiting = [term]
     while waiting:
-        one = deref(waiting.pop())
-        if type(one) is Var:
-            found.setdefault(id(one), one)
-        elif type(one) is tuple:
-            waiting.extend(reversed(one[1:]))
-    return list(found.values())
+        part = deref(waiting.pop())
+        if type(part) is Variable:
+            variables.setdefault(id(part), part)
+        elif type(part) is tuple:
+            waiting.extend(reversed(part[1:]))
+    return list(variables.values())
 
 
 def quoted_atom(name: str) -> str:
@@ -140,27 +139,27 @@ def quoted_atom(name: str) -> str:
     return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in text) + "'"
 
 
-class Writer:
+class TermWriter:
     """Writes terms with operators and lists, the variables by name."""
 
     def __init__(self, names: dict[int, str] | None = None) -> None:
         self.names = dict(names or {})
-        self.given = 0
+        self.next_letter = 0
 
-    def name(self, variable: Var) -> str:
+    def name(self, variable: Variable) -> str:
         """Return a variable's name, a new one for a new variable."""
         if id(variable) not in self.names:
-            taken, number = set(self.names.values()), self.given
-            while (fresh := _letters(number)) in taken:
+            names, number = set(self.names.values()), self.next_letter
+            while (fresh := _letters(number)) in names:
                 number += 1
-            self.given = number + 1
+            self.next_letter = number + 1
             self.names[id(variable)] = fresh
         return self.names[id(variable)]
 
     def write(self, term: Term, most: int = 1200) -> str:
         """Return the text of a term that fits where operators up to this priority may stand."""
         term = deref(term)
-        if type(term) is Var:
+        if type(term) is Variable:
             return self.name(term)
         if type(term) is Text:
             return '"' + term.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -192,7 +191,7 @@ class Writer:
         level, kind = INFIX[name]
         shown_name = "," if name == "," else f" {quoted_atom(name)} "
         if kind == "xfy":
-            operands = parts(term, name)
+            operands = chain_of(term, name)
             texts = [self._operand(operand, level - 1) for operand in operands[:-1]]
             return shown_name.join([*texts, self._operand(operands[-1], level)])
         operands = [term[2]]
@@ -233,15 +232,15 @@ def _letters(number: int) -> str:
     return chr(65 + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
-def shown(term: Term, most: int = 60) -> str:
+def show(term: Term, most: int = 60) -> str:
     """Write a term for a message, the first part of a long one."""
     try:
-        text = Writer().write(term)
+        text = TermWriter().write(term)
     except RecursionError:
         return "a term nested very deep"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def interned(name: str) -> str:
+def intern(name: str) -> str:
     """Return the one copy of an atom, so that equal atoms are mostly the same object."""
     return sys.intern(str(name))

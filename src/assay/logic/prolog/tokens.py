@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.logic.prolog.terms import PrologError, Term, Text, interned
+from assay.logic.prolog.terms import PrologError, Term, Text, intern
 
 Kind = Literal["atom", "quoted", "var", "number", "text", "punct", "end"]
 PATTERN = re.compile(
@@ -22,17 +22,8 @@ PATTERN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "s": " ",
-    "e": "\x1b",
-}
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "s": " ", "e": "\x1b",
+}  # fmt: skip
 ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]+)\\?|([0-7]+)\\|(\n)|(.))", re.DOTALL)
 LONGEST = 5_000_000
 
@@ -49,7 +40,7 @@ class Token:
     spaced: bool
 
 
-class Place:
+class SourceText:
     """Finds line and column of a place in a text."""
 
     def __init__(self, text: str, source: str) -> None:
@@ -69,15 +60,15 @@ class Place:
 
 def tokens_of(text: str, source: str) -> Iterator[Token]:
     """Give the tokens of a Prolog text; `source` names it in errors."""
-    place = Place(text, source)
+    place = SourceText(text, source)
     if len(text) > LONGEST:
         raise PrologError(f"{source}: a program of {len(text)} characters is longer than {LONGEST}")
     at, line, line_start, spaced = 0, 1, 0, True
     while at < len(text):
-        found = PATTERN.match(text, at)
-        if found is None:
+        match = PATTERN.match(text, at)
+        if match is None:
             raise place.error(at, _why(text, at))
-        kind, piece, after = str(found.lastgroup), found.group(), found.end()
+        kind, piece, after = str(match.lastgroup), match.group(), match.end()
         if kind in ("space", "block"):
             spaced = True
         else:
@@ -99,18 +90,18 @@ def _why(text: str, at: int) -> str:
     return f"{text[at]!r} does not belong in Prolog"
 
 
-def _value(kind: str, piece: str, place: Place, at: int) -> Term:
+def _value(kind: str, piece: str, place: SourceText, at: int) -> Term:
     if kind == "number":
         return _number(piece, place, at)
     if kind in ("quoted", "text"):
         body = _unescaped(piece[1:-1].replace(piece[0] * 2, piece[0]), place, at)
-        return interned(body) if kind == "quoted" else Text(body)
+        return intern(body) if kind == "quoted" else Text(body)
     if kind == "atom" and piece.startswith("/*"):
         raise place.error(at, "this comment is never closed with '*/'")
-    return interned(piece)
+    return intern(piece)
 
 
-def _number(piece: str, place: Place, at: int) -> int | float:
+def _number(piece: str, place: SourceText, at: int) -> int | float:
     if piece.startswith("0'"):
         return ord("'" if piece == "0'''" else _unescaped(piece[2:], place, at))
     if piece[:2] in ("0x", "0o", "0b"):
@@ -122,9 +113,9 @@ def _number(piece: str, place: Place, at: int) -> int | float:
     return int(piece.replace("_", ""))
 
 
-def _unescaped(body: str, place: Place, at: int) -> str:
-    def one(found: re.Match[str]) -> str:
-        hexadecimal, octal, newline, letter = found.groups()
+def _unescaped(body: str, place: SourceText, at: int) -> str:
+    def unescape(match: re.Match[str]) -> str:
+        hexadecimal, octal, newline, letter = match.groups()
         if newline:
             return ""
         if hexadecimal or octal:
@@ -136,4 +127,4 @@ def _unescaped(body: str, place: Place, at: int) -> str:
             return ESCAPES.get(letter, letter)
         raise place.error(at, f"no escape \\{letter}")
 
-    return ESCAPED.sub(one, body) if "\\" in body else body
+    return ESCAPED.sub(unescape, body) if "\\" in body else body

@@ -15,8 +15,8 @@ from assay.logic.prolog.arithmetic import COMPARE
 from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.program import Program
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.symbols import Conditions, Sym, Unifier, compared, either, number, opposite, simplified, symbol
-from assay.logic.prolog.terms import Key, Term, Var, deref, items_of, key_of, listed, named, parts, shown
+from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, either, number, opposite, simplify, symbol
+from assay.logic.prolog.terms import Key, Term, Variable, as_list, chain_of, deref, indicator, items_of, key_of, show
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
 
 MOST_PATHS = 20_000
@@ -28,7 +28,7 @@ Goals = tuple[Term, ...]
 Committed = Generator[Path, None, Conditions | None]
 
 
-def unfolded(program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False) -> Formula:
+def unfold(program: Program, head: str, space: ConceptSpace, template: str = "", packed: bool = False) -> Formula:
     """Return the formula of a program, or raise `NoSymbols` where it cannot be found.
 
     With `packed`, worlds fill the slots of each group from the first on, without a gap.
@@ -38,12 +38,12 @@ def unfolded(program: Program, head: str, space: ConceptSpace, template: str = "
     try:
         if not template:
             return either(runner.proofs((head, WORLD)))
-        found = []
+        cases = []
         for guards, term in open_worlds(space, template, packed):
             inside = either(runner.proofs((head, term)))
             if inside != f.Const(False):
-                found.append(f.conjunction(*guards, *([] if inside == f.TRUE else [inside])))
-        return f.disjunction(*found)
+                cases.append(f.conjunction(*guards, *([] if inside == f.TRUE else [inside])))
+        return f.disjunction(*cases)
     except RecursionError:
         raise NoSymbols(f"{program.name}: the program goes too deep to be written as a formula") from None
 
@@ -60,17 +60,17 @@ class Unfolder:
         self.slots = {plain_name(slot.name): slot for slot in vocabulary.space.slots}
 
     def refuse(self, why: str) -> NoSymbols:
-        """Return the error that says why there is no formula."""
+        """Return the error for a program that has no formula, with the reason."""
         return NoSymbols(f"{self.program.name} cannot be written as a formula: {why}")
 
     def proofs(self, goal: Term) -> list[Path]:
         """Return the paths that prove a goal."""
-        found = []
+        paths = []
         for path in self.solve((goal,), (), 0):
-            found.append(path)
-            if len(found) > MOST_PATHS:
-                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {shown(goal)}")
-        return found
+            paths.append(path)
+            if len(paths) > MOST_PATHS:
+                raise self.refuse(f"there are more than {MOST_PATHS:,} ways to prove {show(goal)}")
+        return paths
 
     def solve(self, goals: Goals, path: Path, depth: int) -> Iterator[Path]:
         """Give each path that extends this one and proves all goals."""
@@ -83,11 +83,11 @@ class Unfolder:
         for longer in self.goal(deref(goals[0]), path, depth):
             yield from self.solve(goals[1:], longer, depth)
 
-    def under(self, found: Conditions | None, path: Path) -> Path | None:
+    def under(self, conditions: Conditions | None, path: Path) -> Path | None:
         """Return a path with more conditions, None if they cannot all hold."""
-        if found is None:
+        if conditions is None:
             return None
-        return simplified((*path, *found)) if found else path
+        return simplify((*path, *conditions)) if conditions else path
 
     def goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         """Give each path that proves one goal, its variables bound as long as it is looked at."""
@@ -96,7 +96,7 @@ class Unfolder:
         self.unifier.undo(mark)
 
     def _goal(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
-        if type(goal) is Var:
+        if type(goal) is Variable:
             raise self.refuse("a goal is an unbound variable")
         key = key_of(goal)
         if key in self.program.clauses:
@@ -106,15 +106,15 @@ class Unfolder:
         name, arguments = key[0], goal[1:] if type(goal) is tuple else ()
         match name, len(arguments):
             case ",", 2:
-                return self.solve(tuple(parts(goal, ",")), path, depth)
+                return self.solve(tuple(chain_of(goal, ",")), path, depth)
             case ";", 2:
                 return self._either(goal, path, depth)
             case "->", 2:
                 return self._if(arguments[0], arguments[1], "fail", path, depth)
             case (("\\+" | "not"), 1):
-                return self._one(self._negated(arguments[0], depth), path)
+                return self._extend(self._negated(arguments[0], depth), path)
             case "forall", 2:
-                return self._one(self._negated((",", arguments[0], ("\\+", arguments[1])), depth), path)
+                return self._extend(self._negated((",", arguments[0], ("\\+", arguments[1])), depth), path)
             case "once", 1:
                 return self._if(arguments[0], "true", "fail", path, depth)
             case (("true" | "otherwise"), 0):
@@ -122,37 +122,36 @@ class Unfolder:
             case (("fail" | "false"), 0):
                 return iter(())
             case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
-                return self._one(self._compared_terms(name, *arguments), path)
+                return self._extend(self._compared_terms(name, *arguments), path)
         if name in COMPARE and len(arguments) == 2:
-            return self._one(compared(name, *arguments), path)
+            return self._extend(comparison(name, *arguments), path)
         return self._library(key, arguments, path, depth)
 
-    def _one(self, found: Conditions | None, path: Path) -> Iterator[Path]:
-        longer = self.under(found, path)
+    def _extend(self, conditions: Conditions | None, path: Path) -> Iterator[Path]:
+        longer = self.under(conditions, path)
         if longer is not None:
             yield longer
 
     def _compared_terms(self, name: str, left: Term, right: Term) -> Conditions | None:
         if name == "is":
-            value = number(right)
-            return self.unifier.unify(left, value.value if isinstance(value, f.Const) else Sym(value))
+            return self.unifier.bind(left, number(right))
         if name == "=":
             return self.unifier.unify(left, right)
         mark = len(self.unifier.trail)
-        found = self.unifier.unify(left, right)
+        conditions = self.unifier.unify(left, right)
         bound = len(self.unifier.trail) > mark
         self.unifier.undo(mark)
         if name in ("==", "\\==") and bound:
-            found = None
+            conditions = None
         if name == "==":
-            return found
-        return () if found is None else None if not found else (opposite(f.conjunction(*found)),)
+            return conditions
+        return () if conditions is None else None if not conditions else (opposite(f.conjunction(*conditions)),)
 
     def _negated(self, goal: Term, depth: int) -> Conditions | None:
-        found = list(self.goal(goal, (), depth + 1))
-        if () in found:
+        paths = list(self.goal(goal, (), depth + 1))
+        if () in paths:
             return None
-        return tuple(opposite(f.conjunction(*path)) for path in found)
+        return tuple(opposite(f.conjunction(*path)) for path in paths)
 
     def _either(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         first = deref(goal[1])
@@ -167,11 +166,11 @@ class Unfolder:
     def _if(self, condition: Term, then: Term, otherwise: Term, path: Path, depth: int) -> Iterator[Path]:
         """Take the first way in which a condition holds: those before it must not."""
         missed = path
-        for found in self.goal(deref(condition), (), depth + 1):
-            longer = self.under(found, missed)
+        for conditions in self.goal(deref(condition), (), depth + 1):
+            longer = self.under(conditions, missed)
             if longer is not None:
                 yield from self.goal(deref(then), longer, depth)
-            after = self.under((opposite(f.conjunction(*found)),) if found else None, missed)
+            after = self.under((opposite(f.conjunction(*conditions)),) if conditions else None, missed)
             if after is None:
                 return
             missed = after
@@ -180,11 +179,11 @@ class Unfolder:
     def _clauses(self, goal: Term, path: Path, depth: int) -> Iterator[Path]:
         for clause in self.program.clauses[key_of(goal)]:
             mark = len(self.unifier.trail)
-            head, body = renamed(clause)
-            found = self.unifier.unify(goal, head)
-            longer = self.under(found, path)
+            head, body = rename_variables(clause)
+            conditions = self.unifier.unify(goal, head)
+            longer = self.under(conditions, path)
             if longer is not None:
-                goals = parts(body, ",")
+                goals = chain_of(body, ",")
                 if "!" not in goals:
                     yield from self.solve((body,), longer, depth + 1)
                 else:
@@ -192,7 +191,7 @@ class Unfolder:
                     before, after = tuple(goals[:at]), tuple(goals[at + 1 :])
                     reached = self._committed(before, after, longer, depth + 1)
                     missed = yield from reached
-                    later = self._past(path, found or (), missed)
+                    later = self._past(path, conditions or (), missed)
                     if later is None:
                         self.unifier.undo(mark)
                         return
@@ -207,20 +206,20 @@ class Unfolder:
         return self.under((f.disjunction(*ways),), path)
 
     def _committed(self, before: Goals, after: Goals, path: Path, depth: int) -> Committed:
-        """Give the paths of a clause with a cut; return what says that it was not reached, None if it always is."""
+        """Give the paths of a clause with a cut; return the conditions for not reaching it, None if there are none."""
         missed: Conditions = ()
         base = path
-        for found in self.solve(before, (), depth) if before else iter([()]):
+        for conditions in self.solve(before, (), depth) if before else iter([()]):
             mark = len(self.unifier.trail)
-            longer = self.under(found, base)
+            longer = self.under(conditions, base)
             if longer is not None:
                 if "!" in after:
                     raise self.refuse("a clause has two cuts")
                 yield from self.solve(after, longer, depth)
             self.unifier.undo(mark)
-            if not found:
+            if not conditions:
                 return None
-            failed = opposite(f.conjunction(*found))
+            failed = opposite(f.conjunction(*conditions))
             missed = (*missed, failed)
             nearer = self.under((failed,), base)
             if nearer is None:
@@ -233,8 +232,8 @@ class Unfolder:
         for row, guards in self._rows(relation, goal):
             mark = len(self.unifier.trail)
             longer = self.under(guards, path)
-            found = None if longer is None else self.unifier.unify(goal, row)
-            longer = None if found is None else self.under(found, longer or ())
+            conditions = None if longer is None else self.unifier.unify(goal, row)
+            longer = None if conditions is None else self.under(conditions, longer or ())
             if longer is not None:
                 yield longer
             self.unifier.undo(mark)
@@ -246,9 +245,9 @@ class Unfolder:
             return
         if relation.what == "before":
             for slots in space.groups.values():
-                for one, other in combinations(slots, 2):
-                    guards = (*self._there(one), *self._there(other))
-                    yield (name, plain_name(one.name), plain_name(other.name)), guards
+                for first, second in combinations(slots, 2):
+                    guards = (*self._there(first), *self._there(second))
+                    yield (name, plain_name(first.name), plain_name(second.name)), guards
             return
         for place, slot in enumerate(space.groups[relation.group], 1):
             own = plain_name(slot.name)
@@ -271,53 +270,52 @@ class Unfolder:
             case ("memberchk", 2):
                 yield from self._if(("member", *arguments), "true", "fail", path, depth)
             case ("length", 2):
-                yield from self._one(self.unifier.unify(arguments[1], len(list(items_of(arguments[0])))), path)
+                yield from self._extend(self.unifier.unify(arguments[1], len(list(items_of(arguments[0])))), path)
             case ("nth1" | "nth0", 3):
                 pairs = [("-", place, item) for place, item in enumerate(items_of(arguments[1]), int(key[0][-1]))]
                 yield from self._among(("-", arguments[0], arguments[2]), pairs, path)
             case ("sum_list", 2):
                 total = f.total(*(number(item) for item in items_of(arguments[0])))
-                value = total.value if isinstance(total, f.Const) else Sym(total)
-                yield from self._one(self.unifier.unify(arguments[1], value), path)
+                yield from self._extend(self.unifier.bind(arguments[1], total), path)
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 yield from self._counted(arguments[1], arguments[2], path, depth)
             case ("findall", 3):
                 yield from self._gathered(arguments, path, depth)
             case _:
-                raise self.refuse(f"{named(key)} is not understood here")
+                raise self.refuse(f"{indicator(key)} is not understood here")
 
     def _among(self, term: Term, items: Sequence[Term], path: Path) -> Iterator[Path]:
         for item in items:
             mark = len(self.unifier.trail)
-            yield from self._one(self.unifier.unify(term, item), path)
+            yield from self._extend(self.unifier.unify(term, item), path)
             self.unifier.undo(mark)
 
     def _counted(self, goal: Term, result: Term, path: Path, depth: int) -> Iterator[Path]:
-        found = list(self.goal(deref(goal), (), depth + 1))
-        sure = sum(1 for one in found if not one)
-        open_ = [f.conjunction(*one) for one in found if one]
+        answers = list(self.goal(deref(goal), (), depth + 1))
+        sure = sum(1 for conditions in answers if not conditions)
+        open_ = [f.conjunction(*conditions) for conditions in answers if conditions]
         value = Sym(f.total(f.Count(tuple(open_)), *([f.Const(sure)] if sure else []))) if open_ else sure
-        yield from self._one(self.unifier.unify(result, value), path)
+        yield from self._extend(self.unifier.unify(result, value), path)
 
     def _gathered(self, arguments: Sequence[Term], path: Path, depth: int) -> Iterator[Path]:
         """Give a path for each list that a `findall` can give: each of its answers is there or not."""
         template, goal, result = arguments
-        answers = [(found, _copied(template)) for found in self.goal(deref(goal), (), depth + 1)]
-        if sum(1 for found, _ in answers if found) > 8:
+        answers = [(conditions, _copied(template)) for conditions in self.goal(deref(goal), (), depth + 1)]
+        if sum(1 for conditions, _ in answers if conditions) > 8:
             raise self.refuse("a findall has too many answers that depend on the world")
         chosen: list[tuple[Path, list[Term]]] = [(path, [])]
-        for found, item in answers:
+        for conditions, item in answers:
             nearer = []
             for before, items in chosen:
-                with_it, without = self.under(found, before), None
-                if found:
-                    without = self.under((opposite(f.conjunction(*found)),), before)
-                nearer += [(one, [*items, item]) for one in (with_it,) if one is not None]
-                nearer += [(one, items) for one in (without,) if one is not None]
+                with_it, without = self.under(conditions, before), None
+                if conditions:
+                    without = self.under((opposite(f.conjunction(*conditions)),), before)
+                nearer += [(longer_path, [*items, item]) for longer_path in (with_it,) if longer_path is not None]
+                nearer += [(longer_path, items) for longer_path in (without,) if longer_path is not None]
             chosen = nearer
         for longer, items in chosen:
             mark = len(self.unifier.trail)
-            yield from self._one(self.unifier.unify(result, listed(items)), longer)
+            yield from self._extend(self.unifier.unify(result, as_list(items)), longer)
             self.unifier.undo(mark)
 
 
@@ -328,13 +326,13 @@ def _copied(term: Term) -> Term:
     return (term[0], *[_copied(part) for part in term[1:]])
 
 
-def renamed(clause: Clause) -> tuple[Term, Term]:
+def rename_variables(clause: Clause) -> tuple[Term, Term]:
     """Return the head and the body of a clause with new variables."""
-    fresh: dict[int, Var] = {}
+    fresh: dict[int, Variable] = {}
 
     def copy(term: Term) -> Term:
-        if type(term) is Var:
-            return fresh.setdefault(id(term), Var())
+        if type(term) is Variable:
+            return fresh.setdefault(id(term), Variable())
         return (term[0], *[copy(part) for part in term[1:]]) if type(term) is tuple else term
 
     return copy(clause.head), copy(clause.body)

@@ -6,7 +6,7 @@ or that would clash get the kind of object in front: `car_length`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -16,7 +16,7 @@ import numpy as np
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
 from assay.logic.prolog.program import BUILT_IN, library
-from assay.logic.prolog.terms import Key, Term, interned
+from assay.logic.prolog.terms import Key, Term, intern, quoted_atom
 
 WORLD = "w"
 """The world where facts are about one only."""
@@ -50,7 +50,17 @@ def atom_of(value: Value) -> Term:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, int) else interned(value)
+    return value if isinstance(value, int) else intern(value)
+
+
+def value_text(value: Value) -> str:
+    """Return a value as Prolog writes it.
+
+    >>> value_text(True), value_text(3), value_text("Red one")
+    ('true', '3', "'Red one'")
+    """
+    atom = atom_of(value)
+    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
 
 
 def plain_name(text: str) -> str:
@@ -59,8 +69,8 @@ def plain_name(text: str) -> str:
     >>> plain_name("Red.one"), plain_name("_1st")
     ('red_one', 'c__1st')
     """
-    made = re.sub(r"[^A-Za-z0-9_]", "_", text)
-    return made[0].lower() + made[1:] if made[:1].isalpha() else f"c_{made}"
+    name = re.sub(r"[^A-Za-z0-9_]", "_", text)
+    return name[0].lower() + name[1:] if name[:1].isalpha() else f"c_{name}"
 
 
 def kind_of_slots(slots: Sequence[Slot]) -> str:
@@ -79,33 +89,33 @@ class Vocabulary:
     @cached_property
     def kinds(self) -> Mapping[str, str]:
         """The kind of object of each group of slots, all different."""
-        made: dict[str, str] = {}
+        kinds: dict[str, str] = {}
         for group, slots in self.space.groups.items():
-            made[group] = _unused(kind_of_slots(slots), made.values())
-        return made
+            kinds[group] = unused_name(kind_of_slots(slots), kinds.values())
+        return kinds
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """All predicates of facts."""
         taken: set[str] = set()
-        found: list[Relation] = []
+        relations: list[Relation] = []
         for group, kind in self.kinds.items():
-            found.append(Relation(_unused(f"has_{kind}", taken), "has", ("world", kind), group))
-            found.append(Relation(_unused(f"{kind}_num", taken), "number", (kind, "int"), group))
-            taken.update(relation.name for relation in found)
+            relations.append(Relation(unused_name(f"has_{kind}", taken), "has", ("world", kind), group))
+            relations.append(Relation(unused_name(f"{kind}_num", taken), "number", (kind, "int"), group))
+            taken.update(relation.name for relation in relations)
         if any(len(slots) > 1 for slots in self.space.groups.values()):
             kinds = tuple(self.kinds.values())
-            found.append(Relation(BEFORE, "before", (kinds[0], kinds[0])))
+            relations.append(Relation(BEFORE, "before", (kinds[0], kinds[0])))
             taken.add(BEFORE)
         for group, slots in self.space.groups.items():
             for attribute in dict.fromkeys(name for slot in slots for name in slot.attributes):
-                found.append(self._attribute(group, attribute, taken))
-                taken.add(found[-1].name)
+                relations.append(self._attribute(group, attribute, taken))
+                taken.add(relations[-1].name)
         for concept in self._plain:
             name = _free(plain_name(concept.name), 2, taken, "concept")
-            found.append(Relation(name, "concept", ("world", name), attribute=concept.name, values=concept.present))
+            relations.append(Relation(name, "concept", ("world", name), attribute=concept.name, values=concept.present))
             taken.add(name)
-        return tuple(found)
+        return tuple(relations)
 
     def _attribute(self, group: str, attribute: str, taken: set[str]) -> Relation:
         kind = self.kinds[group]
@@ -117,8 +127,8 @@ class Vocabulary:
     @cached_property
     def _plain(self) -> tuple[Concept, ...]:
         """The concepts that belong to no slot."""
-        held = {name for slot in self.space.slots for name in slot.concepts}
-        return tuple(concept for concept in self.space.concepts if concept.name not in held)
+        slotted = {name for slot in self.space.slots for name in slot.concepts}
+        return tuple(concept for concept in self.space.concepts if concept.name not in slotted)
 
     @cached_property
     def by_key(self) -> Mapping[Key, Relation]:
@@ -131,10 +141,10 @@ class Vocabulary:
         return tuple(relation.key for relation in self.relations)
 
     def relation(self, what: What, group: str = "", attribute: str = "") -> Relation:
-        """Return the predicate that says this."""
-        for one in self.relations:
-            if (one.what, one.attribute) == (what, attribute) and group in (one.group, ""):
-                return one
+        """Return the predicate for this."""
+        for relation in self.relations:
+            if (relation.what, relation.attribute) == (what, attribute) and group in (relation.group, ""):
+                return relation
         raise KeyError((what, group, attribute))
 
     def facts(self, codes: Codes) -> Iterator[list[list[Fact]]]:
@@ -160,42 +170,45 @@ class Vocabulary:
     def _cells(self) -> list[list[tuple[int, Fact] | None]]:
         """For each concept and code the fact that it is, and in which table."""
         owners = {name: slot for slot in self.space.slots for name in slot.concepts}
-        made = []
+        cells = []
         for concept in self.space.concepts:
             slot = owners.get(concept.name)
             if slot is None:
                 relation, subject = self.relation("concept", attribute=concept.name), WORLD
             else:
                 attribute = concept.name[len(slot.name) + 1 :]
-                relation, subject = self.relation("attribute", slot.group, attribute), interned(plain_name(slot.name))
+                relation, subject = (
+                    self.relation("attribute", slot.group, attribute),
+                    intern(plain_name(slot.name)),
+                )
             place = self._places[relation.key]
             gone = slot is not None and concept.optional
-            made.append(
+            cells.append(
                 [None if gone and value == ABSENT else (place, (subject, atom_of(value))) for value in concept.values]
             )
-        return made
+        return cells
 
     @cached_property
     def _groups(self) -> list[tuple[str, list[tuple[int, int]]]]:
         """For each group the column and the code that says that a slot is absent."""
-        made = []
+        groups = []
         for group, slots in self.space.groups.items():
             firsts = [self.space.concept(slot.concepts[0]) for slot in slots]
             gone = [first.values.index(ABSENT) if first.optional else -1 for first in firsts]
-            made.append((group, [(self.space.place(f.name), code) for f, code in zip(firsts, gone, strict=True)]))
-        return made
+            groups.append((group, [(self.space.place(f.name), code) for f, code in zip(firsts, gone, strict=True)]))
+        return groups
 
     @cached_property
     def _presence(self) -> dict[tuple[str, tuple[bool, ...]], list[tuple[int, list[Fact]]]]:
         return {}
 
     def _of_group(self, group: str, gone: tuple[bool, ...]) -> list[tuple[int, list[Fact]]]:
-        """Return the rows that say which objects of a group are there and in what order."""
+        """Return the facts of which objects of a group are present, and in what order."""
         key = group, gone
         if key not in self._presence:
             slots = self.space.groups[group]
             names = [
-                (interned(plain_name(s.name)), n + 1)
+                (intern(plain_name(s.name)), n + 1)
                 for n, (s, out) in enumerate(zip(slots, gone, strict=True))
                 if not out
             ]
@@ -210,8 +223,9 @@ class Vocabulary:
         return self._presence[key]
 
 
-def _unused(name: str, taken: Iterable[str]) -> str:
-    while name in set(taken):
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with underscores after it if it is taken."""
+    while name in taken:
         name += "_"
     return name
 

@@ -12,8 +12,8 @@ from assay.logic.knowledge import Knowledge, Label
 from assay.logic.prolog.goal_writer import GoalWriter
 from assay.logic.prolog.program import BUILT_IN, library
 from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import Term, Var, joined, quoted_atom
-from assay.logic.prolog.vocabulary import WORLD, Vocabulary, atom_of, plain_name
+from assay.logic.prolog.terms import Term, Variable, join_terms
+from assay.logic.prolog.vocabulary import WORLD, Vocabulary, plain_name, value_text
 
 VIOLATES = "violates"
 
@@ -35,7 +35,7 @@ def _cell(cell: Term, kind: str, world: str, vocabulary: Vocabulary) -> str:
         return world
     if kind in vocabulary.kinds.values():
         return f"{world}_{cell}"
-    return str(cell) if isinstance(cell, int) else quoted_atom(cell)
+    return value_text(cell)
 
 
 def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
@@ -46,8 +46,8 @@ def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
         for number, code in enumerate(np.asarray(labels)[:, place].tolist(), first):
             world = f"{WORLD}{number}"
             if label.kind != "bool":
-                value = atom_of(label.values[code]) if code >= 0 else ABSENT
-                lines.append(f"{names[label.name]}({world},{value if isinstance(value, int) else quoted_atom(value)}).")
+                value = value_text(label.values[code] if code >= 0 else ABSENT)
+                lines.append(f"{names[label.name]}({world},{value}).")
             elif label.values[code] is True:
                 lines.append(f"{names[label.name]}({world}).")
     return "\n".join(lines) + "\n"
@@ -56,14 +56,14 @@ def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
 def label_names(knowledge: Knowledge) -> Mapping[str, str]:
     """Return the predicate of each label, none that facts or Prolog itself have."""
     taken = {relation.name for relation in Vocabulary(knowledge.space).relations} | {VIOLATES}
-    made: dict[str, str] = {}
+    names: dict[str, str] = {}
     for label in knowledge.labels:
         name = plain_name(label.name)
         while name in taken or any((name, arity) in BUILT_IN or (name, arity) in library() for arity in (1, 2)):
             name = f"label_{name}"
-        made[label.name] = name
+        names[label.name] = name
         taken.add(name)
-    return made
+    return names
 
 
 def rules_text(knowledge: Knowledge) -> str:
@@ -92,14 +92,14 @@ def rule_clauses(knowledge: Knowledge, label: Label, name: str) -> list[Clause]:
     """Return the clauses of a label: one for each part of an `or`."""
     if isinstance(label.formula, f.Oracle):
         raise FormulaError(f"label {label.name!r} is a Prolog program already; its text is in the knowledge")
-    made = []
+    clauses = []
     if label.kind == "bool":
         for part in label.formula.parts if isinstance(label.formula, f.Or) else (label.formula,):
             writer = GoalWriter(Vocabulary(knowledge.space))
-            made.append(writer.clause((name, writer.world), writer.goal(part)))
-        return made
+            clauses.append(writer.clause((name, writer.world), writer.goal(part)))
+        return clauses
     writer = GoalWriter(Vocabulary(knowledge.space))
     goals, value = writer.value(label.formula)
-    result = Var()
+    result = Variable()
     link = ("is", result, value) if label.kind == "int" else ("=", result, value)
-    return [writer.clause((name, writer.world, result), joined([*goals, link], ",", "true"))]
+    return [writer.clause((name, writer.world, result), join_terms([*goals, link], ",", "true"))]

@@ -14,37 +14,37 @@ from assay.arrays import Array
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Label
 from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.vocabulary import plain_name
+from assay.logic.prolog.vocabulary import plain_name, unused_name
+from assay.models.alpha_ilp.beam_search import Beam, SearchLimits, ground_clause
+from assay.models.alpha_ilp.clause_weights import MARGIN, Descent, WeightedClauses, learn_weights, warm_up
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.reason import GroundBodies, SoftOr, clause_values, program_value
-from assay.models.alpha_ilp.refine import Beam, SearchLimits, grounded
+from assay.models.alpha_ilp.soft_reasoning import GroundBodies, SoftOr, clause_values, program_value
 from assay.models.alpha_ilp.valuation import GroundAtoms
-from assay.models.alpha_ilp.weigh import MARGIN, Descent, Weighed, warm_up, weigh
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.examples import Examples, LabelExamples, likeliest
-from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
-from assay.models.symbolic.perception import certain
+from assay.models.symbolic.examples import Examples, LabelExamples, most_probable_codes
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
+from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
+from assay.models.symbolic.perception import one_hot
 
 SEARCH = 0.6
 """The share of the time that is for the search."""
 MOST_ROWS = 2048
-"""For how many examples values are held at once."""
+"""For how many examples values are computed at once."""
 
 
 class AlphaConfig(SymbolicConfig):
     """What the differentiable learner can set."""
 
     reading: Literal["hard", "soft"] = "soft"
-    """How concepts are used: all values as likely as they are, or the likeliest value of each."""
+    """How concepts are used: the probabilities of all values, or the most probable value of each."""
     rules: int = Field(3, ge=1, le=32)
     """How many rules a program has at most: each becomes one clause, or none."""
     beam: int = Field(30, ge=1)
     """How many clauses are refined at each depth."""
     depth: int = Field(4, ge=1, le=8)
-    """The most literals of a clause, beside those that say that there are objects."""
+    """The most literals of a clause, not counting those that introduce objects."""
     objects: int = Field(2, ge=0, le=3)
-    """The most objects that a clause speaks of."""
+    """The most objects in a clause."""
     most_clauses: int = Field(200, ge=1)
     """How many clauses are weighed."""
     counts: int = Field(0, ge=0, le=9)
@@ -58,7 +58,7 @@ class AlphaConfig(SymbolicConfig):
     threshold: float = Field(0.3, ge=0, le=1)
     """The least weight that the strongest clause of a rule must have to stand in the program."""
     answers: Literal["soft", "program"] = "soft"
-    """Who answers: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
+    """What predicts: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
     examples: int = Field(2000, ge=2)
     """Of more examples than this, some are taken."""
     seconds: float = Field(60.0, gt=0)
@@ -73,16 +73,20 @@ class AlphaIlp(FormulaModel):
     config: AlphaConfig
 
     def begin(self) -> None:
-        """Know no clause yet."""
+        """Start without clauses."""
         super().begin()
-        self.weighed: dict[str, dict[int, Weighed]] = {}
+        self.weighed: dict[str, dict[int, WeightedClauses]] = {}
 
     @cached_property
     def bias(self) -> Bias:
         """What clauses may be made of."""
-        held = self.config
+        config = self.config
         language = Language(
-            literals=held.depth, objects=held.objects, clauses=held.rules, counts=held.counts, triples=held.objects > 2
+            literals=config.depth,
+            objects=config.objects,
+            clauses=config.rules,
+            counts=config.counts,
+            triples=config.objects > 2,
         )
         return Bias(self.space, language)
 
@@ -98,7 +102,7 @@ class AlphaIlp(FormulaModel):
         warm_up()
         super().learn(examples)
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Learn when a label is true, or when it has each of its values."""
         ends = time.monotonic() + self.config.seconds
         rows = np.sort(self.rng("examples", label.name).permutation(len(examples))[: self.config.examples])
@@ -107,122 +111,126 @@ class AlphaIlp(FormulaModel):
         order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
         wanted = [label.values.index(True)] if label.kind == "bool" else order
         ground = GroundAtoms(self.space, self.modes.literals)
-        values = ground.values(self._tensors([spread[rows] for spread in examples.spreads], torch.float32))
-        made: dict[int, Weighed] = {}
+        values = ground.values(self._tensors([concept[rows] for concept in examples.probabilities], torch.float32))
+        weighted: dict[int, WeightedClauses] = {}
         notes: dict[str, Any] = {}
         for done, code in enumerate(wanted):
             now = time.monotonic()
             target = torch.from_numpy(targets == code)
-            made[code], note = self._weighed(ground, values, target, now + (ends - now) / (len(wanted) - done))
+            weighted[code], note = self._learn_value(ground, values, target, now + (ends - now) / (len(wanted) - done))
             notes[str(label.values[code])] = note
-        self.weighed[label.name] = made
+        self.weighed[label.name] = weighted
         formulas: dict[int | None, Formula] = {code: program_formula(self.clauses(label, code)) for code in wanted}
         notes["prolog"] = self.program(label)
         otherwise = 1 - wanted[0] if label.kind == "bool" else (order or [0])[0]
-        return Learned(formulas, otherwise, notes)
+        return LearnedFormulas(formulas, otherwise, notes)
 
-    def _tensors(self, spreads: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
+    def _tensors(self, concepts: Sequence[Array], kind: torch.dtype) -> list[Tensor]:
         """Return probabilities as tensors, in the reading that is set."""
         if self.config.reading == "hard":
-            spreads = certain(likeliest(spreads), self.space)
-        return [torch.from_numpy(np.asarray(spread)).to(kind) for spread in spreads]
+            concepts = one_hot(most_probable_codes(concepts), self.space)
+        return [torch.from_numpy(np.asarray(concept)).to(kind) for concept in concepts]
 
-    def _weighed(
+    def _learn_value(
         self, ground: GroundAtoms, values: Tensor, target: Tensor, ends: float
-    ) -> tuple[Weighed, dict[str, Any]]:
+    ) -> tuple[WeightedClauses, dict[str, Any]]:
         """Search clauses for one value of a label and weigh them; and notes of how that went."""
         began = time.monotonic()
         if not len(target) or bool(target.all()) or not bool(target.any()):
             always = bool(len(target)) and bool(target.all())
-            return Weighed((Clause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
-        held = self.config
+            return WeightedClauses((IlpClause((), ()),) if always else (), np.ones((1, int(always)))), {"loss": 0.0}
+        config = self.config
         limits = SearchLimits(
-            held.beam, held.depth, held.rules, held.most_clauses, began + SEARCH * (ends - began), held.soft_or
+            config.beam,
+            config.depth,
+            config.rules,
+            config.most_clauses,
+            began + SEARCH * (ends - began),
+            config.soft_or,
         )
         pool = Beam(self.modes, ground, values, target, limits).run()
-        found, loss, steps = weigh(
-            pool, target.to(values), Descent(held.rules, held.steps, held.learning_rate, ends, held.soft_or)
+        weighted, loss, steps = learn_weights(
+            pool, target.to(values), Descent(config.rules, config.steps, config.learning_rate, ends, config.soft_or)
         )
         notes = {
             "loss": round(loss, 6), "tried": pool.tried, "clauses": len(pool.clauses), "steps": steps,
             "complete": pool.complete and time.monotonic() < ends, "seconds": round(time.monotonic() - began, 3),
         }  # fmt: skip
-        return found, notes
+        return weighted, notes
 
     # -- what was learned ------------------------------------------------------------------------------------------
 
-    def clauses(self, label: Label, code: int) -> tuple[Clause, ...]:
+    def clauses(self, label: Label, code: int) -> tuple[IlpClause, ...]:
         """Return the clauses of the program for one value of a label."""
         return self.weighed[label.name][code].strongest(self.config.threshold)
 
     def head(self, label: Label, code: int) -> str:
-        """Return the predicate that says that a label has a value."""
+        """Return the predicate for a value of a label."""
         plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
-        taken = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
-        while plain in taken:
-            plain += "_"
-        return plain
+        used = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
+        return unused_name(plain, used)
 
     def program(self, label: Label) -> str:
         """Return what was learned of a label as a Prolog program: clauses, and what their literals mean."""
         lines: list[str] = []
-        used: list[Clause] = []
+        used: list[IlpClause] = []
         for code in self.weighed[label.name]:
-            found = self.clauses(label, code)
-            lines += [clause.text(self.head(label, code), self.bias) for clause in found]
-            lines += [] if found else [f"{self.head(label, code)}(_) :- fail."]
-            used += found
+            clauses = self.clauses(label, code)
+            lines += [clause.text(self.head(label, code), self.bias) for clause in clauses]
+            lines += [] if clauses else [f"{self.head(label, code)}(_) :- fail."]
+            used += clauses
         return "".join(f"{line}\n" for line in [*lines, *definitions(used)])
 
     def in_words(self) -> list[str]:
         """Return the programs, in Prolog."""
         return [line for label in self.knowledge.labels for line in self.program(label).splitlines()]
 
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
-        """Return what the weighted clauses say, or the program."""
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
+        """Return the label probabilities of the weighted clauses, or of the program."""
         if self.config.answers == "program":
-            return super().labels_given(concepts)
+            return super().label_probabilities(concepts)
         return [self._softly(label, concepts) for label in self.knowledge.labels]
 
     def _softly(self, label: Label, concepts: list[Array]) -> Array:
         self._rule(label)  # says so where nothing was learned
-        said = {code: self._value(found, concepts) for code, found in self.weighed[label.name].items()}
-        made = np.zeros((len(concepts[0]), len(label.values)))
-        for code, value in said.items():
-            made[:, code] = value
+        values = {code: self._value(weighted, concepts) for code, weighted in self.weighed[label.name].items()}
+        probabilities = np.zeros((len(concepts[0]), len(label.values)))
+        for code, value in values.items():
+            probabilities[:, code] = value
         if label.kind == "bool":
             true = label.values.index(True)
-            made[:, 1 - true] = 1 - made[:, true]
-            return made
-        made[:, self.learned[label.name].otherwise] += MARGIN
-        return np.asarray(made / made.sum(axis=1, keepdims=True))
+            probabilities[:, 1 - true] = 1 - probabilities[:, true]
+            return probabilities
+        probabilities[:, self.learned[label.name].otherwise] += MARGIN
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
-    def _value(self, found: Weighed, concepts: list[Array]) -> Array:
+    def _value(self, weighted: WeightedClauses, concepts: list[Array]) -> Array:
         """Return how true one value of a label is."""
-        used = tuple(dict.fromkeys(one.literal for clause in found.clauses for one in clause.body))
+        used = tuple(dict.fromkeys(placed.literal for clause in weighted.clauses for placed in clause.body))
         ground = GroundAtoms(self.space, used)
-        bodies = GroundBodies.of([grounded(clause, ground) for clause in found.clauses])
-        weights = torch.from_numpy(found.weights)
-        made = []
+        bodies = GroundBodies.of([ground_clause(clause, ground) for clause in weighted.clauses])
+        weights = torch.from_numpy(weighted.weights)
+        results = []
         with torch.no_grad():
             for first in range(0, len(concepts[0]), MOST_ROWS):
-                part = [spread[first : first + MOST_ROWS] for spread in concepts]
-                values = ground.values([torch.from_numpy(np.asarray(one)).double() for one in part])
-                held = clause_values(values, bodies, self.config.soft_or)
-                made.append(program_value(weights, held, self.config.soft_or).clamp(0, 1).numpy())
-        return np.concatenate(made) if made else np.zeros(0)
+                part = [concept[first : first + MOST_ROWS] for concept in concepts]
+                values = ground.values([torch.from_numpy(np.asarray(concept)).double() for concept in part])
+                truths = clause_values(values, bodies, self.config.soft_or)
+                results.append(program_value(weights, truths, self.config.soft_or).clamp(0, 1).numpy())
+        return np.concatenate(results) if results else np.zeros(0)
 
     def state(self) -> dict[str, Any]:
         """Return the formulas as text, and the clauses with their weights."""
         weighed = {
-            name: [[code, found.to_dict()] for code, found in held.items()] for name, held in self.weighed.items()
+            name: [[code, clauses.to_dict()] for code, clauses in by_code.items()]
+            for name, by_code in self.weighed.items()
         }
         return {**super().state(), "weighed": weighed}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
         super().set_state(state)
         self.weighed = {
-            name: {code: Weighed.from_dict(data, self.bias) for code, data in held}
-            for name, held in state["weighed"].items()
+            name: {code: WeightedClauses.from_dict(data, self.bias) for code, data in by_code}
+            for name, by_code in state["weighed"].items()
         }

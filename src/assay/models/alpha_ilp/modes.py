@@ -1,6 +1,6 @@
 """Mode declarations: how each literal of the declared bias may enter a clause.
 
-An argument is `+`, an object that the clause speaks of already, or `-`, one that enters with the literal. Constants are
+An argument is `+`, an object that the clause has already, or `-`, one that enters with the literal. Constants are
 part of the literals. All of it is generated from the space: the literals are those that every ILP learner is given.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import Literal
+from assay.logic.prolog.literals import Literal, literals_by_terms
 from assay.logic.prolog.vocabulary import Vocabulary
 
 MOST_ATOMS = 4096
@@ -35,8 +35,8 @@ class Mode:
 
     def text(self, vocabulary: Vocabulary) -> str:
         """Return it as a declaration: `modeb(2,roof_none(-car))`."""
-        said = [f"{s}{vocabulary.kinds[g]}" for s, g in zip(self.signs, self.literal.groups, strict=True)]
-        return f"modeb({self.recall},{self.literal.name}({','.join(said) or '+world'}))"
+        arguments = [f"{s}{vocabulary.kinds[g]}" for s, g in zip(self.signs, self.literal.groups, strict=True)]
+        return f"modeb({self.recall},{self.literal.name}({','.join(arguments) or '+world'}))"
 
 
 @dataclass(frozen=True)
@@ -50,24 +50,26 @@ class Modes:
         """The literals that have few enough ground atoms."""
         sizes = {group: len(slots) for group, slots in self.bias.space.groups.items()}
         return tuple(
-            one for one in self.bias.literals if int(np.prod([sizes[g] for g in one.groups], initial=1)) <= MOST_ATOMS
+            literal
+            for literal in self.bias.literals
+            if int(np.prod([sizes[g] for g in literal.groups], initial=1)) <= MOST_ATOMS
         )
 
     @cached_property
-    def declared(self) -> tuple[Mode, ...]:
+    def declarations(self) -> tuple[Mode, ...]:
         """All modes: each literal with known and with new objects."""
-        made = []
+        modes = []
         for number, literal in enumerate(self.literals):
             often = self.bias.language.objects if literal.arity == 1 else 1
             for signs in product(SIGNS, repeat=literal.arity):
                 if signs.count("-") > self.bias.language.objects or (literal.symmetric and signs == ("-", "+")):
                     continue
-                made.append(Mode(number, literal, signs, often))
-        return tuple(made)
+                modes.append(Mode(number, literal, signs, often))
+        return tuple(modes)
 
     def texts(self) -> list[str]:
         """Return all declarations."""
-        return [mode.text(self.bias.vocabulary) for mode in self.declared]
+        return [mode.text(self.bias.vocabulary) for mode in self.declarations]
 
     @cached_property
     def idle(self) -> Array:
@@ -81,14 +83,11 @@ def clashing_pairs(literals: Sequence[Literal]) -> Array:
 
 
 def alike_pairs(literals: Sequence[Literal], test: Test) -> Array:
-    """Return of which two literals that ask for the same single term something is true, given their tables."""
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for number, literal in enumerate(literals):
-        if len(literal.terms) == 1:
-            alike.setdefault((literal.groups, literal.terms), []).append(number)
-    made = np.zeros((len(literals), len(literals)), dtype=bool)
-    for members in alike.values():
+    """Return for which two literals on the same single term a test of their truth tables holds."""
+    pairs = np.zeros((len(literals), len(literals)), dtype=bool)
+    single = [members for (terms, _), members in literals_by_terms(literals).items() if len(terms) == 1]
+    for members in single:
         tables = {number: literals[number].table() for number in members}
-        for one, other in product(members, repeat=2):
-            made[one, other] = test(tables[one], tables[other])
-    return made
+        for left, right in product(members, repeat=2):
+            pairs[left, right] = test(tables[left], tables[right])
+    return pairs

@@ -15,12 +15,11 @@ from torch import Tensor
 from assay.arrays import Array
 from assay.concepts import ABSENT, ConceptSpace, Slot
 from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import Counted, Literal, Term
+from assay.logic.prolog.literals import CountLiteral, Literal, Term, literals_by_terms
 from assay.models.alpha_ilp.modes import clashing_pairs
 
 FALSE, TRUE = 0, 1
 LEAST = 1e-6
-Kinds = tuple[tuple[Term, ...], tuple[str, ...]]
 
 
 class GroundAtoms:
@@ -31,15 +30,15 @@ class GroundAtoms:
         self.literals = tuple(literals)
         self.slots = [slot for slots in space.groups.values() for slot in slots]
         self._there = {slot.name: 2 + place for place, slot in enumerate(self.slots)}
-        self.shapes = [tuple(len(space.groups[group]) for group in one.groups) for one in self.literals]
+        self.shapes = [tuple(len(space.groups[group]) for group in literal.groups) for literal in self.literals]
         sizes = [int(np.prod(shape, initial=1)) for shape in self.shapes]
         self.offsets = 2 + len(self.slots) + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
-    def there(self, group: str) -> Array:
-        """Return the atoms that say that the objects of a group are there; true where they always are."""
+    def presence(self, group: str) -> Array:
+        """Return the atoms for the presence of a group's objects; true where they are always present."""
         slots = self.space.groups[group]
         return np.array([self._there[slot.name] if self._optional(slot) else TRUE for slot in slots], dtype=np.int64)
 
@@ -47,20 +46,20 @@ class GroundAtoms:
         """Return the atoms of a literal for rows of slots, a column an argument; false or true where always so."""
         strides = np.cumprod((1, *self.shapes[number][:0:-1]))[::-1] if slots.shape[1] else np.zeros(0)
         place = (slots * strides[: slots.shape[1]]).sum(axis=1).astype(np.int64)
-        return np.asarray(self.fixed[self.offsets[number] + place])
+        return np.asarray(self.atom_numbers[self.offsets[number] + place])
 
     @cached_property
-    def fixed(self) -> Array:
+    def atom_numbers(self) -> Array:
         """The number of each atom, those that hold always or never (the order of objects) being true and false."""
-        made = np.arange(len(self), dtype=np.int64)
+        numbers = np.arange(len(self), dtype=np.int64)
         for number, literal in enumerate(self.literals):
             if literal.terms and all(self._is_place(term, literal) for term in literal.terms):
                 values = literal.table()[tuple(slice(-1) for _ in literal.terms)]
                 picked = [
                     values[tuple(at[t.argument] for t in literal.terms)] for at in np.ndindex(self.shapes[number])
                 ]
-                made[self.offsets[number] : self.offsets[number + 1]] = np.where(picked, TRUE, FALSE)
-        return made
+                numbers[self.offsets[number] : self.offsets[number + 1]] = np.where(picked, TRUE, FALSE)
+        return numbers
 
     @cached_property
     def clashing(self) -> Array:
@@ -79,40 +78,32 @@ class GroundAtoms:
     # -- values ----------------------------------------------------------------------------------------------------
 
     def values(self, concepts: Sequence[Tensor]) -> Tensor:
-        """Return how true each atom is (atoms x examples), given the probabilities of concepts (examples x values)."""
+        """Return the truth of each atom (atoms x examples), given the probabilities of concepts (examples x values)."""
         rows = len(concepts[0])
         there = self._presence(concepts)
-        made: list[Tensor | None] = [None] * len(self.literals)
-        for (terms, groups), numbers in self._alike.items():
+        truths: list[Tensor | None] = [None] * len(self.literals)
+        for (terms, groups), numbers in literals_by_terms(self.literals).items():
             tables = torch.from_numpy(np.stack([self.literals[n].table() for n in numbers])).to(concepts[0])
-            found = self._tabled(tables, terms, groups, concepts)
+            tabled = self._tabled(tables, terms, groups, concepts)
             for place, number in enumerate(numbers):
-                made[number] = found[place]
+                truths[number] = tabled[place]
         for number, literal in enumerate(self.literals):
-            if isinstance(literal, Counted):
-                made[number] = self._counted(literal, there, concepts)[None]
+            if isinstance(literal, CountLiteral):
+                truths[number] = self._counted(literal, there, concepts)[None]
         always = concepts[0].new_ones(1, rows)
-        return torch.cat([always * 0, always, *there.values(), *(one for one in made if one is not None)])
-
-    @cached_property
-    def _alike(self) -> dict[Kinds, list[int]]:
-        found: dict[Kinds, list[int]] = {}
-        for number, literal in enumerate(self.literals):
-            if not isinstance(literal, Counted):
-                found.setdefault((literal.terms, literal.groups), []).append(number)
-        return found
+        return torch.cat([always * 0, always, *there.values(), *(truth for truth in truths if truth is not None)])
 
     def _presence(self, concepts: Sequence[Tensor]) -> dict[str, Tensor]:
         """Return how likely it is that each slot holds an object: its attributes are witnesses of the same fact."""
-        made = {}
+        presence = {}
         for slot in self.slots:
             if not self._optional(slot):
-                made[slot.name] = concepts[0].new_ones(1, len(concepts[0]))
+                presence[slot.name] = concepts[0].new_ones(1, len(concepts[0]))
                 continue
             gone = torch.stack([self._gone(name, concepts) for name in slot.concepts]).clamp(LEAST, 1 - LEAST)
             odds = (torch.log1p(-gone) - torch.log(gone)).sum(dim=0)
-            made[slot.name] = torch.sigmoid(odds)[None]
-        return made
+            presence[slot.name] = torch.sigmoid(odds)[None]
+        return presence
 
     def _gone(self, name: str, concepts: Sequence[Tensor]) -> Tensor:
         return concepts[self.space.place(name)][:, self.space.concept(name).values.index(ABSENT)]
@@ -122,21 +113,21 @@ class GroundAtoms:
     ) -> Tensor:
         """Return the values of literals of the same terms: literals x choices of slots x examples."""
         slots = [self.space.groups[group] for group in groups]
-        made = []
-        for place in np.ndindex(tuple(len(held) for held in slots)):
-            chosen = [held[at] for held, at in zip(slots, place, strict=True)]
-            made.append(self._expected(tables, self._spreads(terms, chosen, concepts)))
-        return torch.stack(made, dim=1)
+        expected = []
+        for place in np.ndindex(tuple(len(members) for members in slots)):
+            chosen = [members[at] for members, at in zip(slots, place, strict=True)]
+            expected.append(self._expected(tables, self._distributions(terms, chosen, concepts)))
+        return torch.stack(expected, dim=1)
 
-    def _spreads(
+    def _distributions(
         self, terms: Sequence[Term], chosen: Sequence[Slot], concepts: Sequence[Tensor]
     ) -> Iterator[tuple[str, Tensor]]:
         for term in terms:
             slot = chosen[term.argument] if chosen else None
             if slot is not None and not self._own(term, slot):
                 place = self.space.groups[slot.group].index(slot)
-                one = torch.eye(len(term.values) + 1).to(concepts[0])[place]
-                yield f"{slot.name} number", one.expand(len(concepts[0]), -1)
+                position = torch.eye(len(term.values) + 1).to(concepts[0])[place]
+                yield f"{slot.name} number", position.expand(len(concepts[0]), -1)
             else:
                 name = term.attribute if slot is None else slot.concept(term.attribute)
                 yield name, self._given_there(name, term, concepts)
@@ -149,41 +140,41 @@ class GroundAtoms:
         for code, value in enumerate(concept.values):
             if (type(value), value) in places:
                 turned[code, places[type(value), value]] = 1
-        held = concepts[self.space.place(name)] @ turned.to(concepts[0])
+        values = concepts[self.space.place(name)] @ turned.to(concepts[0])
         if concept.optional:
-            held = held / (1 - self._gone(name, concepts)[:, None]).clamp_min(LEAST)
-        return held
+            values = values / (1 - self._gone(name, concepts)[:, None]).clamp_min(LEAST)
+        return values
 
-    def _expected(self, tables: Tensor, spreads: Iterator[tuple[str, Tensor]]) -> Tensor:
+    def _expected(self, tables: Tensor, terms: Iterator[tuple[str, Tensor]]) -> Tensor:
         """Return the chance that each table holds (tables x examples); terms on one concept have one value."""
         names: list[str] = []
-        held: list[Tensor] = []
-        for name, spread in spreads:
+        distributions: list[Tensor] = []
+        for name, distribution in terms:
             if name in names:
                 at = names.index(name) + 1
                 tables = torch.diagonal(tables, dim1=at, dim2=len(names) + 1)  # the shared axis becomes the last
                 tables = tables.movedim(-1, at)
             else:
                 names.append(name)
-                held.append(spread)
-        made = tables[..., None]
-        for spread in reversed(held):
-            made = (made * spread.T).sum(dim=-2)
-        return made
+                distributions.append(distribution)
+        expected = tables[..., None]
+        for distribution in reversed(distributions):
+            expected = (expected * distribution.T).sum(dim=-2)
+        return expected
 
-    def _counted(self, literal: Counted, there: dict[str, Tensor], concepts: Sequence[Tensor]) -> Tensor:
+    def _counted(self, literal: CountLiteral, there: dict[str, Tensor], concepts: Sequence[Tensor]) -> Tensor:
         """Return the chance that so many objects have a value, all objects being independent."""
         slots = self.space.groups[literal.group]
         number = [there[slot.name][0] for slot in slots]
         if literal.counted is not None:
             term, value = literal.counted.terms[0], literal.counted.value
             at = term.values.index(value)
-            held = [self._given_there(slot.concept(term.attribute), term, concepts)[:, at] for slot in slots]
-            number = [one * other for one, other in zip(number, held, strict=True)]
+            has_value = [self._given_there(slot.concept(term.attribute), term, concepts)[:, at] for slot in slots]
+            number = [likely * other for likely, other in zip(number, has_value, strict=True)]
         chances = [torch.ones_like(number[0])] + [torch.zeros_like(number[0])] * len(slots)
-        for one in number:
+        for likely in number:
             chances = [
-                chances[k] * (1 - one) + (chances[k - 1] * one if k else torch.zeros_like(one))
+                chances[k] * (1 - likely) + (chances[k - 1] * likely if k else torch.zeros_like(likely))
                 for k in range(len(chances))
             ]
         least = int(literal.value)

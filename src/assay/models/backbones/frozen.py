@@ -46,8 +46,8 @@ class Memory:
         self.opened = True
         for path in sorted(self.folder.glob("*.safetensors")):
             try:
-                held = load(path.read_bytes())
-                keys, features = held["keys"].numpy(), held["features"]
+                stored = load(path.read_bytes())
+                keys, features = stored["keys"].numpy(), stored["features"]
             except (OSError, SafetensorError, KeyError):
                 continue
             self.rows.update((key.tobytes(), row) for key, row in zip(keys, features, strict=True))
@@ -77,12 +77,12 @@ class Frozen(nn.Module):
 
     def __init__(self, network: nn.Module, source: str | None) -> None:
         super().__init__()
-        found = signature(network.eval().requires_grad_(False))
+        digest = signature(network.eval().requires_grad_(False))
         self.source = source
         self.inside = [network]  # in a list, so that it is neither trained nor saved
-        self.memory = Memory(cache_folder() / "embeddings" / found.hex()[:32] if source else None)
-        self.found = found
-        self.register_buffer("signature", torch.frombuffer(bytearray(found), dtype=torch.uint8).clone())
+        self.memory = Memory(cache_folder() / "embeddings" / digest.hex()[:32] if source else None)
+        self.digest = digest
+        self.register_buffer("signature", torch.frombuffer(bytearray(digest), dtype=torch.uint8).clone())
 
     def train(self, mode: bool = True) -> "Frozen":
         """Save what is new whenever training gives way to use, or use to training."""
@@ -94,20 +94,20 @@ class Frozen(nn.Module):
         """Return the features of pictures from 0 to 1, computing those that are not remembered."""
         self._check()
         self.memory.open()
-        seen = (pictures * 255).round().to(torch.uint8)
-        plain = seen.cpu().contiguous().numpy()
+        images = (pictures * 255).round().to(torch.uint8)
+        plain = images.cpu().contiguous().numpy()
         shape = str(plain.shape[1:]).encode()
         keys = [hashlib.blake2b(row.tobytes() + shape, digest_size=KEY).digest() for row in plain]
         new = list({key: place for place, key in enumerate(keys) if key not in self.memory.rows}.items())
         for start in range(0, len(new), CHUNK):
             chunk = new[start : start + CHUNK]
-            places = torch.tensor([place for _, place in chunk], device=seen.device)
-            with torch.autocast(seen.device.type, enabled=False):  # what is kept does not depend on how others train
-                features = self.inside[0].to(seen.device).eval()(seen[places].float() / 255)
+            places = torch.tensor([place for _, place in chunk], device=images.device)
+            with torch.autocast(images.device.type, enabled=False):  # what is kept does not depend on how others train
+                features = self.inside[0].to(images.device).eval()(images[places].float() / 255)
             self.memory.add([key for key, _ in chunk], features.float().cpu())
         return torch.stack([self.memory.rows[key] for key in keys]).to(pictures.device)
 
     def _check(self) -> None:
-        if self.get_buffer("signature").cpu().numpy().tobytes() != self.found:
+        if self.get_buffer("signature").cpu().numpy().tobytes() != self.digest:
             where = f"in {self.source!r} " if self.source else ""
             raise DataError(f"the weights {where}are not those that the model was trained with")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from assay.models.backbones.build import Shape, backbone, dense
+from assay.models.backbones.build import BackbonePlan, Shape, backbone, dense
 
 
 def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn.Sequential:
@@ -16,7 +16,7 @@ def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn
     return nn.Sequential(front, *dense(inputs, widths))
 
 
-def _pooled(*depths: int) -> list[nn.Module]:
+def _pooled_convolutions(*depths: int) -> list[nn.Module]:
     """Return convolutions from each depth to the next, each rectified and pooled."""
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise(depths):
@@ -34,8 +34,8 @@ class Dropout(nn.Module):
         if features.device.type != "cpu":
             return nn.functional.dropout(features, 0.5)
         words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        kept = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
-        return features * kept.to(features.dtype).mul_(2)
+        mask = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
+        return features * mask.to(features.dtype).mul_(2)
 
 
 @backbone(smallest=8)
@@ -55,55 +55,28 @@ def conv_stride(shape: Shape) -> nn.Module:
 
 
 @backbone(smallest=4)
-def conv_pool(shape: Shape) -> nn.Module:
-    """Return two pooled convolutions and two layers."""
-    return _dense(shape, _pooled(shape[0], 16, 32), [128, 64])
-
-
-@backbone(smallest=4)
 def conv_pool_3(shape: Shape) -> nn.Module:
     """Return two pooled convolutions, a plain one, and two layers."""
     last = [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU()]
-    return _dense(shape, [*_pooled(shape[0], 16, 32), *last], [128, 64])
+    return _dense(shape, [*_pooled_convolutions(shape[0], 16, 32), *last], [128, 64])
 
 
-@backbone(smallest=32)
-def conv_pool_5(shape: Shape) -> nn.Module:
-    """Return five pooled convolutions and two layers."""
-    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256), [512, 64])
+def _pooling(*depths: int, widths: list[int], smallest: int) -> BackbonePlan:
+    """Declare pooled convolutions of these depths, followed by layers of these widths."""
+    return backbone(smallest)(lambda shape: _dense(shape, _pooled_convolutions(shape[0], *depths), widths))
 
 
-@backbone(smallest=64)
-def conv_pool_6(shape: Shape) -> nn.Module:
-    """Return six pooled convolutions and two layers; Table 9 prints rectifiers after the first two only."""
-    return _dense(shape, _pooled(shape[0], 16, 32, 64, 128, 256, 512), [128, 64])
+def _perceptron(*widths: int) -> BackbonePlan:
+    """Declare layers of these widths on the pixels, or on an embedding that takes the place of a picture."""
+    return backbone()(lambda shape: _dense(shape, [], list(widths)))
 
 
-@backbone(smallest=4)
-def conv_wide(shape: Shape) -> nn.Module:
-    """Return two wide pooled convolutions and one layer."""
-    return _dense(shape, _pooled(shape[0], 32, 64), [128])
-
-
-@backbone()
-def mlp_embedding(shape: Shape) -> nn.Module:
-    """Return two layers for a picture that is an embedding."""
-    return _dense(shape, [], [256, 64])
-
-
-@backbone()
-def mlp_embedding_small(shape: Shape) -> nn.Module:
-    """Return two smaller layers for a picture that is an embedding."""
-    return _dense(shape, [], [128, 64])
-
-
-@backbone()
-def mlp_wide(shape: Shape) -> nn.Module:
-    """Return two wide layers on the pixels."""
-    return _dense(shape, [], [256, 128])
-
-
-@backbone()
-def mlp(shape: Shape) -> nn.Module:
-    """Return two layers on the pixels."""
-    return _dense(shape, [], [64, 64])
+conv_pool = _pooling(16, 32, widths=[128, 64], smallest=4)
+conv_pool_5 = _pooling(16, 32, 64, 128, 256, widths=[512, 64], smallest=32)
+conv_pool_6 = _pooling(16, 32, 64, 128, 256, 512, widths=[128, 64], smallest=64)
+"""Table 9 of rsbench prints rectifiers after the first two convolutions only."""
+conv_wide = _pooling(32, 64, widths=[128], smallest=4)
+mlp_embedding = _perceptron(256, 64)
+mlp_embedding_small = _perceptron(128, 64)
+mlp_wide = _perceptron(256, 128)
+mlp = _perceptron(64, 64)

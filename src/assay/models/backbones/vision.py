@@ -28,7 +28,7 @@ def _library() -> ModuleType:
     except ImportError:
         raise MissingExtra("this backbone needs transformers: pip install 'assay[vision]'") from None
     transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()  # what was not loaded is told by us, in one line
+    transformers.utils.logging.set_verbosity_error()  # our own error says what was not loaded
     return transformers
 
 
@@ -59,12 +59,12 @@ class Pooled(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return what the network calls its embedding or its pooled output, else the average over the picture."""
-        said = self.network(pixel_values=pictures)
+        outputs = self.network(pixel_values=pictures)
         for name in ("image_embeds", "pooler_output"):
-            found = getattr(said, name, None)
-            if isinstance(found, Tensor):
-                return found.flatten(1)
-        last: Tensor = said.last_hidden_state
+            features = getattr(outputs, name, None)
+            if isinstance(features, Tensor):
+                return features.flatten(1)
+        last: Tensor = outputs.last_hidden_state
         return last.mean(dim=1) if last.ndim == 3 else last.mean(dim=(2, 3))
 
 
@@ -72,7 +72,7 @@ def _multiple(shape: Shape, step: int) -> tuple[int, int]:
     return -(-shape[1] // step) * step, -(-shape[2] // step) * step
 
 
-def _started(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
+def _with_weights(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
     if source is not None and not is_rebuilding():
         fill(network, read_weights(Path(source)), source)
     return nn.Sequential(Resized(size), Colours(HALF, HALF), Pooled(network))
@@ -86,7 +86,7 @@ def _vit(shape: Shape, source: str | None) -> nn.Module:
         hidden_size=192, num_hidden_layers=6, num_attention_heads=3, intermediate_size=768, image_size=list(size),
         patch_size=patch,
     )  # fmt: skip
-    return _started(library.ViTModel(config, add_pooling_layer=False), size, source)
+    return _with_weights(library.ViTModel(config, add_pooling_layer=False), size, source)
 
 
 def _swin(shape: Shape, source: str | None) -> nn.Module:
@@ -96,13 +96,13 @@ def _swin(shape: Shape, source: str | None) -> nn.Module:
     config = library.SwinConfig(
         image_size=size, patch_size=patch, embed_dim=48, depths=[2, 4], num_heads=[3, 6], window_size=4
     )
-    return _started(library.SwinModel(config), size, source)
+    return _with_weights(library.SwinModel(config), size, source)
 
 
 def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
     library = _library()
     config = library.EfficientNetConfig(width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
-    return _started(library.EfficientNetModel(config), _multiple(shape, 32), source)
+    return _with_weights(library.EfficientNetModel(config), _multiple(shape, 32), source)
 
 
 vit = BackbonePlan(_vit, smallest=8, weights="may")
@@ -115,17 +115,17 @@ efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may")
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        held = None
-    if not isinstance(held, dict):
+        content = None
+    if not isinstance(content, dict):
         raise DataError(f"{str(path)!r} is damaged: it is no JSON object")
-    return held
+    return content
 
 
-def _pretrained(shape: Shape, source: str | None) -> nn.Module:
+def _build_pretrained(shape: Shape, source: str | None) -> nn.Module:
     folder, library = Path(source or ""), _library()
     about = _json(folder / CONFIG)
     network = _from_folder(library, folder, about.get("model_type") in CLIP)
@@ -151,14 +151,14 @@ def _from_folder(library: ModuleType, folder: Path, clip: bool) -> Any:
             config.projection_dim = width
         if is_rebuilding():
             return kind(config) if clip else kind.from_config(config)
-        found, loading = kind.from_pretrained(
+        network, loading = kind.from_pretrained(
             folder, config=config, local_files_only=True, use_safetensors=True, dtype=torch.float32,
             output_loading_info=True,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise DataError(f"the model in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
-    _refuse_gaps(found, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
-    return found
+    _refuse_gaps(network, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
+    return network
 
 
 def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
@@ -170,4 +170,4 @@ def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
         network.pooler = None
 
 
-pretrained = BackbonePlan(_pretrained, smallest=1, weights="must")
+pretrained = BackbonePlan(_build_pretrained, smallest=1, weights="must")

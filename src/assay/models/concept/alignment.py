@@ -75,24 +75,27 @@ class Aligned:
     """By `label=value < concept=value`, in the order of the rows."""
 
 
-def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) -> Aligned:
+def align_run(folder: Path, dataset: Dataset, alignment: Alignment, output: Path) -> Aligned:
     """Fit the label head of a run anew under constraints and write the run that comes out."""
     check_dataset(RunFolder(folder), dataset)
     model = load_network(folder)
     linear_of(model)
-    limits = limits_of(asked, model)
+    limits = limits_of(alignment, model)
     new = RunFolder(output)
     new.claim()
     learned, asked_on = dataset[split_for(dataset, "train")], dataset[split_for(dataset, "test")]
-    told = _told(model, learned, asked.concepts)
+    inputs = _head_inputs(model, learned, alignment.concepts)
     free, bound = copy.deepcopy(model), copy.deepcopy(model)
     for other, within in ((free, None), (bound, limits)):
-        put(other, [_fit(told, learned, place, other, asked, within) for place in range(len(model.knowledge.labels))])
+        set_weights(
+            other,
+            [_fit(inputs, learned, place, other, alignment, within) for place in range(len(model.knowledge.labels))],
+        )
     models = {"as trained": model, "fitted anew": free, "aligned": bound}
-    rows = tuple(_row(name, one, learned, asked_on) for name, one in models.items())
-    weights = {name: tuple(effects(one)[name] for one in models.values()) for name in effects(model)}
+    rows = tuple(_row(name, head, learned, asked_on) for name, head in models.items())
+    weights = {name: tuple(effects(head)[name] for head in models.values()) for name in effects(model)}
     finish_run(bound, dataset, new)
-    about = {**new.about(), "alignment": {**asked.model_dump(mode="json"), "from": str(folder.resolve())}}
+    about = {**new.about(), "alignment": {**alignment.model_dump(mode="json"), "from": str(folder.resolve())}}
     about["alignment"]["found"] = [row.to_dict() for row in rows]
     write_record(new, dataset, about)
     return Aligned(rows, weights)
@@ -100,13 +103,13 @@ def align_run(folder: Path, dataset: Dataset, asked: Alignment, output: Path) ->
 
 def linear_of(model: NeuralModel) -> nn.Linear:
     """Return the one layer from concept probabilities to label logits, if the label head is that."""
-    found = getattr(model, "linear", None)
+    layer = getattr(model, "linear", None)
     wide = sum(model.space.sizes), sum(len(label.values) for label in model.knowledge.labels)
-    if not isinstance(found, nn.Linear) or (found.in_features, found.out_features) != wide:
+    if not isinstance(layer, nn.Linear) or (layer.in_features, layer.out_features) != wide:
         raise ConfigError(
             f"model {model.name!r} of this run has no linear label head to align; try cbm with head=linear"
         )
-    return found
+    return layer
 
 
 def columns_of(space: ConceptSpace) -> list[tuple[int, int]]:
@@ -114,37 +117,37 @@ def columns_of(space: ConceptSpace) -> list[tuple[int, int]]:
     return [(place, code) for place, size in enumerate(space.sizes) for code in range(1, size)]
 
 
-def limits_of(asked: Alignment, model: NeuralModel) -> Array:
+def limits_of(alignment: Alignment, model: NeuralModel) -> Array:
     """Return the lowest and the highest weight of each column, for the labels that are constrained."""
     space = model.space
     names = [(space.names[p], f"{space.names[p]}={space.concepts[p].values[c]}") for p, c in columns_of(space)]
     limits = np.tile([-np.inf, np.inf], (len(names), 1))
-    free = {(0.0, 0.0): asked.zero, (0.0, np.inf): asked.positive, (-np.inf, 0.0): asked.negative}
-    wanted = [(name, low, high) for (low, high), held in free.items() for name in held]
-    wanted += [(name, low, high) for name, (low, high) in asked.bounds.items()]
+    free = {(0.0, 0.0): alignment.zero, (0.0, np.inf): alignment.positive, (-np.inf, 0.0): alignment.negative}
+    wanted = [(name, low, high) for (low, high), constrained in free.items() for name in constrained]
+    wanted += [(name, low, high) for name, (low, high) in alignment.bounds.items()]
     if not wanted:
         raise ConfigError("nothing to align: give zero, positive, negative or bounds")
     for name, low, high in wanted:
         rows = [row for row, both in enumerate(names) if name in both]
         if not rows:
-            known = [one for both in names for one in both]
+            known = [name for both in names for name in both]
             raise UnknownName(f"no weight {name!r}{suggestion(name, known)}")
         limits[rows, 0] = np.maximum(limits[rows, 0], low)
         limits[rows, 1] = np.minimum(limits[rows, 1], high)
         if (limits[rows, 0] > limits[rows, 1]).any():
             raise ConfigError(f"no weight of {name!r} keeps to all that is asked of it")
-    for name in asked.labels or ():
+    for name in alignment.labels or ():
         model.knowledge.label(name)
     return limits
 
 
-def _told(model: NeuralModel, data: SplitData, which: str) -> Array:
+def _head_inputs(model: NeuralModel, data: SplitData, which: str) -> Array:
     """Return the concepts of training as columns of zeros and ones, or of probabilities; NaN where one is missing."""
     space = model.space
     if which == "predicted":
-        said = model.predict(data).concepts
-        spreads = [said[name].probabilities for name in space.names]
-        parts = [spread[:, 1:] for spread in spreads if spread is not None]
+        answers = model.predict(data).concepts
+        probabilities = [answers[name].probabilities for name in space.names]
+        parts = [columns[:, 1:] for columns in probabilities if columns is not None]
         return np.concatenate(parts, axis=1)
     codes: Codes = data.given_concepts
     columns = [np.where(codes[:, p] < 0, np.nan, codes[:, p] == c) for p, c in columns_of(space)]
@@ -152,45 +155,45 @@ def _told(model: NeuralModel, data: SplitData, which: str) -> Array:
 
 
 def _fit(
-    told: Array, data: SplitData, place: int, model: NeuralModel, asked: Alignment, limits: Array | None
+    inputs: Array, data: SplitData, place: int, model: NeuralModel, alignment: Alignment, limits: Array | None
 ) -> tuple[Array, Array]:
     label = model.knowledge.labels[place]
-    known = ~np.isnan(told).any(axis=1)
+    known = ~np.isnan(inputs).any(axis=1)
     if not known.any():
         raise DataError("no training example has all its concepts given: align with concepts=predicted")
-    bound = limits if asked.labels is None or label.name in asked.labels else None
-    return fit(told[known], data.given_labels[known, place], len(label.values), asked.penalty, bound)
+    bound = limits if alignment.labels is None or label.name in alignment.labels else None
+    return fit(inputs[known], data.given_labels[known, place], len(label.values), alignment.penalty, bound)
 
 
-def fit(told: Array, labels: Codes, values: int, penalty: float, limits: Array | None) -> tuple[Array, Array]:
+def fit(inputs: Array, labels: Codes, values: int, penalty: float, limits: Array | None) -> tuple[Array, Array]:
     """Return the weights and the intercepts of each value of a label but the first, of least logistic loss."""
     from scipy.optimize import minimize
 
-    count, width = told.shape
+    count, width = inputs.shape
     ones = np.eye(values)[labels]
 
     def loss(flat: Array) -> tuple[float, Array]:
         weights, base = flat[: -(values - 1)].reshape(values - 1, width), flat[-(values - 1) :]
-        logits = np.concatenate([np.zeros((count, 1)), told @ weights.T + base], axis=1)
+        logits = np.concatenate([np.zeros((count, 1)), inputs @ weights.T + base], axis=1)
         logits -= logits.max(axis=1, keepdims=True)
         logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
         slope = (np.exp(logs) - ones)[:, 1:] / count
         value = -float((logs * ones).sum()) / count + penalty / 2 * float((weights**2).sum())
-        return value, np.concatenate([(slope.T @ told + penalty * weights).ravel(), slope.sum(axis=0)])
+        return value, np.concatenate([(slope.T @ inputs + penalty * weights).ravel(), slope.sum(axis=0)])
 
-    held = np.tile([-np.inf, np.inf], (width, 1)) if limits is None else limits
-    bounds = [*np.tile(held, (values - 1, 1)).tolist(), *[[-np.inf, np.inf]] * (values - 1)]
+    allowed = np.tile([-np.inf, np.inf], (width, 1)) if limits is None else limits
+    bounds = [*np.tile(allowed, (values - 1, 1)).tolist(), *[[-np.inf, np.inf]] * (values - 1)]
     start = np.zeros((values - 1) * (width + 1))
     low, high = np.array(bounds).T
-    found = minimize(
+    solution = minimize(
         loss, np.clip(start, low, high), jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": ROUNDS}
     )
-    if not np.isfinite(found.x).all():
+    if not np.isfinite(solution.x).all():
         raise RunFailed("the constrained fit gave no finite weights; raise the penalty")
-    return found.x[: -(values - 1)].reshape(values - 1, width), found.x[-(values - 1) :]
+    return solution.x[: -(values - 1)].reshape(values - 1, width), solution.x[-(values - 1) :]
 
 
-def put(model: NeuralModel, fits: Sequence[tuple[Array, Array]]) -> None:
+def set_weights(model: NeuralModel, fits: Sequence[tuple[Array, Array]]) -> None:
     """Set the label head to these weights, those of every first value being 0."""
     layer, space = linear_of(model), model.space
     starts = np.cumsum([0, *space.sizes])
@@ -209,15 +212,15 @@ def put(model: NeuralModel, fits: Sequence[tuple[Array, Array]]) -> None:
 def effects(model: NeuralModel) -> dict[str, float]:
     """Return every weight of a linear label head, by `label=value < concept=value`."""
     weight, space = linear_of(model).weight.detach().double().cpu().numpy(), model.space
-    starts, found, row = np.cumsum([0, *space.sizes]), dict[str, float](), 0
+    starts, weights, row = np.cumsum([0, *space.sizes]), dict[str, float](), 0
     for label in model.knowledge.labels:
         for k in range(1, len(label.values)):
             against = weight[row + k] - weight[row]
             for p, c in columns_of(space):
                 name = f"{label.name}={label.values[k]} < {space.names[p]}={space.concepts[p].values[c]}"
-                found[name] = float(against[starts[p] + c] - against[starts[p]])
+                weights[name] = float(against[starts[p] + c] - against[starts[p]])
         row += len(label.values)
-    return found
+    return weights
 
 
 def _row(name: str, model: NeuralModel, learned: SplitData, asked_on: SplitData) -> Row:
@@ -226,6 +229,6 @@ def _row(name: str, model: NeuralModel, learned: SplitData, asked_on: SplitData)
 
 
 def _accuracy(model: NeuralModel, data: SplitData, do: dict[str, Codes] | None = None) -> float:
-    said = model.predict(data, do).labels
-    codes = np.stack([said[name].codes for name in model.knowledge.label_names], axis=1)
+    answers = model.predict(data, do).labels
+    codes = np.stack([answers[name].codes for name in model.knowledge.label_names], axis=1)
     return float((codes == data.labels).mean())

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from assay.models.backbones.build import build_backbone
 from assay.models.core.losses import label_loss
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs
+from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
@@ -24,13 +24,12 @@ class BlackBox(NeuralModel):
     def build(self, backbone: str) -> None:
         """Make the backbone and one linear layer for all labels."""
         body = build_backbone(backbone, (self.layout.channels, self.layout.height, self.layout.width))
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
         self.body = body.network
-        self.head = nn.Linear(body.features, sum(self.sizes))
+        self.head = nn.Linear(body.features, sum(self.label_sizes))
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""
-        return list(self.head(self.body(pictures)).split(self.sizes, dim=1))
+        return list(self.head(self.body(pictures)).split(self.label_sizes, dim=1))
 
     def phases(self, data: Batch) -> list[Phase]:
         """Return one phase: the cross-entropy of the labels."""
@@ -38,4 +37,4 @@ class BlackBox(NeuralModel):
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return the label probabilities."""
-        return Outputs([logits.softmax(dim=1) for logits in self.logits(pictures)])
+        return Outputs(softmax_each(self.logits(pictures)))

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, certain, hardened, shown
+from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, one_hot_like
 from assay.models.concept.heads import HeadKind, label_head
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
@@ -25,25 +25,20 @@ class CBMConfig(ConceptConfig):
     """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
     where all concepts are)."""
     missing: Literal["predicted", "frequency"] = "predicted"
-    """What an independent head is told of a concept that is missing: what the encoder says of it, or how frequent its
-    values are among those that are given."""
+    """What an independent head gets for a concept that is missing: what the encoder predicts, or how frequent its
+    values are among the annotated ones."""
 
 
-class CBM(NeuralModel):
-    """Concepts first, then labels; where concepts are shown is set by `supervised_*`."""
+class CBM(ConceptModel):
+    """Concepts first, then labels; which concepts are supervised is set by `supervised_*`."""
 
     name = "cbm"
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = CBMConfig
     config: CBMConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
         self.head = label_head(self.config.head, self.knowledge)
 
     @property
@@ -54,18 +49,18 @@ class CBM(NeuralModel):
 
     def labels_from(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return label logits from concept probabilities."""
-        told = hardened(concepts) if self.config.hard else concepts
-        return list(self.head(torch.cat(told, dim=1)).split(self.sizes, dim=1))
+        inputs = harden(concepts) if self.config.hard else concepts
+        return list(self.head(torch.cat(inputs, dim=1)).split(self.label_sizes, dim=1))
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return the label probabilities that the head gives."""
-        return [one.softmax(dim=1) for one in self.labels_from(concepts)]
+        return softmax_each(self.labels_from(concepts))
 
-    def predicted(self, batch: Batch) -> list[Tensor]:
-        """Return what the encoder, learned by now, says of the concepts: without dropout, as in use."""
+    def predict_concepts(self, batch: Batch) -> list[Tensor]:
+        """Return the concepts that the trained encoder predicts: without dropout, as in use."""
         self.encoder.eval()
         with torch.no_grad():
-            return [one.softmax(dim=1) for one in self.encoder(batch.pictures)]
+            return softmax_each(self.encoder(batch.pictures))
 
     def phases(self, data: Batch) -> list[Phase]:
         """Return the phases of the chosen mode."""
@@ -76,43 +71,43 @@ class CBM(NeuralModel):
 
         def joint(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
-            labels = self.labels_from([one.softmax(dim=1) for one in logits])
+            labels = self.labels_from(softmax_each(logits))
             weight = self.config.concept_weight
             return label_loss(labels, batch.labels) + weight * concept_loss(logits, batch.concepts, mask[batch.rows])
 
         def head_on_predictions(batch: Batch) -> Tensor:
-            return label_loss(self.labels_from(self.predicted(batch)), batch.labels)
+            return label_loss(self.labels_from(self.predict_concepts(batch)), batch.labels)
 
         if self.config.mode == "joint":
             return [Phase("joint", list(self.parameters()), joint)]
         first = Phase("concepts", list(self.encoder.parameters()), concepts, "concepts")
         if self.config.mode == "sequential":
             return [first, Phase("labels", list(self.head.parameters()), head_on_predictions)]
-        return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "told")]
+        return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "intervened")]
 
     def _head_on_truth(self, data: Batch, mask: Tensor) -> Callable[[Batch], Tensor]:
-        """Return the loss of a head that is told true concepts, and of missing ones what `missing` says."""
+        """Return the loss of a head on true concepts, and for missing ones on what `missing` names."""
         sizes = self.space.sizes
         frequencies = [_frequencies(data.concepts[:, i], mask[:, i], size) for i, size in enumerate(sizes)]
         whole = bool(mask.all())  # then pictures are not looked at
 
         def loss(batch: Batch) -> Tensor:
             if whole or self.config.missing == "frequency":
-                otherwise = [one.expand(len(batch), -1) for one in frequencies]
+                otherwise = [share.expand(len(batch), -1) for share in frequencies]
             else:
-                otherwise = self.predicted(batch)
-            told = shown(batch.concepts, mask[batch.rows], otherwise)
-            return label_loss(self.labels_from(told), batch.labels)
+                otherwise = self.predict_concepts(batch)
+            inputs = insert_truth(batch.concepts, mask[batch.rows], otherwise)
+            return label_loss(self.labels_from(inputs), batch.labels)
 
         return loss
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` as given, and the label probabilities that follow."""
-        concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
+        concepts = apply_interventions(softmax_each(self.encoder(pictures)), do)
         return Outputs(self.labels_from_concepts(concepts), concepts)
 
 
 def _frequencies(codes: Tensor, mask: Tensor, size: int) -> Tensor:
-    """Return the share of each value among those shown; all are alike where none is."""
-    counts = (certain(codes, torch.zeros(1, size, device=codes.device)) * mask[:, None]).sum(dim=0) + 1e-6
+    """Return the share of each value among the supervised examples; all are alike where there are none."""
+    counts = (one_hot_like(codes, torch.zeros(1, size, device=codes.device)) * mask[:, None]).sum(dim=0) + 1e-6
     return counts / counts.sum()

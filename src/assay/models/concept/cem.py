@@ -16,10 +16,10 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace
-from assay.models.concept.head_inputs import ConceptConfig, at_random, hardened, shown
+from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
 from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 from assay.render.picture import Layout
@@ -39,15 +39,19 @@ class EmbeddedConcepts(nn.Module):
     def forward(self, pictures: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Return for each concept its embeddings (examples x values x width) and its logits."""
         read = self.encoder(pictures)
-        logits = [self.scorers[str(size)](F.leaky_relu(one)) for size, one in zip(self.sizes, read, strict=True)]
-        wide = [F.leaky_relu(one) for one in self.context(read)]
-        return [one.reshape(len(one), size, -1) for size, one in zip(self.sizes, wide, strict=True)], logits
+        logits = [
+            self.scorers[str(size)](F.leaky_relu(features)) for size, features in zip(self.sizes, read, strict=True)
+        ]
+        wide = [F.leaky_relu(features) for features in self.context(read)]
+        return [
+            features.reshape(len(features), size, -1) for size, features in zip(self.sizes, wide, strict=True)
+        ], logits
 
 
-def mixed(embeddings: Sequence[Tensor], concepts: Sequence[Tensor]) -> Tensor:
+def mix_embeddings(embeddings: Sequence[Tensor], concepts: Sequence[Tensor]) -> Tensor:
     """Return the embeddings of each concept, mixed by its probabilities: examples x concepts x width."""
     pairs = zip(embeddings, concepts, strict=True)
-    return torch.stack([(one * spread[:, :, None]).sum(dim=1) for one, spread in pairs], dim=1)
+    return torch.stack([(values * probabilities[:, :, None]).sum(dim=1) for values, probabilities in pairs], dim=1)
 
 
 class CEMConfig(ConceptConfig):
@@ -56,32 +60,27 @@ class CEMConfig(ConceptConfig):
     width: int = Field(16, ge=1)
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often a concept that is shown is mixed by the truth in training."""
+    """How often a supervised concept is mixed by the truth in training."""
     weight_decay: float = Field(4e-5, ge=0)
 
 
-class CEM(NeuralModel):
+class CEM(ConceptModel):
     """Labels from embeddings of concepts."""
 
     name = "cem"
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = CEMConfig
     config: CEMConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make what reads embeddings, and the linear layer on top."""
         config = self.config
         self.embedded = EmbeddedConcepts(self.space, self.layout, backbone, config.share, config.width)
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
-        self.head = nn.Linear(len(self.space) * config.width, sum(self.sizes))
+        self.head = nn.Linear(len(self.space) * config.width, sum(self.label_sizes))
 
     def labels_from(self, embeddings: list[Tensor], concepts: list[Tensor]) -> list[Tensor]:
         """Return label logits from embeddings and concept probabilities."""
-        told = hardened(concepts) if self.config.hard else concepts
-        return list(self.head(mixed(embeddings, told).flatten(1)).split(self.sizes, dim=1))
+        inputs = harden(concepts) if self.config.hard else concepts
+        return list(self.head(mix_embeddings(embeddings, inputs).flatten(1)).split(self.label_sizes, dim=1))
 
     def phases(self, data: Batch) -> list[Phase]:
         """Return one phase: labels and concepts together."""
@@ -90,9 +89,9 @@ class CEM(NeuralModel):
         def loss(batch: Batch) -> Tensor:
             embeddings, logits = self.embedded(batch.pictures)
             known = mask[batch.rows]
-            own = [one.softmax(dim=1) for one in logits]
-            told = shown(batch.concepts, at_random(known, self.config.intervention_chance), own)
-            labels = label_loss(self.labels_from(embeddings, told), batch.labels)
+            own = softmax_each(logits)
+            inputs = insert_truth(batch.concepts, sample_mask(known, self.config.intervention_chance), own)
+            labels = label_loss(self.labels_from(embeddings, inputs), batch.labels)
             return labels + self.config.concept_weight * concept_loss(logits, batch.concepts, known)
 
         return [Phase("joint", list(self.parameters()), loss, "all")]
@@ -100,5 +99,5 @@ class CEM(NeuralModel):
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` as given, and the label probabilities that follow."""
         embeddings, logits = self.embedded(pictures)
-        concepts = intervened([one.softmax(dim=1) for one in logits], do)
-        return Outputs([one.softmax(dim=1) for one in self.labels_from(embeddings, concepts)], concepts)
+        concepts = apply_interventions(softmax_each(logits), do)
+        return Outputs(softmax_each(self.labels_from(embeddings, concepts)), concepts)

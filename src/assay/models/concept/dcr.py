@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from assay.concepts import Value
 from assay.data.dataset import SplitData
 from assay.logic.formula import Formula, Var, conjunction, disjunction
-from assay.models.concept.head_inputs import ConceptConfig, at_random, hardened, shown
+from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
 from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, supervision_mask
-from assay.models.core.neural import CHUNK, NeuralConfig, NeuralModel, Outputs, intervened
+from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Batch, to_batch
 from assay.models.core.training import Phase
 
@@ -58,23 +58,19 @@ class DCRConfig(ConceptConfig):
     width: int = Field(16, ge=1)
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often a concept that is shown is told in training."""
+    """How often a supervised concept is set to the truth in training."""
     temperature: float = Field(100.0, gt=0)
     """The lower, the fewer atoms can matter at once; at the authors' 100 all do, unless there are more than that."""
     logic: Literal["goedel", "product"] = "goedel"
     weight_decay: float = Field(4e-5, ge=0)
 
 
-class DCR(NeuralModel):
+class DCR(ConceptModel):
     """Labels by rules that a network writes for each example."""
 
     name = "dcr"
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = DCRConfig
     config: DCRConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the atoms, what reads their embeddings, and the two networks that write rules."""
@@ -85,9 +81,8 @@ class DCR(NeuralModel):
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share, widths)
         self.context = Context(self.encoder)
         self.scorer = nn.Linear(2 * width, 1)
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
-        self.matters = _network(width, sum(self.sizes))
-        self.meant = _network(width, sum(self.sizes))
+        self.matters = _network(width, sum(self.label_sizes))
+        self.meant = _network(width, sum(self.label_sizes))
 
     def _atoms(self, place: int) -> list[Atom]:
         """Return the atoms of a concept: one if it has two values, or else one for each."""
@@ -97,21 +92,21 @@ class DCR(NeuralModel):
         codes = [1] if len(concept.values) == 2 else range(len(concept.values))
         return [Atom(place, code, Var(concept.name).eq(concept.values[code])) for code in codes]
 
-    def read(self, pictures: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def embed_atoms(self, pictures: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return the embeddings of each atom and of its opposite (examples x atoms x 2 x width), and concept logits."""
         read, logits = self.encoder(pictures), []
-        for one, size in zip(read, self.space.sizes, strict=True):
-            scores = self.scorer(F.leaky_relu(self._paired(one)).flatten(2))[..., 0]
+        for features, size in zip(read, self.space.sizes, strict=True):
+            scores = self.scorer(F.leaky_relu(self._pair(features)).flatten(2))[..., 0]
             logits.append(torch.cat([torch.zeros_like(scores), scores], dim=1) if size == 2 else scores)
-        return torch.cat([F.leaky_relu(self._paired(one)) for one in self.context(read)], dim=1), logits
+        return torch.cat([F.leaky_relu(self._pair(features)) for features in self.context(read)], dim=1), logits
 
-    def _paired(self, read: Tensor) -> Tensor:
+    def _pair(self, read: Tensor) -> Tensor:
         return read.reshape(len(read), -1, 2, self.config.width)
 
-    def written(self, embeddings: Tensor, concepts: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    def write_rules(self, embeddings: Tensor, concepts: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Return how true each atom is, and for each label value how much it matters, and how much it is meant."""
-        told = hardened(concepts) if self.config.hard else concepts
-        truth = torch.stack([told[atom.concept][:, atom.code] for atom in self.atoms], dim=1)
+        inputs = harden(concepts) if self.config.hard else concepts
+        truth = torch.stack([inputs[atom.concept][:, atom.code] for atom in self.atoms], dim=1)
         mixed = torch.stack([truth, 1 - truth], dim=2)[..., None].mul(embeddings).sum(dim=2)
         scores = self.matters(mixed).log_softmax(dim=1)
         matters = (scores - self.config.temperature * scores.mean(dim=1, keepdim=True)).sigmoid()
@@ -119,24 +114,25 @@ class DCR(NeuralModel):
 
     def truths(self, embeddings: Tensor, concepts: Sequence[Tensor]) -> Tensor:
         """Return how true each value of each label is, side by side."""
-        truth, matters, meant = self.written(embeddings, concepts)
+        truth, matters, positive = self.write_rules(embeddings, concepts)
         goedel, truth = self.config.logic == "goedel", truth[..., None]
-        same = _both(_either(1 - meant, truth, goedel), _either(meant, 1 - truth, goedel), goedel)
-        kept = _either(same, 1 - matters, goedel)
-        return kept.amin(dim=1) if goedel else kept.prod(dim=1)
+        same = _both(_either(1 - positive, truth, goedel), _either(positive, 1 - truth, goedel), goedel)
+        truths = _either(same, 1 - matters, goedel)
+        return truths.amin(dim=1) if goedel else truths.prod(dim=1)
 
     def phases(self, data: Batch) -> list[Phase]:
         """Return one phase: labels and concepts together."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 
         def loss(batch: Batch) -> Tensor:
-            embeddings, logits = self.read(batch.pictures)
+            embeddings, logits = self.embed_atoms(batch.pictures)
             known = mask[batch.rows]
-            own = [one.softmax(dim=1) for one in logits]
-            told = shown(batch.concepts, at_random(known, self.config.intervention_chance), own)
-            truths = self.truths(embeddings, told).float().clamp(SMALLEST, 1 - SMALLEST)
+            own = softmax_each(logits)
+            inputs = insert_truth(batch.concepts, sample_mask(known, self.config.intervention_chance), own)
+            truths = self.truths(embeddings, inputs).float().clamp(SMALLEST, 1 - SMALLEST)
             columns = [
-                batch.labels[:, [i]] == torch.arange(size, device=known.device) for i, size in enumerate(self.sizes)
+                batch.labels[:, [i]] == torch.arange(size, device=known.device)
+                for i, size in enumerate(self.label_sizes)
             ]
             wanted = torch.cat(columns, dim=1).float()
             fit = -(wanted * truths.log() + (1 - wanted) * (1 - truths).log()).mean()
@@ -146,33 +142,33 @@ class DCR(NeuralModel):
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` as given, and label truths, made to add up to 1."""
-        embeddings, logits = self.read(pictures)
-        concepts = intervened([one.softmax(dim=1) for one in logits], do)
-        truths = torch.split(self.truths(embeddings, concepts).clamp(min=SMALLEST), self.sizes, dim=1)
-        return Outputs([one / one.sum(dim=1, keepdim=True) for one in truths], concepts)
+        embeddings, logits = self.embed_atoms(pictures)
+        concepts = apply_interventions(softmax_each(logits), do)
+        truths = torch.split(self.truths(embeddings, concepts).clamp(min=SMALLEST), self.label_sizes, dim=1)
+        return Outputs([truth / truth.sum(dim=1, keepdim=True) for truth in truths], concepts)
 
     @torch.no_grad()
     def rules_of(self, data: SplitData) -> dict[str, list[Formula]]:
         """Return for each label the rule of each example, that of the value which the model gives it."""
         self.eval()
         batch = to_batch(data, next(self.parameters()).device)
-        found: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
+        rules: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
         for start in range(0, len(batch), CHUNK):
-            embeddings, logits = self.read(batch.images[start : start + CHUNK].float() / 255)
-            concepts = [one.softmax(dim=1) for one in logits]
-            _, matters, meant = self.written(embeddings, concepts)
-            truths = torch.split(self.truths(embeddings, concepts), self.sizes, dim=1)
-            said = [one.argmax(dim=1) for one in truths]
+            embeddings, logits = self.embed_atoms(batch.images[start : start + CHUNK].float() / 255)
+            concepts = softmax_each(logits)
+            _, matters, positive = self.write_rules(embeddings, concepts)
+            truths = torch.split(self.truths(embeddings, concepts), self.label_sizes, dim=1)
+            answers = [truth.argmax(dim=1) for truth in truths]
             for number, label in enumerate(self.knowledge.labels):
-                place = (sum(self.sizes[:number]) + said[number])[:, None, None].expand(-1, len(self.atoms), 1)
-                kept, signs = (one.gather(2, place)[..., 0] > 0.5 for one in (matters, meant))
-                pairs = zip(kept.tolist(), signs.tolist(), strict=True)
-                found[label.name] += [self._rule(*pair) for pair in pairs]
-        return found
+                place = (sum(self.label_sizes[:number]) + answers[number])[:, None, None].expand(-1, len(self.atoms), 1)
+                chosen, signs = (weights.gather(2, place)[..., 0] > 0.5 for weights in (matters, positive))
+                pairs = zip(chosen.tolist(), signs.tolist(), strict=True)
+                rules[label.name] += [self._rule(*pair) for pair in pairs]
+        return rules
 
-    def _rule(self, kept: Sequence[bool], signs: Sequence[bool]) -> Formula:
+    def _rule(self, matters: Sequence[bool], signs: Sequence[bool]) -> Formula:
         """Return the atoms that matter, as they are meant; of a concept that has a value its other values go unsaid."""
-        chosen = [(atom, sign) for atom, keep, sign in zip(self.atoms, kept, signs, strict=True) if keep]
+        chosen = [(atom, sign) for atom, keep, sign in zip(self.atoms, matters, signs, strict=True) if keep]
         settled = {atom.concept for atom, sign in chosen if sign}
         parts = [
             atom.formula if sign else ~atom.formula for atom, sign in chosen if sign or atom.concept not in settled
@@ -181,33 +177,33 @@ class DCR(NeuralModel):
 
     def rules(self, data: SplitData) -> list[LearnedRule]:
         """Return the rules that are in use on this data, for each label value the most frequent first."""
-        said, found = self.predict(data), []
+        predictions, rules = self.predict(data), []
         for place, (name, formulas) in enumerate(self.rules_of(data).items()):
-            codes, values = said.labels[name].codes, self.knowledge.labels[place].values
+            codes, values = predictions.labels[name].codes, self.knowledge.labels[place].values
             right = codes == data.labels[:, place]
             used = Counter(zip(codes.tolist(), formulas, strict=True))
             well = Counter(
                 pair for pair, good in zip(zip(codes.tolist(), formulas, strict=True), right, strict=True) if good
             )
             order = sorted(used, key=lambda pair: (pair[0], -used[pair], str(pair[1])))
-            found += [LearnedRule(name, values[code], rule, used[code, rule], well[code, rule]) for code, rule in order]
-        return found
+            rules += [LearnedRule(name, values[code], rule, used[code, rule], well[code, rule]) for code, rule in order]
+        return rules
 
-    def learned(self, data: SplitData) -> dict[tuple[str, Value], Formula]:
+    def learned_formulas(self, data: SplitData) -> dict[tuple[str, Value], Formula]:
         """Return for each label value that is given to some example all its rules as one formula, joined by or."""
-        found: dict[tuple[str, Value], list[Formula]] = {}
+        by_value: dict[tuple[str, Value], list[Formula]] = {}
         for rule in self.rules(data):
-            found.setdefault((rule.label, rule.value), []).append(rule.formula)
-        return {key: disjunction(*formulas) for key, formulas in found.items()}
+            by_value.setdefault((rule.label, rule.value), []).append(rule.formula)
+        return {key: disjunction(*formulas) for key, formulas in by_value.items()}
 
 
 def _network(width: int, outputs: int) -> nn.Module:
     return nn.Sequential(nn.Linear(width, width), nn.LeakyReLU(), nn.Linear(width, outputs))
 
 
-def _both(one: Tensor, other: Tensor, goedel: bool) -> Tensor:
-    return torch.minimum(one, other) if goedel else one * other
+def _both(left: Tensor, right: Tensor, goedel: bool) -> Tensor:
+    return torch.minimum(left, right) if goedel else left * right
 
 
-def _either(one: Tensor, other: Tensor, goedel: bool) -> Tensor:
-    return torch.maximum(one, other) if goedel else one + other - one * other
+def _either(left: Tensor, right: Tensor, goedel: bool) -> Tensor:
+    return torch.maximum(left, right) if goedel else left + right - left * right

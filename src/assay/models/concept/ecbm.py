@@ -1,4 +1,4 @@
-"""The energy-based bottleneck (ECBM): picture, concepts and label fit together as well as their energy is low.
+"""The energy-based bottleneck (ECBM): the lower the energy, the better picture, concepts and label fit together.
 
 After Xu et al. (2024). Values and labels have embeddings, and three small networks say how badly things fit: a value of
 a concept to the picture, a label to the picture, and a label to all concepts together. Training lowers the energy of
@@ -15,10 +15,10 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, hardened, shown
+from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened, is_set
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
@@ -54,8 +54,9 @@ class ECBMConfig(ConceptConfig):
     step: float = Field(0.1, gt=0)
     """The learning rate of the search."""
     told: Literal["all", "global"] = "all"
-    """Which energies decide on the labels of an example once one of its concepts is told: `all`, as without, or as in
-    the authors' code `global`, that between concepts and label alone, so that the picture has no say any more."""
+    """Which energies decide on the labels of an example once one of its concepts is intervened on: `all`, as
+    without, or as in the authors' code `global`, that between concepts and label alone, so that the picture has no
+    say any more."""
 
 
 class Energy(nn.Module):
@@ -68,52 +69,49 @@ class Energy(nn.Module):
 
     def forward(self, beside: Tensor, embeddings: Tensor, read: nn.Module) -> Tensor:
         """Return the energy of each embedding (examples or 1 x embeddings x width)."""
-        seen = self.dropout(self.project(beside))[:, None]
-        found: Tensor = read(F.relu(seen + seen * F.normalize(embeddings, dim=-1)))
-        return found[..., 0]
+        projected = self.dropout(self.project(beside))[:, None]
+        energies: Tensor = read(F.relu(projected + projected * F.normalize(embeddings, dim=-1)))
+        return energies[..., 0]
 
 
-class ECBM(NeuralModel):
+class ECBM(ConceptModel):
     """Concepts and labels of least energy."""
 
     name = "ecbm"
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = ECBMConfig
     config: ECBMConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the embeddings and the three energies."""
         config, count = self.config, len(self.space)
         widths = dict.fromkeys(self.space.names, config.features)
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, config.share, widths)
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
         self.values = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
-        self.labels = nn.ParameterList(torch.randn(size, config.width) for size in self.sizes)
+        self.labels = nn.ParameterList(torch.randn(size, config.width) for size in self.label_sizes)
         self.of_concept = Energy(config.features, config.width, DROPOUT)
         self.of_label = Energy(count * config.features, config.width, DROPOUT)
         self.of_both = Energy(count * config.width, config.width, 0.0)
         self.read_concept = nn.ModuleList(nn.Linear(config.width, 1) for _ in range(count))
-        self.read_label = nn.ModuleList(nn.Linear(config.width, 1) for _ in self.sizes)
-        self.read_both = nn.ModuleList(nn.Linear(config.width, 1) for _ in self.sizes)
+        self.read_label = nn.ModuleList(nn.Linear(config.width, 1) for _ in self.label_sizes)
+        self.read_both = nn.ModuleList(nn.Linear(config.width, 1) for _ in self.label_sizes)
 
     def concept_energies(self, features: Sequence[Tensor], embeddings: Sequence[Tensor]) -> list[Tensor]:
         """Return the energy of embeddings of each concept beside the picture."""
         parts = zip(features, embeddings, self.read_concept, strict=True)
-        return [self.of_concept(beside, one, read) for beside, one, read in parts]
+        return [self.of_concept(beside, vectors, read) for beside, vectors, read in parts]
 
     def label_energies(self, features: Sequence[Tensor], embeddings: Sequence[Tensor]) -> list[Tensor]:
         """Return the energy of embeddings of each label beside the picture."""
-        seen = torch.cat(list(features), dim=1)
-        return [self.of_label(seen, one, read) for one, read in zip(embeddings, self.read_label, strict=True)]
+        picture = torch.cat(list(features), dim=1)
+        return [
+            self.of_label(picture, vectors, read) for vectors, read in zip(embeddings, self.read_label, strict=True)
+        ]
 
     def global_energies(self, concepts: Sequence[Tensor], embeddings: Sequence[Tensor]) -> list[Tensor]:
         """Return the energy of embeddings of each label beside all concepts, given by their probabilities."""
-        told = hardened(concepts) if self.config.hard else concepts
-        both = torch.cat([spread @ own for spread, own in zip(told, self.values, strict=True)], dim=1)
-        return [self.of_both(both, one, read) for one, read in zip(embeddings, self.read_both, strict=True)]
+        inputs = harden(concepts) if self.config.hard else concepts
+        both = torch.cat([probabilities @ own for probabilities, own in zip(inputs, self.values, strict=True)], dim=1)
+        return [self.of_both(both, vectors, read) for vectors, read in zip(embeddings, self.read_both, strict=True)]
 
     def phases(self, data: Batch) -> list[Phase]:
         """Return one phase: what is true against all other values, by each of the three energies."""
@@ -121,18 +119,18 @@ class ECBM(NeuralModel):
 
         def loss(batch: Batch) -> Tensor:
             features, known = self.encoder(batch.pictures), mask[batch.rows]
-            labels = [one[None] for one in self.labels]
-            fit = [-one for one in self.concept_energies(features, [one[None] for one in self.values])]
-            own = [one.softmax(dim=1).detach() for one in fit]
-            told = shown(self._perturbed(batch.concepts), known, own)
+            labels = [energy[None] for energy in self.labels]
+            fit = [-energy for energy in self.concept_energies(features, [energy[None] for energy in self.values])]
+            own = [energy.softmax(dim=1).detach() for energy in fit]
+            inputs = insert_truth(self._perturb(batch.concepts), known, own)
             total = config.concept_weight * len(own) * concept_loss(fit, batch.concepts, known)
-            seen = label_loss([-one for one in self.label_energies(features, labels)], batch.labels)
-            both = label_loss([-one for one in self.global_energies(told, labels)], batch.labels)
-            return total + config.label_weight * seen + config.global_weight * both
+            by_picture = label_loss([-energy for energy in self.label_energies(features, labels)], batch.labels)
+            by_concepts = label_loss([-energy for energy in self.global_energies(inputs, labels)], batch.labels)
+            return total + config.label_weight * by_picture + config.global_weight * by_concepts
 
         return [Phase("energies", list(self.parameters()), loss, "all")]
 
-    def _perturbed(self, codes: Tensor) -> Tensor:
+    def _perturb(self, codes: Tensor) -> Tensor:
         """Return the codes with some changed to another value; those missing stay so."""
         share = self.config.perturbed
         where = torch.rand(codes.shape[0], 1, device=codes.device) < share
@@ -145,49 +143,49 @@ class ECBM(NeuralModel):
         self, features: Sequence[Tensor], concepts: Sequence[Tensor], labels: Sequence[Tensor], weights: Weights
     ) -> Tensor:
         """Return the total energy of each example, for probabilities of concepts and labels."""
-        values = [(one @ own)[:, None] for one, own in zip(concepts, self.values, strict=True)]
-        said = [(one @ own)[:, None] for one, own in zip(labels, self.labels, strict=True)]
+        values = [(probabilities @ own)[:, None] for probabilities, own in zip(concepts, self.values, strict=True)]
+        answers = [(probabilities @ own)[:, None] for probabilities, own in zip(labels, self.labels, strict=True)]
         total = weights[0] * torch.cat(self.concept_energies(features, values), dim=1).sum(dim=1)
-        total = total + weights[1] * torch.cat(self.label_energies(features, said), dim=1).sum(dim=1)
-        return total + weights[2] * torch.cat(self.global_energies(concepts, said), dim=1).sum(dim=1)
+        total = total + weights[1] * torch.cat(self.label_energies(features, answers), dim=1).sum(dim=1)
+        return total + weights[2] * torch.cat(self.global_energies(concepts, answers), dim=1).sum(dim=1)
 
     def search(
-        self, features: Sequence[Tensor], held: Mapping[int, tuple[Tensor, Tensor]], weights: Weights
+        self, features: Sequence[Tensor], fixed: Mapping[int, tuple[Tensor, Tensor]], weights: Weights
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Return the probabilities of concepts and labels that the search ends with.
 
         `held` gives for some concepts in which examples they are held, and at which probabilities.
         """
-        sizes, count = [*self.space.sizes, *self.sizes], len(self.space)
+        sizes, count = [*self.space.sizes, *self.label_sizes], len(self.space)
         logits = self._beginning(features, sizes)
         steps = self.config.steps or (10 if max(sizes) <= 2 else 100)
 
-        def spreads() -> list[Tensor]:
-            found = [one.softmax(dim=1) for one in logits]
-            for place, (where, given) in held.items():
-                found[place] = torch.where(where[:, None], given, found[place])
-            return found
+        def probabilities() -> list[Tensor]:
+            current = softmax_each(logits)
+            for place, (where, target) in fixed.items():
+                current[place] = torch.where(where[:, None], target, current[place])
+            return current
 
         with torch.enable_grad():
-            beside = [one.detach() for one in features]
-            logits = [one.requires_grad_() for one in logits]
+            beside = [logit.detach() for logit in features]
+            logits = [logit.requires_grad_() for logit in logits]
             search = torch.optim.Adam(logits, lr=self.config.step)
             for _ in range(steps):
-                found = spreads()
-                total = self.energy(beside, found[:count], found[count:], weights).sum()  # so examples do not touch
-                for one, slope in zip(logits, torch.autograd.grad(total, logits), strict=True):
-                    one.grad = slope
+                current = probabilities()
+                total = self.energy(beside, current[:count], current[count:], weights).sum()  # so examples do not touch
+                for logit, slope in zip(logits, torch.autograd.grad(total, logits), strict=True):
+                    logit.grad = slope
                 search.step()
-        found = [one.detach() for one in spreads()]
-        return found[:count], found[count:]
+        current = [logit.detach() for logit in probabilities()]
+        return current[:count], current[count:]
 
     def _beginning(self, features: Sequence[Tensor], sizes: Sequence[int]) -> list[Tensor]:
         """Return the logits at which the search begins."""
         if self.config.begin == "zero":
             return [features[0].new_zeros(len(features[0]), size) for size in sizes]
-        found = self.concept_energies(features, [one[None] for one in self.values])
-        found += self.label_energies(features, [one[None] for one in self.labels])
-        return [-one.detach() for one in found]
+        energies = self.concept_energies(features, [vectors[None] for vectors in self.values])
+        energies += self.label_energies(features, [vectors[None] for vectors in self.labels])
+        return [-energy.detach() for energy in energies]
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return the concept and label probabilities that the search finds, with concepts in `do` held."""
@@ -196,11 +194,15 @@ class ECBM(NeuralModel):
         own, labels = self.search(features, {}, weights)
         if not do:
             return Outputs(labels, own)
-        told = intervened(own, do)
-        where = {place: is_set(own[place], given) for place, given in do.items()}
+        concepts_set = apply_interventions(own, do)
+        where = {place: is_set(own[place], setting) for place, setting in do.items()}
         if self.config.told == "all":
-            concepts, labels = self.search(features, {place: (where[place], told[place]) for place in do}, weights)
+            concepts, labels = self.search(
+                features, {place: (where[place], concepts_set[place]) for place in do}, weights
+            )
             return Outputs(labels, concepts)
         some = torch.stack(list(where.values())).any(dim=0)
-        _, after = self.search(features, {place: (some, one) for place, one in enumerate(told)}, GLOBAL)
-        return Outputs([torch.where(some[:, None], new, old) for new, old in zip(after, labels, strict=True)], told)
+        _, after = self.search(features, {place: (some, target) for place, target in enumerate(concepts_set)}, GLOBAL)
+        return Outputs(
+            [torch.where(some[:, None], new, old) for new, old in zip(after, labels, strict=True)], concepts_set
+        )

@@ -43,14 +43,13 @@ class Embedding(BlackBox):
         part = self.parts[0]
         text = backbone if backbone.startswith(FROZEN) else FROZEN + backbone
         body = frozen_backbone(text, (self.layout.channels, part.bottom - part.top, part.right - part.left))
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
         self.body = body.network
         widths = [len(self.parts) * body.features, *self.config.hidden]
         self.layers = nn.Sequential(*dense(widths[0], widths[1:]))
-        self.head = nn.Linear(widths[-1], sum(self.sizes))
+        self.head = nn.Linear(widths[-1], sum(self.label_sizes))
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""
         cuts = [pictures[:, :, box.top : box.bottom, box.left : box.right] for box in self.parts]
         features = torch.cat(self.body(torch.cat(cuts)).chunk(len(cuts)), dim=1)
-        return list(self.head(self.layers(features)).split(self.sizes, dim=1))
+        return list(self.head(self.layers(features)).split(self.label_sizes, dim=1))

@@ -40,8 +40,8 @@ class GivenHead(nn.Module):
 
     def forward(self, concepts: Tensor) -> Tensor:
         """Return the log probabilities of all labels, side by side."""
-        found = torch.cat(self.labels(torch.split(concepts, self.sizes, dim=1)), dim=1)
-        return found.clamp(min=SMALLEST).log()
+        probabilities = torch.cat(self.labels(torch.split(concepts, self.sizes, dim=1)), dim=1)
+        return probabilities.clamp(min=SMALLEST).log()
 
 
 class RuleHead(GivenHead):
@@ -61,8 +61,8 @@ class AndHead(GivenHead):
 
     def __init__(self, knowledge: Knowledge) -> None:
         super().__init__(knowledge)
-        kinds = {one.name: (one.kind, len(one.values)) for one in knowledge.space.concepts}
-        kinds |= {one.name: (one.kind, len(one.values)) for one in knowledge.labels}
+        kinds = {concept.name: (concept.kind, len(concept.values)) for concept in knowledge.space.concepts}
+        kinds |= {label.name: (label.kind, len(label.values)) for label in knowledge.labels}
         for name, kind in kinds.items():
             if kind != ("bool", 2):
                 raise ConfigError(f"head 'and' needs truth values only, and {name!r} has others; try 'rule'")
@@ -71,5 +71,7 @@ class AndHead(GivenHead):
 
     def labels(self, concepts: Sequence[Tensor]) -> list[Tensor]:
         """Return the product of the probabilities of being true."""
-        true = torch.stack([one[:, code] for one, code in zip(concepts, self.true, strict=True)], dim=1).prod(dim=1)
+        true = torch.stack(
+            [probabilities[:, code] for probabilities, code in zip(concepts, self.true, strict=True)], dim=1
+        ).prod(dim=1)
         return [torch.stack([1 - true, true], dim=1)] * self.count

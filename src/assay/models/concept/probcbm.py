@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, certain, hardened
+from assay.models.concept.head_inputs import ConceptConfig, harden, one_hot_like
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened, is_set
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase, seed_of
 
@@ -42,7 +42,7 @@ class ProbCBMConfig(ConceptConfig):
     samples: int = Field(50, ge=0)
     """How many samples probabilities are averaged over; with 0 the means are used as they are."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often, in training, a sample is put onto the true values' points, where they are shown."""
+    """How often, in training, a sample is put onto the true values' points, where they are supervised."""
     spread_weight: float = Field(5e-5, ge=0)
     """The weight of keeping embeddings near to the standard Gaussian."""
 
@@ -67,16 +67,12 @@ class Gaussians(nn.Module):
         return F.normalize(mean, dim=-1), log_variance.clamp(max=MOST_LOG_VARIANCE)
 
 
-class ProbCBM(NeuralModel):
+class ProbCBM(ConceptModel):
     """Labels from concepts that are uncertain embeddings."""
 
     name = "probcbm"
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = ProbCBMConfig
     config: ProbCBMConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the points of values and labels, and the linear layer between them."""
@@ -86,15 +82,14 @@ class ProbCBM(NeuralModel):
         self.gaussians = Gaussians(encoder, count, config)
         self.points = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.scale = nn.Parameter(torch.tensor(SCALE))
-        self.sizes = [len(label.values) for label in self.knowledge.labels]
-        self.head = nn.Linear(count * config.width, len(self.sizes) * config.label_width)
-        self.label_points = nn.ParameterList(torch.randn(size, config.label_width) for size in self.sizes)
+        self.head = nn.Linear(count * config.width, len(self.label_sizes) * config.label_width)
+        self.label_points = nn.ParameterList(torch.randn(size, config.label_width) for size in self.label_sizes)
         self.label_scale = nn.Parameter(torch.tensor(SCALE))
         fixed = torch.Generator().manual_seed(seed_of(self.seed, self.name, "samples"))
         noise = torch.randn(max(1, config.samples), count, config.width, generator=fixed)
         self.register_buffer("noise", noise if config.samples else torch.zeros_like(noise), persistent=False)
 
-    def sampled(self, mean: Tensor, log_variance: Tensor) -> Tensor:
+    def sample_embeddings(self, mean: Tensor, log_variance: Tensor) -> Tensor:
         """Return embeddings: examples x samples x concepts x width."""
         noise: Tensor = self.noise  # type: ignore[assignment]
         if self.training and self.config.samples:
@@ -103,28 +98,28 @@ class ProbCBM(NeuralModel):
 
     def concepts_of(self, embeddings: Tensor) -> list[Tensor]:
         """Return the probabilities of each concept's values."""
-        found = []
+        probabilities = []
         for place, points in enumerate(self.points):
             distance = _distance(embeddings[:, :, place], F.normalize(points, dim=-1))
-            found.append((-self.scale * distance).softmax(dim=-1).mean(dim=1))
-        return found
+            probabilities.append((-self.scale * distance).softmax(dim=-1).mean(dim=1))
+        return probabilities
 
     def labels_of(self, embeddings: Tensor) -> list[Tensor]:
         """Return the probabilities of each label's values."""
-        projected = self.head(embeddings.flatten(2)).chunk(len(self.sizes), dim=-1)
-        found = []
-        for one, points in zip(projected, self.label_points, strict=True):
-            distance = _distance(one, points) / math.sqrt(self.config.label_width)
-            found.append((-self.label_scale * distance).softmax(dim=-1).mean(dim=1))
-        return found
+        projected = self.head(embeddings.flatten(2)).chunk(len(self.label_sizes), dim=-1)
+        probabilities = []
+        for embedding, points in zip(projected, self.label_points, strict=True):
+            distance = _distance(embedding, points) / math.sqrt(self.config.label_width)
+            probabilities.append((-self.label_scale * distance).softmax(dim=-1).mean(dim=1))
+        return probabilities
 
-    def told(self, embeddings: Tensor, concepts: list[Tensor], where: Tensor) -> Tensor:
+    def set_concepts(self, embeddings: Tensor, concepts: list[Tensor], where: Tensor) -> Tensor:
         """Return the embeddings with concepts put onto the points of values, mixed where these are not certain.
 
         `where` says in which examples, samples (or in all, where that side is 1) and concepts.
         """
         pairs = zip(concepts, self.points, strict=True)
-        points = torch.stack([spread @ F.normalize(own, dim=-1).detach() for spread, own in pairs], dim=1)
+        points = torch.stack([probabilities @ F.normalize(own, dim=-1).detach() for probabilities, own in pairs], dim=1)
         return torch.where(where[..., None], points[:, None], embeddings)
 
     def phases(self, data: Batch) -> list[Phase]:
@@ -133,22 +128,22 @@ class ProbCBM(NeuralModel):
 
         def concepts(batch: Batch) -> tuple[Tensor, Tensor]:
             mean, log_variance = self.gaussians(batch.pictures)
-            embeddings = self.sampled(mean, log_variance)
-            logs = [one.clamp(min=SMALLEST).log() for one in self.concepts_of(embeddings)]
+            embeddings = self.sample_embeddings(mean, log_variance)
+            logs = [probabilities.clamp(min=SMALLEST).log() for probabilities in self.concepts_of(embeddings)]
             apart = -0.5 * (1 + log_variance - mean**2 - log_variance.exp()).sum(dim=-1).mean()
             loss = concept_loss(logs, batch.concepts, mask[batch.rows]) + self.config.spread_weight * apart
             return embeddings, loss
 
         def labels(batch: Batch, embeddings: Tensor) -> Tensor:
             known = mask[batch.rows]
-            truth = [certain(batch.concepts[:, i], points.T) for i, points in enumerate(self.points)]
+            truth = [one_hot_like(batch.concepts[:, i], points.T) for i, points in enumerate(self.points)]
             drawn = torch.rand(embeddings.shape[:2], device=known.device) < self.config.intervention_chance
             if self.config.hard:
-                embeddings = self.told(
-                    embeddings, hardened(self.concepts_of(embeddings)), torch.ones_like(known[:, None])
+                embeddings = self.set_concepts(
+                    embeddings, harden(self.concepts_of(embeddings)), torch.ones_like(known[:, None])
                 )
-            told = self.told(embeddings, truth, known[:, None] & drawn[:, :, None])
-            logs = [one.clamp(min=SMALLEST).log() for one in self.labels_of(told)]
+            inputs = self.set_concepts(embeddings, truth, known[:, None] & drawn[:, :, None])
+            logs = [probabilities.clamp(min=SMALLEST).log() for probabilities in self.labels_of(inputs)]
             return label_loss(logs, batch.labels)
 
         def joint(batch: Batch) -> Tensor:
@@ -158,7 +153,7 @@ class ProbCBM(NeuralModel):
         def labels_alone(batch: Batch) -> Tensor:
             self.gaussians.eval()
             with torch.no_grad():
-                embeddings = self.sampled(*self.gaussians(batch.pictures))
+                embeddings = self.sample_embeddings(*self.gaussians(batch.pictures))
             return labels(batch, embeddings)
 
         if self.config.mode == "joint":
@@ -172,19 +167,19 @@ class ProbCBM(NeuralModel):
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return concept probabilities, with those in `do` as given, and the label probabilities that follow."""
-        embeddings = self.sampled(*self.gaussians(pictures))
+        embeddings = self.sample_embeddings(*self.gaussians(pictures))
         own = self.concepts_of(embeddings)
-        concepts = intervened(own, do)
+        concepts = apply_interventions(own, do)
         if self.config.hard:
             every = torch.ones(1, 1, len(own), dtype=torch.bool, device=pictures.device)
-            return Outputs(self.labels_of(self.told(embeddings[:, :1], hardened(concepts), every)), concepts)
+            return Outputs(self.labels_of(self.set_concepts(embeddings[:, :1], harden(concepts), every)), concepts)
         where = torch.zeros(len(pictures), 1, len(own), dtype=torch.bool, device=pictures.device)
-        for place, given in do.items():
-            where[:, 0, place] = is_set(own[place], given)
-        return Outputs(self.labels_of(self.told(embeddings, concepts, where)), concepts)
+        for place, setting in do.items():
+            where[:, 0, place] = is_set(own[place], setting)
+        return Outputs(self.labels_of(self.set_concepts(embeddings, concepts, where)), concepts)
 
 
-def _distance(one: Tensor, points: Tensor) -> Tensor:
+def _distance(embeddings: Tensor, points: Tensor) -> Tensor:
     """Return the distance of each embedding (examples x samples x width) to each point."""
-    squares = one.square().sum(dim=-1, keepdim=True) + points.square().sum(dim=-1) - 2 * one @ points.T
+    squares = embeddings.square().sum(dim=-1, keepdim=True) + points.square().sum(dim=-1) - 2 * embeddings @ points.T
     return (squares.clamp(min=0) + 1e-6).sqrt()

@@ -1,4 +1,4 @@
-"""Training with constraints: a concept bottleneck that is told which worlds there can be.
+"""Training with constraints: a concept bottleneck that knows which worlds are possible.
 
 The semantic loss is -log P(all constraints hold) under the predicted concepts, exact by the decision diagram of the
 constraints. Where one diagram cannot hold them all, they are put into as few groups as can be, and the sum over groups
@@ -20,7 +20,7 @@ from assay.logic.circuit import Diagram, letters
 from assay.logic.limits import BUDGET, Limits, dead_ends
 from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig
+from assay.models.core.neural import NeuralConfig, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
@@ -42,8 +42,8 @@ class TruthLayer(nn.Module):
             table = layer[:, codes]
             self.letters.append(len(codes))
             sources, read = np.nonzero(~lost[number + 1][table] & ~lost[number][:, None])
-            for name, found in (("of_code", of_code), ("source", sources), ("letter", read)):
-                self._keep(f"{name}_{number}", found)
+            for name, numbers in (("of_code", of_code), ("source", sources), ("letter", read)):
+                self._keep(f"{name}_{number}", numbers)
             self._keep(f"target_{number}", table[sources, read])
 
     def _keep(self, name: str, values: Any) -> None:
@@ -51,7 +51,10 @@ class TruthLayer(nn.Module):
 
     def forward(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return log P for each example; `concepts[i]` is batch x values of concept `i`."""
-        concepts = [one if one.dtype == torch.float64 else one.float() for one in concepts]
+        concepts = [
+            probabilities if probabilities.dtype == torch.float64 else probabilities.float()
+            for probabilities in concepts
+        ]
         mass = torch.ones_like(concepts[0][:, :1])
         total = torch.zeros_like(mass[:, 0])
         for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
@@ -125,29 +128,29 @@ class Semantic(CBM):
 
         def concepts(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
-            kept: Tensor = self.keeping([one.softmax(dim=1) for one in logits])
-            return concept_loss(logits, batch.concepts, mask[batch.rows]) + kept
+            penalty: Tensor = self.keeping(softmax_each(logits))
+            return concept_loss(logits, batch.concepts, mask[batch.rows]) + penalty
 
         def joint(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
-            spread = [one.softmax(dim=1) for one in logits]
-            shown = self.config.concept_weight * concept_loss(logits, batch.concepts, mask[batch.rows])
-            kept: Tensor = self.keeping(spread)
-            return label_loss(self.labels_from(spread), batch.labels) + shown + kept
+            probabilities = softmax_each(logits)
+            supervised = self.config.concept_weight * concept_loss(logits, batch.concepts, mask[batch.rows])
+            penalty: Tensor = self.keeping(probabilities)
+            return label_loss(self.labels_from(probabilities), batch.labels) + supervised + penalty
 
         losses = {"joint": joint, "concepts": concepts}
         return [replace(phase, loss=losses.get(phase.name, phase.loss)) for phase in usual]
 
-    def validation_f1(self, held: Batch, what: str) -> float:
+    def validation_f1(self, validation: Batch, what: str) -> float:
         """Return the usual score times the share of answers that keep every constraint, so that the epoch kept is one
         that has learned both.
         """
-        found = super().validation_f1(held, what)
+        f1 = super().validation_f1(validation, what)
         if not self.knowledge.constraints:
-            return found
-        spoken = self.probabilities(held.images, {}).concepts or []
-        codes = torch.stack([one.argmax(dim=1) for one in spoken], dim=1).cpu().numpy()
-        return found * float(1 - self.knowledge.violations(codes).any(axis=1).mean())
+            return f1
+        concepts = self.probabilities(validation.images, {}).concepts or []
+        codes = torch.stack([probabilities.argmax(dim=1) for probabilities in concepts], dim=1).cpu().numpy()
+        return f1 * float(1 - self.knowledge.violations(codes).any(axis=1).mean())
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, and how its constraints were taught."""

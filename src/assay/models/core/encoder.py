@@ -27,16 +27,16 @@ def encoder_views(space: ConceptSpace, layout: Layout, share: bool = True) -> li
     Without sharing, each concept has a view of its own.
     """
     groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
-    found = []
+    views = []
     whole: list[str] = []
     for group in groups:
         boxes = tuple(layout.regions[name] for name in group.concepts if name in layout.regions)
         sizes = {(box.right - box.left, box.bottom - box.top) for box in boxes}
         if len(boxes) == len(group.concepts) and len(sizes) == 1:
-            found.append(EncoderView(group.concepts, boxes))
+            views.append(EncoderView(group.concepts, boxes))
         else:
             whole += group.concepts
-    return [*found, EncoderView(tuple(whole))] if whole else found
+    return [*views, EncoderView(tuple(whole))] if whole else views
 
 
 class Reader(nn.Module):
@@ -78,18 +78,18 @@ class ConceptEncoder(nn.Module):
         self.names = space.names
         wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
         self.widths = [wide[name] for name in space.names]
-        found = encoder_views(space, layout, share)
-        self.readers = nn.ModuleList(Reader(view, wide, layout, backbone) for view in found)
-        self.parts = len(found) > 1 or bool(found[0].boxes)
+        views = encoder_views(space, layout, share)
+        self.readers = nn.ModuleList(Reader(view, wide, layout, backbone) for view in views)
+        self.parts = len(views) > 1 or bool(views[0].boxes)
         """Whether concepts are read off parts of the picture, or by several networks."""
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept, in the order of the space."""
-        found: dict[str, Tensor] = {}
+        outputs: dict[str, Tensor] = {}
         for reader in self.readers:
             assert isinstance(reader, Reader)
-            found.update(zip(reader.view.concepts, reader(images), strict=True))
-        return [found[name] for name in self.names]
+            outputs.update(zip(reader.view.concepts, reader(images), strict=True))
+        return [outputs[name] for name in self.names]
 
 
 class Context(nn.Module):

@@ -18,24 +18,24 @@ SMALLEST = 1e-12
 
 
 class Supervision(Config):
-    """Which concepts of which examples the model is shown."""
+    """Which concepts of which examples are supervised."""
 
     supervised_concepts: list[str] | None = None
     """Only these concepts; by default all."""
     supervised_values: list[Value] | None = None
-    """Only where a concept has one of these values; by default all. The paper shows digits 3, 4, 8 and 9."""
+    """Only where a concept has one of these values; by default all. The paper supervises digits 3, 4, 8 and 9."""
     supervised_share: float = Field(1.0, ge=0, le=1)
-    """The share of examples whose concepts are shown."""
+    """The share of examples whose concepts are supervised."""
 
 
 def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed: int) -> Tensor:
-    """Return which concept of which example is shown: examples x concepts, true or false; never one that is missing."""
-    _refuse_strangers(rules, space)
+    """Return which concepts are supervised (examples x concepts, true or false); never one that is missing."""
+    _refuse_unknown(rules, space)
     mask = batch.concepts >= 0
     if rules.supervised_share < 1:
         size = len(batch)
-        shown: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
-        mask &= torch.from_numpy(shown < rules.supervised_share * size).to(mask.device)[:, None]
+        order: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
+        mask &= torch.from_numpy(order < rules.supervised_share * size).to(mask.device)[:, None]
     for place, concept in enumerate(space.concepts):
         if rules.supervised_concepts is not None and concept.name not in rules.supervised_concepts:
             mask[:, place] = False
@@ -46,8 +46,8 @@ def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Batch, seed
     return mask
 
 
-def _refuse_strangers(rules: Supervision, space: ConceptSpace) -> None:
-    """Refuse a concept or a value that there is not: a slip of the pen would show the model nothing, silently."""
+def _refuse_unknown(rules: Supervision, space: ConceptSpace) -> None:
+    """Refuse unknown concepts and values: a typo would silently leave the model without supervision."""
     for name in rules.supervised_concepts or []:
         space.concept(name)
     known = {value for concept in space.concepts for value in concept.values}
@@ -57,23 +57,23 @@ def _refuse_strangers(rules: Supervision, space: ConceptSpace) -> None:
 
 
 def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
-    """Return the cross-entropy of the concepts that are shown, averaged over them; zero if none is."""
+    """Return the mean cross-entropy of the supervised concepts; zero if there are none."""
     known = concepts.clamp(min=0)  # what is missing is masked
-    losses = [F.cross_entropy(one, known[:, i], reduction="none") for i, one in enumerate(logits)]
-    shown = torch.stack(losses, dim=1) * mask
-    return shown.sum() / mask.sum().clamp(min=1)
+    losses = [F.cross_entropy(scores, known[:, i], reduction="none") for i, scores in enumerate(logits)]
+    supervised = torch.stack(losses, dim=1) * mask
+    return supervised.sum() / mask.sum().clamp(min=1)
 
 
 def label_loss(logits: list[Tensor], labels: Tensor) -> Tensor:
     """Return the cross-entropy of the labels, averaged over labels."""
-    return torch.stack([F.cross_entropy(one, labels[:, i]) for i, one in enumerate(logits)]).mean()
+    return torch.stack([F.cross_entropy(scores, labels[:, i]) for i, scores in enumerate(logits)]).mean()
 
 
 def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
     """Return 1 - the entropy of the average concept distribution of each encoder group, as a share of its greatest."""
-    found = []
+    losses = []
     for columns in groups:
         average = torch.cat([concepts[i] for i in columns]).mean(dim=0)
         entropy = -(average * average.clamp(min=SMALLEST).log()).sum()
-        found.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
-    return torch.stack(found).mean()
+        losses.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
+    return torch.stack(losses).mean()

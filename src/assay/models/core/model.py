@@ -4,17 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config as AnyConfig
-from assay.config import Settings, checked
-from assay.data.dataset import SplitData
+from assay.config import Settings, validate
+from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
-from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.quality import macro_f1
@@ -50,16 +50,24 @@ class Model(ABC):
 
     def __init__(
         self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
+        knowledge: Knowledge | Dataset,
+        layout: Layout | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         backbones: Mapping[str, str] | None = None,
         seed: int = 0,
     ) -> None:
+        """Make a model of a rule and a layout, or of a dataset, which has both."""
         super().__init__()
-        self.config = self.settled(settings or Settings(), backbones or {})
+        if isinstance(knowledge, Dataset):
+            dataset = knowledge
+            backbones = dataset.manifest["backbones"] if backbones is None else backbones
+            knowledge, layout = dataset.knowledge, layout or dataset.layout
+        if not isinstance(knowledge, Knowledge):
+            raise ConfigError(f"a model is made of a dataset, not of a {type(knowledge).__name__}")
+        given = settings if isinstance(settings, Settings) else Settings(dict(settings or {}))
+        self.config = self.configure(given, backbones or {})
         self.knowledge = knowledge
-        self.layout = layout
+        self.layout = cast(Layout, layout)  # learners on concepts need none
         self.seed = seed
         self.history: list[Epoch] = []
         self.prepare()
@@ -71,9 +79,9 @@ class Model(ABC):
         """Refuse if what these settings need is not installed; a study checks this before anything is run."""
 
     @classmethod
-    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
+    def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> AnyConfig:
         """Return all settings; `backbones` are those that the task suggests, by role."""
-        return checked(cls.Config, settings)
+        return validate(cls.Config, settings)
 
     @abstractmethod
     def prepare(self) -> None:
@@ -84,12 +92,12 @@ class Model(ABC):
         """Learn from one split, choosing by another."""
 
     @abstractmethod
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, with the concepts in `do` (by place) set to codes or probabilities."""
 
     @abstractmethod
-    def answerer(self, data: SplitData) -> Answerer:
-        """Return the model with the pictures of a split, to be asked with concepts set."""
+    def answerer(self, data: SplitData) -> IntervenableModel:
+        """Return the model with the pictures of a split, ready for interventions."""
 
     @abstractmethod
     def save(self, folder: Path) -> dict[str, Any]:
@@ -110,6 +118,10 @@ class Model(ABC):
 
     # -- what is the same for all --------------------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        trained = f"{len(self.history)} epochs" if self.history else "as made or loaded"
+        return f"{type(self).__name__}(seed {self.seed}, {trained})"
+
     @property
     def space(self) -> ConceptSpace:
         """The concepts."""
@@ -122,15 +134,15 @@ class Model(ABC):
         """
         if do and not self.can_intervene:
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
-        given = {self.space.place(name): self._given(name, column, len(data)) for name, column in (do or {}).items()}
-        said = self.answers(data, given)
-        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, said.labels, strict=True)}
-        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, said.concepts, strict=False)}
+        settings = {name: self._check_setting(name, column, len(data)) for name, column in (do or {}).items()}
+        answers = self.answers(data, {self.space.place(name): column for name, column in settings.items()})
+        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, answers.labels, strict=True)}
+        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, answers.concepts, strict=False)}
         return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
 
-    def _given(self, name: str, given: Array, rows: int) -> Array:
+    def _check_setting(self, name: str, setting: Array, rows: int) -> Array:
         """Return what a concept is set to: a code for each example, or a probability for each example and value."""
-        column, size = np.asarray(given), len(self.space.concept(name).values)
+        column, size = np.asarray(setting), len(self.space.concept(name).values)
         if column.shape == (rows,) and np.isin(column, np.arange(size)).all():
             return column.astype(np.int64)
         if column.shape == (rows, size) and _are_probabilities(column):
@@ -140,7 +152,7 @@ class Model(ABC):
             f"or {rows} x {size} probabilities"
         )
 
-    def intervene(self, data: SplitData) -> Answerer:
+    def intervene(self, data: SplitData) -> IntervenableModel:
         """Return the model with the pictures of a split, for interventions on its concepts."""
         if not (self.can_intervene and self.has_concepts):
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
@@ -164,11 +176,11 @@ class Model(ABC):
         return model
 
 
-def _are_probabilities(given: Array) -> bool:
+def _are_probabilities(rows: Array) -> bool:
     """Return whether every row holds probabilities that add up to 1."""
-    if not np.issubdtype(given.dtype, np.number) or not np.isfinite(given).all():
+    if not np.issubdtype(rows.dtype, np.number) or not np.isfinite(rows).all():
         return False
-    return bool((given >= 0).all() and (np.abs(given.sum(axis=1) - 1) <= 1e-3).all())
+    return bool((rows >= 0).all() and (np.abs(rows.sum(axis=1) - 1) <= 1e-3).all())
 
 
 def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> float:
@@ -177,9 +189,9 @@ def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> f
     >>> mean_f1(np.array([[0, -1], [1, -1]]), [np.array([0, 1]), np.array([0, 0])], [2, 2])
     1.0
     """
-    found = []
+    scores = []
     for column, codes, size in zip(truth.T, predicted, sizes, strict=True):
         known = column >= 0
         if known.any():
-            found.append(macro_f1(column[known], codes[known], size))
-    return float(np.mean(found)) if found else 0.0
+            scores.append(macro_f1(column[known], codes[known], size))
+    return float(np.mean(scores)) if scores else 0.0

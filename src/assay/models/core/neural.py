@@ -14,9 +14,9 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import SplitData
-from assay.diagnosis.interventions.answering import Answerer, Told
+from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import rebuilding
@@ -42,7 +42,7 @@ from assay.runs.folder import WEIGHTS
 CHUNK = 1024
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 SAME = 1e-4
-"""How near probabilities that are given must be to the model's own to be the same."""
+"""Probabilities in `do` that differ by no more from the model's own are no intervention."""
 
 
 class NeuralConfig(Training):
@@ -71,9 +71,9 @@ class NeuralModel(Model, nn.Module):
     default_backbone: ClassVar[str] = "conv-pool"
 
     @classmethod
-    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
+    def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
         """Return all settings, the backbone being the one that is set, or else suggested, or else usual."""
-        config = checked(cls.Config, settings)
+        config = validate(cls.Config, settings)
         return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
 
     def prepare(self) -> None:
@@ -91,27 +91,33 @@ class NeuralModel(Model, nn.Module):
 
     @abstractmethod
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return the probabilities for pictures, with the concepts in `do` (by column) as given: codes or spreads."""
+        """Return the probabilities for pictures, with concepts in `do` (by place) set to codes or probabilities."""
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor] | None:
         """Return the label probabilities that concept probabilities give, if they follow from nothing else."""
         return None
 
+    @property
+    def label_sizes(self) -> list[int]:
+        """How many values each label has."""
+        return [len(label.values) for label in self.knowledge.labels]
+
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
         _fit([self], train_data, valid, report, OneSeed)
 
-    def validation_f1(self, held: Batch, what: str) -> float:
-        """Return the macro F1, averaged over columns, of labels, of concepts, or of labels where concepts are told."""
-        own = self.probabilities(held.images, {})
+    def validation_f1(self, validation: Batch, what: str) -> float:
+        """Return the mean macro F1 of labels, of concepts, or of labels after all known concepts were set."""
+        own = self.probabilities(validation.images, {})
         concepts = own.concepts or []
-        parts = {"labels": (held.labels, own.labels), "concepts": (held.concepts, concepts)}
-        if what in ("told", "all"):
-            known = held.concepts >= 0
-            codes = held.concepts.clamp(min=0)
-            do = {i: torch.where(known[:, i, None], spread_of(codes[:, i], p), p) for i, p in enumerate(concepts)}
-            parts["told"] = (held.labels, self.probabilities(held.images, do).labels)
-        return float(np.mean([_mean_f1(*parts[one]) for one in (parts if what == "all" else [what])]))
+        parts = {"labels": (validation.labels, own.labels), "concepts": (validation.concepts, concepts)}
+        if what in ("intervened", "all"):
+            known = validation.concepts >= 0
+            codes = validation.concepts.clamp(min=0)
+            truth = [as_probabilities(codes[:, i], p) for i, p in enumerate(concepts)]
+            do = {i: torch.where(known[:, i, None], truth[i], p) for i, p in enumerate(concepts)}
+            parts["intervened"] = (validation.labels, self.probabilities(validation.images, do).labels)
+        return float(np.mean([_mean_f1(*parts[key]) for key in (parts if what == "all" else [what])]))
 
     @torch.no_grad()
     def probabilities(self, images: Tensor, do: Mapping[int, Tensor]) -> Outputs:
@@ -120,29 +126,29 @@ class NeuralModel(Model, nn.Module):
         chunks = []
         for start in range(0, len(images), CHUNK):
             rows = slice(start, start + CHUNK)
-            given = {place: codes[rows] for place, codes in do.items()}
-            chunks.append(self.answer(images[rows].float() / 255, given))
+            interventions = {place: codes[rows] for place, codes in do.items()}
+            chunks.append(self.answer(images[rows].float() / 255, interventions))
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:
             return Outputs(labels)
-        spoken = [chunk.concepts or [] for chunk in chunks]
-        return Outputs(labels, [torch.cat(parts) for parts in zip(*spoken, strict=True)])
+        concepts = [chunk.concepts or [] for chunk in chunks]
+        return Outputs(labels, [torch.cat(parts) for parts in zip(*concepts, strict=True)])
 
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
         device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
-        given = {place: _tensor(column).to(device) for place, column in do.items()}
-        found = self.probabilities(to_batch(data, device).images, given)
-        return Told([_array(p) for p in found.labels], [_array(p) for p in found.concepts or []])
+        interventions = {place: _tensor(column).to(device) for place, column in do.items()}
+        outputs = self.probabilities(to_batch(data, device).images, interventions)
+        return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
-    def answerer(self, data: SplitData) -> Answerer:
+    def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the network with pictures; these are read once where labels follow from concepts alone."""
         return network_answerer(self, to_batch(data, next(self.parameters()).device).images)
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
-        told = super().about()
-        return {**told, "versions": {**told["versions"], "torch": torch.__version__}}
+        record = super().about()
+        return {**record, "versions": {**record["versions"], "torch": torch.__version__}}
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the weights, and return where they were learned and how many they are."""
@@ -164,6 +170,15 @@ class NeuralModel(Model, nn.Module):
         except (OSError, SafetensorError, RuntimeError) as error:
             raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
         self.to(torch.device(device)).eval()
+
+
+class ConceptModel(NeuralModel):
+    """A network that predicts concepts, which can be intervened on, and labels from them."""
+
+    role = "concept"
+    has_concepts = True
+    can_intervene = True
+    default_backbone = "conv-stride"
 
 
 def why_not_together(model: NeuralModel) -> str | None:
@@ -195,10 +210,10 @@ def _fit(
     device = device_for(config)
     for model in models:
         model.to(device)
-    data, held = to_batch(train_data, device), to_batch(valid, device)
+    data, validation = to_batch(train_data, device), to_batch(valid, device)
     orders = _seeded_orders(models) if step is ManySeeds else _seeded_alone(models[0])
     trainees = [
-        Trainee(model, model.phases(data), partial(model.validation_f1, held), order, model.seed)
+        Trainee(model, model.phases(data), partial(model.validation_f1, validation), order, model.seed)
         for model, order in zip(models, orders, strict=True)
     ]
     try:
@@ -222,38 +237,44 @@ def _seeded_orders(models: Sequence[NeuralModel]) -> list[torch.Generator]:
     return [torch.Generator().manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
 
 
-def _mean_f1(truth: Tensor, spreads: list[Tensor]) -> float:
+def _mean_f1(truth: Tensor, probabilities: list[Tensor]) -> float:
     """Return the macro F1 of the likeliest values where the truth is known, averaged over columns."""
-    if not all(bool(p.isfinite().all()) for p in spreads):
+    if not all(bool(p.isfinite().all()) for p in probabilities):
         raise RunFailed("the answers became NaN; lower the learning rate")
-    return mean_f1(truth.cpu().numpy(), [p.argmax(1).cpu().numpy() for p in spreads], [p.shape[1] for p in spreads])
+    codes = [p.argmax(1).cpu().numpy() for p in probabilities]
+    return mean_f1(truth.cpu().numpy(), codes, [p.shape[1] for p in probabilities])
 
 
-def _tensor(given: Array) -> Tensor:
-    return torch.from_numpy(given if given.ndim == 1 else given.astype(np.float32))
+def _tensor(setting: Array) -> Tensor:
+    return torch.from_numpy(setting if setting.ndim == 1 else setting.astype(np.float32))
 
 
 def _array(probabilities: Tensor) -> Array:
-    spread = probabilities.double().cpu().numpy()
-    return np.asarray(spread / spread.sum(axis=1, keepdims=True))
+    rows = probabilities.double().cpu().numpy()
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-def spread_of(given: Tensor, own: Tensor) -> Tensor:
-    """Return what is given, codes or probabilities, as probabilities of the kind that the model has."""
-    if given.is_floating_point():
-        return given.to(own.dtype)
-    return torch.nn.functional.one_hot(given, own.shape[1]).to(own.dtype)
+def softmax_each(logits: Sequence[Tensor]) -> list[Tensor]:
+    """Return the probabilities of each label or concept from its logits."""
+    return [scores.softmax(dim=1) for scores in logits]
 
 
-def is_set(own: Tensor, given: Tensor) -> Tensor:
-    """Return in which examples something else is given than what the model says itself."""
-    return (spread_of(given, own) - own).abs().amax(dim=1) > SAME
+def as_probabilities(setting: Tensor, own: Tensor) -> Tensor:
+    """Return what a concept is set to, codes or probabilities, as probabilities like the model's own."""
+    if setting.is_floating_point():
+        return setting.to(own.dtype)
+    return torch.nn.functional.one_hot(setting, own.shape[1]).to(own.dtype)
 
 
-def intervened(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
-    """Return concept probabilities with those in `do` as they are given there; what the model says itself stays."""
+def is_set(own: Tensor, setting: Tensor) -> Tensor:
+    """Return in which examples a concept is set to something else than what the model predicts."""
+    return (as_probabilities(setting, own) - own).abs().amax(dim=1) > SAME
+
+
+def apply_interventions(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
+    """Return concept probabilities with those in `do` set; where `do` repeats the model's own, they stay."""
     changed = list(concepts)
-    for place, given in do.items():
+    for place, setting in do.items():
         own = concepts[place]
-        changed[place] = torch.where(is_set(own, given)[:, None], spread_of(given, own), own)
+        changed[place] = torch.where(is_set(own, setting)[:, None], as_probabilities(setting, own), own)
     return changed

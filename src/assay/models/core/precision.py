@@ -1,4 +1,4 @@
-"""Whether this machine can compute in the numbers that a setting asks for, asked before training begins.
+"""Whether this machine can compute in the precision of a setting, tested before training begins.
 
 Some CPUs, those of virtual machines above all, advertise matrix instructions (AMX) that they may not use. The first
 product of bfloat16 matrices then ends the process, which no `except` can catch: so a process of its own tries it.
@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.errors import ConfigError
-from assay.processes import started
+from assay.processes import start_program
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +40,9 @@ def bfloat16_fault() -> str | None:
 def probe(command: Sequence[str], seconds: float) -> str | None:
     """Run a command that computes in bfloat16 and return how it failed, or None if it did not."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)}
-    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with start_program(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             _, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -66,10 +68,10 @@ def compute_in_bfloat16() -> None:
     stacked = torch.randn(32, 16, 3, 3, requires_grad=True)
     weights = torch.randn(16, 64, requires_grad=True)
     with torch.autocast("cpu", torch.bfloat16):
-        seen = conv2d(pictures, kernels, padding=1).relu()
-        seen = conv2d(seen, stacked, padding=1, groups=2)  # as seeds that are trained side by side
-        rows = seen.flatten(2) @ (seen.flatten(2).mT @ torch.ones(32, 16))
-        found = rows.flatten(0, 1) @ weights
-        heads = found.view(2, 2, 64, 64)
-        total = scaled_dot_product_attention(heads, heads, heads).sum() + (found[0] @ weights.mT).sum()
+        maps = conv2d(pictures, kernels, padding=1).relu()
+        maps = conv2d(maps, stacked, padding=1, groups=2)  # as seeds that are trained side by side
+        rows = maps.flatten(2) @ (maps.flatten(2).mT @ torch.ones(32, 16))
+        features = rows.flatten(0, 1) @ weights
+        heads = features.view(2, 2, 64, 64)
+        total = scaled_dot_product_attention(heads, heads, heads).sum() + (features[0] @ weights.mT).sum()
     total.backward()  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.models import MODELS
 from assay.models.core.model import Model, Report
-from assay.models.symbolic.perception import Unperceived
+from assay.models.symbolic.perception import MissingPerception
 from assay.runs.folder import RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
@@ -46,7 +46,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
         if order.fold is None:
             model.fit(training, valid, report)
         else:
-            inside, held_out = order.fold.parted(training)
+            inside, held_out = order.fold.divide(training)
             model.fit(inside, valid, report)
             model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
         finish_run(model, dataset, run)
@@ -95,7 +95,9 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
     """Write the predictions of a trained model, and then that the run is finished."""
     for name in dataset.split_names:
         if not name.startswith("train"):
-            with suppress(Unperceived):  # a detector of another make answers for the splits that it was asked about
+            with suppress(
+                MissingPerception
+            ):  # a detector of another make answers for the splits that it was asked about
                 _predict(model, dataset, name, run)
     _save(model, dataset, run, write_pairs(model.predict, dataset, run))
 

@@ -27,7 +27,7 @@ class OneSeed:
         """Return the loss of the only row of examples."""
         return self.loss(self.data.take(rows[0]))[None]
 
-    def put(self, seed: int) -> None:
+    def write_back(self, seed: int) -> None:
         """Do nothing: the model holds its weights."""
 
 
@@ -36,7 +36,7 @@ class ManySeeds:
 
     def __init__(self, models: Sequence[nn.Module], phases: Sequence[Phase], data: Batch, config: Training) -> None:
         self.models, self.data = models, data
-        self.weights = _stacked(models, phases[0])
+        self.weights = _stack_weights(models, phases[0])
         self.learned = [weight for weight in self.weights.values() if weight.requires_grad]
         self.module = _Loss(models[0], phases[0], data)
 
@@ -47,16 +47,16 @@ class ManySeeds:
             return functional_call(self.module, weights, (own,))
 
         inside = {f"model.{name}": weight for name, weight in self.weights.items()}
-        found: Tensor = vmap(loss, randomness="different")(inside, rows)
-        return found
+        losses: Tensor = vmap(loss, randomness="different")(inside, rows)
+        return losses
 
-    def put(self, seed: int) -> None:
+    def write_back(self, seed: int) -> None:
         """Write the weights of a seed into its model."""
         own = {name: weight[seed].detach().clone() for name, weight in self.weights.items()}
         self.models[seed].load_state_dict(own, strict=False)
 
 
-def _stacked(models: Sequence[nn.Module], phase: Phase) -> dict[str, Tensor]:
+def _stack_weights(models: Sequence[nn.Module], phase: Phase) -> dict[str, Tensor]:
     """Return the weights of all models, those that a phase learns as leaves."""
     learned = {id(parameter) for parameter in phase.parameters}
     weights = {}

@@ -1,4 +1,4 @@
-"""Splits as tensors on a device, and as a torch dataset for anyone's own loop."""
+"""Splits as tensors on a device, and as a torch dataset for a DataLoader and a training loop of one's own."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from assay.data.dataset import SplitData
 
 @dataclass(frozen=True)
 class Batch:
-    """Pictures (bytes, examples x channels x height x width), label codes and concept codes, as they were given.
+    """Pictures (bytes, examples x channels x height x width), label codes and concept codes, as annotated.
 
     A concept code of -1 is missing.
     """

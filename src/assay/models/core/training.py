@@ -1,4 +1,4 @@
-"""The one training loop, for one seed or many: Adam, the best epoch on validation kept, early stop, progress."""
+"""The one training loop, for one seed or many: Adam, the best epoch on validation, early stopping, progress."""
 
 import math
 import os
@@ -50,8 +50,8 @@ class Phase:
     name: str
     parameters: list[nn.Parameter]
     loss: Callable[[Batch], Tensor]
-    score: Literal["labels", "concepts", "told", "all"] = "labels"
-    """`told` is that of labels where known concepts are told; `all` is the mean of the three."""
+    score: Literal["labels", "concepts", "intervened", "all"] = "labels"
+    """`intervened` is that of labels after all known concepts were set to the truth; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
 
@@ -102,7 +102,7 @@ class TrainingStep(Protocol):
     def losses(self, rows: Tensor) -> Tensor:
         """Return the loss of each seed on its rows (seeds x examples)."""
 
-    def put(self, seed: int) -> None:
+    def write_back(self, seed: int) -> None:
         """Put the weights of a seed, by place, into its model."""
 
 
@@ -154,7 +154,8 @@ def train(
     with determinism(config.deterministic):
         for phases in zip(*(trainee.phases for trainee in trainees), strict=True):
             if phases[0].parameters:
-                _run(trainees, phases, step([one.model for one in trainees], phases, data, config), config, report)
+                models = [trainee.model for trainee in trainees]
+                _run(trainees, phases, step(models, phases, data, config), config, report)
 
 
 @contextmanager
@@ -184,13 +185,13 @@ def _run(
         schedule.step()
         for seed, trainee in enumerate(trainees):
             if best[seed].since < config.patience:
-                step.put(seed)
-                trainee.history.append(_judged(trainee, phases[seed], number, losses[seed], best[seed]))
+                step.write_back(seed)
+                trainee.history.append(_judge_epoch(trainee, phases[seed], number, losses[seed], best[seed]))
         report(trainees[0].history[-1], config.epochs)
-        if all(one.since >= config.patience for one in best):
+        if all(epoch.since >= config.patience for epoch in best):
             break
-    for trainee, one in zip(trainees, best, strict=True):
-        trainee.model.load_state_dict(one.weights)
+    for trainee, epoch in zip(trainees, best, strict=True):
+        trainee.model.load_state_dict(epoch.weights)
 
 
 def _epoch(
@@ -211,7 +212,7 @@ def _epoch(
     return [loss / size for loss in total.tolist()]
 
 
-def _judged(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
+def _judge_epoch(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
     """Return what an epoch gave a seed, keeping its weights if it is the best."""
     if loss != loss:
         whose = "" if trainee.order is None else f" of seed {trainee.seed}"

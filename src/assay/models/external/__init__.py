@@ -1,1 +1,1 @@
-"""Models of other makes: any torch module, and PyTorch-Concepts."""
+"""Models trained elsewhere: any torch module, and PyTorch-Concepts."""

@@ -56,7 +56,7 @@ def to_pyc(data: SplitData) -> Any:
 
 
 class PycModule(nn.Module):
-    """A high-level model of PyC, asked for all concepts and labels."""
+    """A high-level model of PyC, queried for all concepts and labels."""
 
     def __init__(self, model: nn.Module, knowledge: Knowledge, prepare: Prepare) -> None:
         super().__init__()
@@ -66,21 +66,21 @@ class PycModule(nn.Module):
 
     def forward(self, pictures: Tensor) -> dict[str, dict[str, Tensor]]:
         """Return the logits of concepts and labels, by name."""
-        found = self._asked([*self.sizes, *self.labels], pictures, {})
+        logits = self._query([*self.sizes, *self.labels], pictures, {})
         return {
-            "concepts": {name: found[name] for name in self.sizes},
-            "labels": {name: found[name] for name in self.labels},
+            "concepts": {name: logits[name] for name in self.sizes},
+            "labels": {name: logits[name] for name in self.labels},
         }
 
     def tell(self, pictures: Tensor, concepts: list[Tensor]) -> dict[str, Tensor]:
         """Return the logits of labels where these concept probabilities are evidence."""
         pairs = zip(self.sizes.items(), concepts, strict=True)
-        evidence = {name: spread[:, 1:] if size == 2 else spread for (name, size), spread in pairs}
-        return self._asked(self.labels, pictures, evidence)
+        evidence = {name: probabilities[:, 1:] if size == 2 else probabilities for (name, size), probabilities in pairs}
+        return self._query(self.labels, pictures, evidence)
 
-    def _asked(self, names: list[str], pictures: Tensor, evidence: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        found = self.model(query=names, evidence=dict(evidence), input=self.prepare(pictures)).logits
-        return {name: found[name].tensor for name in names}
+    def _query(self, names: list[str], pictures: Tensor, evidence: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        logits = self.model(query=names, evidence=dict(evidence), input=self.prepare(pictures)).logits
+        return {name: logits[name].tensor for name in names}
 
 
 def wrap_pyc(model: nn.Module, knowledge: Knowledge, layout: Layout, prepare: Prepare | None = None) -> Wrapped:

@@ -1,4 +1,4 @@
-"""Any torch module that says concepts and labels, as a model: it predicts, is scored and intervened on as others are.
+"""Any torch module that predicts concepts and labels, as a model that is scored and intervened on like others.
 
 The module is called with pictures (numbers from 0 to 1, examples x channels x height x width) and returns a mapping
 with `labels` and perhaps `concepts`, or the pair (concepts, labels). Each of the two is a mapping from names to scores,
@@ -19,7 +19,7 @@ from assay.data.manifest import versions
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.models.core.model import Report
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, intervened, is_set
+from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, apply_interventions, is_set
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 from assay.render.picture import Layout
@@ -27,12 +27,12 @@ from assay.render.picture import Layout
 Scores = Literal["logits", "probabilities"]
 Named = Sequence[tuple[str, Sequence[Value]]]
 Tell = Callable[[Tensor, list[Tensor]], Any]
-"""From pictures and concept probabilities to what is said of labels."""
+"""From pictures and concept probabilities to the scores of labels."""
 CLOSE = 1e-3
 
 
 class Wrapped(NeuralModel):
-    """A module of another make, already trained."""
+    """A torch module that was trained elsewhere."""
 
     name = "wrapped"
     role = "concept"
@@ -66,48 +66,48 @@ class Wrapped(NeuralModel):
         raise ConfigError(f"{type(self.module).__name__} is wrapped: train it where it comes from")
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return what the module says; where a concept is set to something else, the labels are those of `tell`."""
-        said = _parts(self.module(pictures))
-        labels = self._spreads(said["labels"], "label")
+        """Return the module's predictions; where a concept is set to something else, the labels are those of `tell`."""
+        outputs = _parts(self.module(pictures))
+        labels = self._all_probabilities(outputs["labels"], "label")
         if not self.has_concepts:
             return Outputs(labels)
-        own = self._spreads(said.get("concepts"), "concept")
+        own = self._all_probabilities(outputs.get("concepts"), "concept")
         if not do or self.tell is None:
             return Outputs(labels, own)
-        self._same_encoding(labels, self._spreads(self.tell(pictures, own), "label"))
-        told = intervened(own, do)
-        rows = torch.stack([is_set(own[place], given) for place, given in do.items()]).any(dim=0)
-        after = self._spreads(self.tell(pictures, told), "label")
-        return Outputs([torch.where(rows[:, None], new, old) for new, old in zip(after, labels, strict=True)], told)
+        self._same_encoding(labels, self._all_probabilities(self.tell(pictures, own), "label"))
+        concepts = apply_interventions(own, do)
+        rows = torch.stack([is_set(own[place], setting) for place, setting in do.items()]).any(dim=0)
+        after = self._all_probabilities(self.tell(pictures, concepts), "label")
+        return Outputs([torch.where(rows[:, None], new, old) for new, old in zip(after, labels, strict=True)], concepts)
 
     def _same_encoding(self, labels: list[Tensor], again: list[Tensor]) -> None:
         """Refuse a hook that gives other labels for the module's own concepts: it encodes them in another way."""
-        apart = max(float((one - other).abs().max()) for one, other in zip(labels, again, strict=True))
+        apart = max(float((first - second).abs().max()) for first, second in zip(labels, again, strict=True))
         if apart > CLOSE:
             raise ConfigError(
-                f"told its own concepts, {type(self.module).__name__} gives other labels (by {apart:.3f}): "
+                f"set to its own concepts, {type(self.module).__name__} gives other labels (by {apart:.3f}): "
                 "`tell` does not hand concepts on as the module does"
             )
 
-    def _spreads(self, said: Any, kind: str) -> list[Tensor]:
-        """Return what is said of all labels or concepts as probabilities."""
+    def _all_probabilities(self, scores: Any, kind: str) -> list[Tensor]:
+        """Return the scores of all labels or concepts as probabilities."""
         named: Named = [(x.name, x.values) for x in self.knowledge.labels]
         if kind == "concept":
             named = [(c.name, c.values) for c in self.space.concepts]
-        if isinstance(said, Tensor):
-            said = _cut(said, named, kind)
-        if isinstance(said, Mapping):
-            missing = [name for name, _ in named if name not in said]
+        if isinstance(scores, Tensor):
+            scores = _split_columns(scores, named, kind)
+        if isinstance(scores, Mapping):
+            missing = [name for name, _ in named if name not in scores]
             if missing:
                 raise ConfigError(f"the module says nothing of {kind} {missing[0]!r}")
-            said = [said[name] for name, _ in named]
-        if not isinstance(said, Sequence) or len(said) != len(named):
+            scores = [scores[name] for name, _ in named]
+        if not isinstance(scores, Sequence) or len(scores) != len(named):
             raise ConfigError(f"the module must say something of {len(named)} {kind}s, in order or by name")
-        return [self._spread(one, name, len(values)) for one, (name, values) in zip(said, named, strict=True)]
+        return [self._probabilities(own, name, len(values)) for own, (name, values) in zip(scores, named, strict=True)]
 
-    def _spread(self, said: Tensor, name: str, size: int) -> Tensor:
+    def _probabilities(self, scores: Tensor, name: str, size: int) -> Tensor:
         """Return the probabilities of the values of one label or concept."""
-        wide = said.reshape(len(said), -1)
+        wide = scores.reshape(len(scores), -1)
         if wide.shape[1] == 1 and size == 2:
             second = wide.sigmoid() if self.scores == "logits" else wide
             return torch.cat([1 - second, second], dim=1)
@@ -169,11 +169,11 @@ class _Transformed(nn.Module):
         return self.module(made if isinstance(made, Tensor) else torch.as_tensor(made))
 
 
-def _cut(said: Tensor, named: Named, kind: str) -> list[Tensor]:
+def _split_columns(scores: Tensor, named: Named, kind: str) -> list[Tensor]:
     """Return the columns of each label or concept, of two values either both or only the second."""
     full = [len(values) for _, values in named]
     short = [1 if size == 2 else size for size in full]
     for widths in (full, short):
-        if said.shape[1:] == (sum(widths),):
-            return list(torch.split(said, widths, dim=1))
-    raise ConfigError(f"the module gives {tuple(said.shape[1:])} scores for all {kind}s; {sum(full)} are needed")
+        if scores.shape[1:] == (sum(widths),):
+            return list(torch.split(scores, widths, dim=1))
+    raise ConfigError(f"the module gives {tuple(scores.shape[1:])} scores for all {kind}s; {sum(full)} are needed")

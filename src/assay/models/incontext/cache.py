@@ -1,4 +1,4 @@
-"""Answers on disk, by the hash of what was asked: whoever starts again asks only for what is missing."""
+"""Replies on disk, by the hash of the request: a restarted run requests only what is missing."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ FORMAT = 1
 
 def default_folder() -> Path:
     """Return where answers are kept: in `$ASSAY_CACHE`, or in `assay` in the user's cache folder."""
-    given = os.environ.get("ASSAY_CACHE")
-    home = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+    folder = os.environ.get("ASSAY_CACHE")
+    home = Path(folder) if folder else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
     return home / "answers"
 
 
@@ -41,7 +41,7 @@ class Cache:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def check(self) -> None:
-        """Raise unless answers can be kept: they cost too much to be lost."""
+        """Raise unless the folder can be written: replies cost too much to be lost."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -54,9 +54,9 @@ class Cache:
     def get(self, request: str) -> Reply | None:
         """Return the answer to a request; None where there is none, or a damaged one, which is asked for again."""
         try:
-            held = json.loads(self.path(request).read_bytes())
-            body = held["reply"]
-            if held["format"] != FORMAT or held["request"] != request or held["sha256"] != _seal(request, body):
+            entry = json.loads(self.path(request).read_bytes())
+            body = entry["reply"]
+            if entry["format"] != FORMAT or entry["request"] != request or entry["sha256"] != _seal(request, body):
                 return None
             return Reply(**body)
         except (OSError, ValueError, LookupError, TypeError):
@@ -65,9 +65,9 @@ class Cache:
     def put(self, request: str, reply: Reply) -> None:
         """Keep an answer."""
         body = asdict(reply)
-        held = {"format": FORMAT, "request": request, "reply": body, "sha256": _seal(request, body)}
+        entry = {"format": FORMAT, "request": request, "reply": body, "sha256": _seal(request, body)}
         with self._lock:
-            write_atomically(self.path(request), to_json(held))
+            write_atomically(self.path(request), to_json(entry))
 
 
 def _seal(request: str, body: Mapping[str, Any]) -> str:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.models.incontext.endpoint import PATH, Endpoint, EndpointError
-from assay.models.incontext.pace import Pace, Patience, Timer, retry_after
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
 
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-"""What an endpoint says when it may answer later."""
+"""The HTTP status codes that are retried."""
 LARGEST = 32 * 1024 * 1024
 PIECE = 64 * 1024
 
@@ -28,12 +28,12 @@ class Reply:
     tokens_in: int
     tokens_out: int
     estimated: bool = False
-    """Whether the endpoint did not tell the tokens, so that they are estimated."""
+    """Whether the token counts are estimates, because the endpoint did not report them."""
     retries: int = 0
 
 
-class Passing(Exception):
-    """What went wrong this time, and how long the endpoint asks to wait."""
+class TemporaryFailure(Exception):
+    """A failure that is retried, and how long the endpoint asks to wait."""
 
     def __init__(self, what: str, wait: float | None = None) -> None:
         super().__init__(what)
@@ -48,12 +48,12 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Client:
-    """Asks an endpoint, again where that may help, and no faster than allowed."""
+    """Sends requests to an endpoint, with retries and within the rate limit."""
 
-    def __init__(self, endpoint: Endpoint, pace: Pace, patience: Patience, timeout: float) -> None:
+    def __init__(self, endpoint: Endpoint, pace: RateLimit, patience: RetryPolicy, timeout: float) -> None:
         self.endpoint = endpoint
-        self.pace = pace
-        self.patience = patience
+        self.rate_limit = pace
+        self.retry_policy = patience
         self.timeout = timeout
         self.clock: Timer = pace.clock
         self._reached = False
@@ -65,29 +65,29 @@ class Client:
         data = json.dumps(body).encode()
         attempt = 0
         while True:
-            self.pace.wait(tokens)
+            self.rate_limit.wait(tokens)
             try:
                 reply = self._once(data, tokens)
-                self.pace.used(reply.tokens_in + reply.tokens_out - tokens)
+                self.rate_limit.count_extra(reply.tokens_in + reply.tokens_out - tokens)
                 return replace(reply, retries=attempt)
-            except Passing as problem:
+            except TemporaryFailure as problem:
                 pause = self._pause_after(problem, attempt, request)
             self.clock.sleep(pause)
             attempt += 1
 
-    def _pause_after(self, problem: Passing, attempt: int, request: str) -> float:
-        if attempt >= self.patience.retries:
+    def _pause_after(self, problem: TemporaryFailure, attempt: int, request: str) -> float:
+        if attempt >= self.retry_policy.retries:
             times = "once" if attempt == 0 else f"{attempt + 1} times"
             raise EndpointError(
                 f"the endpoint of {self.endpoint.name} was asked {times}, and {problem}; "
                 "answers so far are kept: start again to go on"
             ) from None
         if problem.wait is None:
-            return self.patience.pause(attempt, request)
-        if problem.wait > self.patience.longest:
+            return self.retry_policy.pause(attempt, request)
+        if problem.wait > self.retry_policy.longest:
             raise EndpointError(
                 f"the endpoint of {self.endpoint.name} asks to wait {problem.wait:.0f} s, more than longest_wait "
-                f"({self.patience.longest:g} s); answers so far are kept: start again later"
+                f"({self.retry_policy.longest:g} s); answers so far are kept: start again later"
             ) from None
         return problem.wait
 
@@ -123,10 +123,12 @@ class Client:
         return b"".join(pieces)
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
-        """Return what an HTTP status means: to be tried again, or the user's to mend."""
-        said, name = self._said(error), self.endpoint.name
+        """Return the error for an HTTP status: one that is retried, or one that the user must fix."""
+        reason, name = self._reason(error), self.endpoint.name
         if error.code in PASSING:
-            return Passing(f"it answered HTTP {error.code}{said}", retry_after(error.headers.get("Retry-After")))
+            return TemporaryFailure(
+                f"it answered HTTP {error.code}{reason}", retry_after(error.headers.get("Retry-After"))
+            )
         if error.code in (401, 403):
             what = "the key" if self.endpoint.key else "a request without a key"
             return EndpointError(
@@ -134,30 +136,30 @@ class Client:
             )
         if error.code in (404, 405):
             hint = "is it the base, mostly ending in /v1, and 'model' a name that it knows?"
-            return EndpointError(f"{name} has no chat or no such model (HTTP {error.code}){said}; {hint}")
+            return EndpointError(f"{name} has no chat or no such model (HTTP {error.code}){reason}; {hint}")
         if 300 <= error.code < 400:
             return EndpointError(f"the endpoint of {name} is elsewhere (HTTP {error.code}); set its own address")
-        return EndpointError(f"the endpoint of {name} refuses the request (HTTP {error.code}){said}")
+        return EndpointError(f"the endpoint of {name} refuses the request (HTTP {error.code}){reason}")
 
-    def _said(self, error: urllib.error.HTTPError) -> str:
-        """Return what an endpoint says of an error, on one line and without the key."""
+    def _reason(self, error: urllib.error.HTTPError) -> str:
+        """Return the endpoint's error message, on one line and without the key."""
         try:
-            told = json.loads(error.read(PIECE))
-            told = told.get("error", told)
-            text = told if isinstance(told, str) else str(told["message"])
+            body = json.loads(error.read(PIECE))
+            body = body.get("error", body)
+            text = body if isinstance(body, str) else str(body["message"])
         except (OSError, ValueError, LookupError, AttributeError, TypeError, http.client.HTTPException):
             return ""
         plain = " ".join(self.endpoint.without_key(text).split())
         return f" ({''.join(c for c in plain if c.isprintable())[:200]})" if plain else ""
 
     def _not_reached(self, error: OSError | http.client.HTTPException) -> Exception:
-        """Return what a broken connection means: one that was never there is most likely a wrong address."""
+        """Return the error for a broken connection: one that was never established is most likely a wrong address."""
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         if isinstance(reason, TimeoutError):
-            return Passing(f"it gave no answer within {self.timeout:g} s (timeout)")
+            return TemporaryFailure(f"it gave no answer within {self.timeout:g} s (timeout)")
         dropped = isinstance(reason, ConnectionResetError | BrokenPipeError | http.client.HTTPException)
         if dropped or (self._reached and not isinstance(reason, ssl.SSLCertVerificationError)):
-            return Passing("the connection was dropped")
+            return TemporaryFailure("the connection was dropped")
         what = reason.strerror if isinstance(reason, OSError) and reason.strerror else type(reason).__name__
         return EndpointError(f"the endpoint of {self.endpoint.name} cannot be reached: {what}; is the address right?")
 
@@ -168,20 +170,20 @@ def _sound(text: str) -> str:
 
 
 def _reply(text: str, tokens: int) -> Reply:
-    """Read an answer of the protocol; anything else is tried again."""
+    """Parse a reply of the protocol; anything else is retried."""
     try:
-        told = json.loads(text)
-        choice = told["choices"][0]
+        body = json.loads(text)
+        choice = body["choices"][0]
         content = choice["message"].get("content")
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)
-        said = _sound(content if isinstance(content, str) else "")
-        usage = told.get("usage") or {}
+        answer = _sound(content if isinstance(content, str) else "")
+        usage = body.get("usage") or {}
         counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
         spent = [number for number in counts if type(number) is int and number >= 0]
         known = len(spent) == len(counts)
-        spent = spent if known else [tokens, len(said) // 4 + 1]
-        finish, model = _sound(str(choice.get("finish_reason") or "")), _sound(str(told.get("model") or ""))
+        spent = spent if known else [tokens, len(answer) // 4 + 1]
+        finish, model = _sound(str(choice.get("finish_reason") or "")), _sound(str(body.get("model") or ""))
     except (ValueError, LookupError, AttributeError, TypeError):
-        raise Passing("it answered something that is no chat completion") from None
-    return Reply(said, finish, model, spent[0], spent[1], estimated=not known)
+        raise TemporaryFailure("it answered something that is no chat completion") from None
+    return Reply(answer, finish, model, spent[0], spent[1], estimated=not known)

@@ -1,4 +1,4 @@
-"""Where a model is asked: an address and a key from the environment, and what can be wrong with them."""
+"""The endpoint: an address and a key from the environment, and the checks of them."""
 
 import ipaddress
 import os
@@ -35,8 +35,8 @@ class Endpoint:
         for name, key_names in URLS.items():
             url = os.environ.get(name, "").strip()
             if url:
-                found = [key_name for key_name in key_names if os.environ.get(key_name, "").strip()]
-                key_name = found[0] if found else key_names[-1]
+                set_names = [key_name for key_name in key_names if os.environ.get(key_name, "").strip()]
+                key_name = set_names[0] if set_names else key_names[-1]
                 return cls(_checked_url(url, name), _checked_key(key_name), name, key_name)
         raise ConfigError(
             "no endpoint to ask: set ASSAY_LLM_URL to the base of an OpenAI-compatible one, such as "
@@ -45,7 +45,7 @@ class Endpoint:
 
     @property
     def local(self) -> bool:
-        """Whether it is on this machine: all that is told of where it is."""
+        """Whether it is on this machine: all that is recorded about its address."""
         host = urlsplit(self.url).hostname or ""
         if host == "localhost":
             return True

@@ -1,4 +1,4 @@
-"""What was asked, what it took and what it cost; and the end of a budget."""
+"""The record of requests, their tokens and their cost; and the budget."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 
 class BudgetSpent(AssayError):
-    """No more may be asked for."""
+    """The budget is spent."""
 
 
 @dataclass(frozen=True)
@@ -69,45 +69,48 @@ class Ledger:
                 if most is not None and spent + more > most:
                     raise BudgetSpent(
                         f"{name}: the budget of {most:g} does not do for another request ({spent:.6g} spent in "
-                        f"{len(self.asked)} requests); answers so far are kept: raise it and start again"
+                        f"{len(self.uncached)} requests); answers so far are kept: raise it and start again"
                     )
 
     def enter(self, purpose: str, request: str, reply: Reply, cached: bool) -> None:
         """Record an exchange; asking the same again costs nothing and is one exchange."""
         cost = self.prices.of(reply.tokens_in, reply.tokens_out)
-        made = Exchange(
+        exchange = Exchange(
             purpose, request, reply.model, reply.tokens_in, reply.tokens_out, cost, reply.retries, cached,
             reply.estimated,
         )  # fmt: skip
         with self._lock:
-            self.exchanges.setdefault(request, made)
+            self.exchanges.setdefault(request, exchange)
             if not cached:
                 self.spent_tokens += reply.tokens_in + reply.tokens_out
                 self.spent_cost += cost
 
     @property
-    def asked(self) -> list[Exchange]:
+    def uncached(self) -> list[Exchange]:
         """The exchanges that the cache did not hold."""
-        return [one for one in self.exchanges.values() if not one.cached]
+        return [exchange for exchange in self.exchanges.values() if not exchange.cached]
 
     def totals(self) -> dict[str, Any]:
         """Return the sums, for the record."""
-        every = list(self.exchanges.values())
+        exchanges = list(self.exchanges.values())
         return {
-            "requests": len(every),
-            "from_cache": sum(one.cached for one in every),
-            "retries": sum(one.retries for one in every),
-            "tokens_in": sum(one.tokens_in for one in every),
-            "tokens_out": sum(one.tokens_out for one in every),
-            "tokens_estimated": sum(one.estimated for one in every),
-            "cost": round(sum(one.cost for one in every), 9),
-            "answered_by": sorted({one.model for one in every}),
+            "requests": len(exchanges),
+            "from_cache": sum(exchange.cached for exchange in exchanges),
+            "retries": sum(exchange.retries for exchange in exchanges),
+            "tokens_in": sum(exchange.tokens_in for exchange in exchanges),
+            "tokens_out": sum(exchange.tokens_out for exchange in exchanges),
+            "tokens_estimated": sum(exchange.estimated for exchange in exchanges),
+            "cost": round(sum(exchange.cost for exchange in exchanges), 9),
+            "answered_by": sorted({exchange.model for exchange in exchanges}),
         }
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return the exchanges as plain data, in an order that does not depend on which answer came first."""
-        return [asdict(one) for one in sorted(self.exchanges.values(), key=lambda one: (one.purpose, one.request))]
+        return [
+            asdict(exchange)
+            for exchange in sorted(self.exchanges.values(), key=lambda exchange: (exchange.purpose, exchange.request))
+        ]
 
-    def take(self, held: Iterable[Mapping[str, Any]]) -> None:
-        """Take exchanges of before."""
-        self.exchanges.update({one["request"]: Exchange(**one) for one in held})
+    def take(self, exchanges: Iterable[Mapping[str, Any]]) -> None:
+        """Restore exchanges of an earlier run."""
+        self.exchanges.update({exchange["request"]: Exchange(**exchange) for exchange in exchanges})

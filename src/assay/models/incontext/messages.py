@@ -16,7 +16,7 @@ NAMES = (
 )  # fmt: skip
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_PICTURE = 400
-"""A guess for limits by the minute, and for endpoints that do not tell; what counts is what the endpoint says."""
+"""An estimate for the rate limit, and for endpoints that report no token counts."""
 
 
 def source(name: str) -> str:
@@ -41,13 +41,13 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def filled(name: str, **given: Any) -> str:
+def fill(name: str, **values: Any) -> str:
     """Return a prompt filled in.
 
-    >>> filled("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
+    >>> fill("not_an_answer", problem="no line 'ANSWER:'", choices="yes or no").splitlines()[-1]
     'ANSWER: yes or no'
     """
-    return _environment().get_template(name).render(**given).strip()
+    return _environment().get_template(name).render(**values).strip()
 
 
 def text_part(text: str) -> Part:
@@ -62,7 +62,7 @@ def picture_part(png: bytes) -> Part:
 
 
 def user(parts: list[Part]) -> Message:
-    """Return what the user says; as plain text where there is no picture, since some models take nothing else."""
+    """Return a user message; as plain text where there is no picture, since some models take nothing else."""
     if all(part["type"] == "text" for part in parts):
         return {"role": "user", "content": "\n\n".join(part["text"] for part in parts)}
     return {"role": "user", "content": parts}
@@ -70,11 +70,11 @@ def user(parts: list[Part]) -> Message:
 
 def opening(parts: list[Part]) -> list[Message]:
     """Return the first messages of a conversation."""
-    return [{"role": "system", "content": filled("system")}, user(parts)]
+    return [{"role": "system", "content": fill("system")}, user(parts)]
 
 
-def answered(messages: list[Message], answer: str, reply: str) -> list[Message]:
-    """Return a conversation that goes on: the model's answer, and what is said to it."""
+def continue_conversation(messages: list[Message], answer: str, reply: str) -> list[Message]:
+    """Return a conversation with the model's answer and our reply to it appended."""
     return [*messages, {"role": "assistant", "content": answer}, user([text_part(reply)])]
 
 

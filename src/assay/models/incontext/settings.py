@@ -1,4 +1,4 @@
-"""What can be set of a model that is asked in context."""
+"""The settings of an in-context learner."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 
 from assay.models.incontext.cache import Cache, default_folder
 from assay.models.incontext.client import Client
+from assay.models.incontext.conversation import Conversation
 from assay.models.incontext.endpoint import Endpoint
 from assay.models.incontext.ledger import Ledger, Prices
-from assay.models.incontext.pace import Pace, Patience
-from assay.models.incontext.talk import Talk
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy
 from assay.models.incontext.wording import Form
 from assay.models.symbolic.base import SymbolicConfig
 
@@ -21,14 +21,14 @@ DAY = 86_400.0
 
 
 class InContextConfig(SymbolicConfig):
-    """Settings of a model that is asked in context. The endpoint and its key come from the environment only."""
+    """Settings of an in-context learner. The endpoint and its key come from the environment only."""
 
     model: str = Field("default", min_length=1)
     """The model's name, as the endpoint has it."""
     shots: int = Field(24, ge=1)
-    """How many labelled examples are shown, as many of each answer as can be."""
+    """How many labelled examples the prompt has, balanced over the label's values as far as possible."""
     show: Literal["images", "symbols", "text"] = "images"
-    """What is shown of an example: its picture, its concepts (as perception tells them), or its text."""
+    """How an example appears in the prompt: as picture, as concepts (predicted by perception), or as text."""
     form: Form = "formula"
     """What the rule is asked for as: words and a `formula`, words and a `prolog` program, or `words` only."""
     classify: Literal["evaluate", "ask"] = "evaluate"
@@ -85,20 +85,20 @@ class InContextConfig(SymbolicConfig):
         return self
 
 
-def talk_of(config: InContextConfig, seed: int, ledger: Ledger) -> Talk:
+def open_conversation(config: InContextConfig, seed: int, ledger: Ledger) -> Conversation:
     """Return a conversation with the endpoint of the environment."""
     endpoint = Endpoint.from_environment()
     cache = Cache(Path(config.cache) if config.cache else default_folder())
     cache.check()
-    body = {"model": config.model, "seed": seed, "temperature": config.temperature, "max_tokens": config.max_tokens}
-    held = {name: value for name, value in {**body, **config.extra}.items() if value is not None}
+    fields = {"model": config.model, "seed": seed, "temperature": config.temperature, "max_tokens": config.max_tokens}
+    body = {name: value for name, value in {**fields, **config.extra}.items() if value is not None}
     client = Client(
         endpoint,
-        Pace(config.requests_per_minute, config.tokens_per_minute),
-        Patience(config.retries, config.first_wait, config.longest_wait, seed),
+        RateLimit(config.requests_per_minute, config.tokens_per_minute),
+        RetryPolicy(config.retries, config.first_wait, config.longest_wait, seed),
         config.timeout,
     )
-    return Talk(client, cache, ledger, held, config.tries, config.parallel)
+    return Conversation(client, cache, ledger, body, config.tries, config.parallel)
 
 
 def ledger_of(config: InContextConfig) -> Ledger:

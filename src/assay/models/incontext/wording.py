@@ -1,4 +1,4 @@
-"""Concepts, examples and labels as a prompt says them. The name of a label is not told: it may give the rule away."""
+"""Concepts, examples and labels in the words of a prompt. The name of a label is left out: it may leak the rule."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,8 +6,7 @@ from typing import Literal
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.logic.knowledge import Label
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, atom_of
+from assay.logic.prolog.vocabulary import Relation, Vocabulary, value_text
 from assay.logic.prolog.write import facts_text
 
 Form = Literal["formula", "prolog", "words"]
@@ -46,17 +45,17 @@ def vocabulary(space: ConceptSpace, form: Form) -> str:
         return "\n".join(_predicate(relation) for relation in Vocabulary(space).relations)
     lines = []
     for group, slots in space.groups.items():
-        one = slots[0]
-        attributes = "; ".join(f"`{name}`: {_values(space.concept(one.concept(name)))}" for name in one.attributes)
+        first = slots[0]
+        attributes = "; ".join(f"`{name}`: {_values(space.concept(first.concept(name)))}" for name in first.attributes)
         names = ", ".join(f"`{slot.name}`" for slot in slots)
         lines.append(f"- `{group}`: up to {len(slots)} objects, {names}, each with {attributes}")
-        lines.append(f"  (written as in `{one.concept(one.attributes[0])}`)")
-    held = {name for slot in space.slots for name in slot.concepts}
-    lines += [f"- `{c.name}`: {_values(c)}" for c in space.concepts if c.name not in held]
+        lines.append(f"  (written as in `{first.concept(first.attributes[0])}`)")
+    slotted = {name for slot in space.slots for name in slot.concepts}
+    lines += [f"- `{c.name}`: {_values(c)}" for c in space.concepts if c.name not in slotted]
     return "\n".join(lines)
 
 
-def quantified(space: ConceptSpace) -> tuple[str, str]:
+def quantifier_example(space: ConceptSpace) -> tuple[str, str]:
     """Return a group of objects and a statement about one, as an example; or nothing where there are no objects."""
     for group, slots in space.groups.items():
         attribute = slots[0].attributes[0]
@@ -82,27 +81,22 @@ def _predicate(relation: Relation) -> str:
         return f"- `{name}({kinds[0]}, N)`: its place, from 1 on"
     if relation.what == "before":
         return f"- `{name}({kinds[0]}1, {kinds[0]}2)`: the first comes before the second"
-    values = ", ".join(_atom(value) for value in relation.values)
+    values = ", ".join(value_text(value) for value in relation.values)
     return f"- `{name}({kinds[0]}, V)`: V is one of {values}"
 
 
-def _atom(value: Value) -> str:
-    atom = atom_of(value)
-    return str(atom) if isinstance(atom, int) else quoted_atom(str(atom))
-
-
-def described(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:
+def describe_example(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:
     """Return an example in symbols: as Prolog facts where a program is asked for, else as `name = value`."""
     if form == "prolog":
         return facts_text(Vocabulary(space), codes[None, :], first=number).strip()
-    held = space.decode(codes)
+    values = space.decode(codes)
     lines = []
     for slot in space.slots:
-        there = {name: held[slot.concept(name)] for name in slot.attributes if held[slot.concept(name)] != ABSENT}
+        there = {name: values[slot.concept(name)] for name in slot.attributes if values[slot.concept(name)] != ABSENT}
         if there:
             lines.append(f"{slot.name}: {_listed(list(there.items()))}")
     slotted = {name for slot in space.slots for name in slot.concepts}
-    plain = [(name, value) for name, value in held.items() if name not in slotted]
+    plain = [(name, value) for name, value in values.items() if name not in slotted]
     return "\n".join([*lines, _listed(plain)] if plain else lines)
 
 

@@ -39,8 +39,8 @@ class Subject:
             return cls(module, _scores_of(module))
 
         def scores(pictures: Tensor) -> list[Tensor]:
-            said = module(pictures)
-            return [said] if isinstance(said, Tensor) else list(said)
+            outputs = module(pictures)
+            return [outputs] if isinstance(outputs, Tensor) else list(outputs)
 
         return cls(module, scores)
 
@@ -48,7 +48,9 @@ class Subject:
 def _scores_of(model: NeuralModel) -> Callable[[Tensor], list[Tensor]]:
     if isinstance(model, BlackBox):
         return model.logits
-    return lambda pictures: [spread.clamp_min(1e-30).log() for spread in model.answer(pictures, {}).labels]
+    return lambda pictures: [
+        probabilities.clamp_min(1e-30).log() for probabilities in model.answer(pictures, {}).labels
+    ]
 
 
 @dataclass(frozen=True)
@@ -64,26 +66,26 @@ class LayerFacts:
 
 def layers_of(subject: Subject, pictures: Tensor) -> list[LayerFacts]:
     """Return the layers that a network calls for pictures (two or more), in the order of the calls, the input first."""
-    found = [LayerFacts(INPUT, "pictures", pictures[0].numel(), True)]
+    layers = [LayerFacts(INPUT, "pictures", pictures[0].numel(), True)]
     first, second = pictures[:2], torch.stack([pictures[0], 1 - pictures[1]])
     before, after = _calls(subject, first), _calls(subject, second)
     for name, outputs in before.items():
-        if all(_by_parts(one, other) for one, other in zip(outputs, after.get(name, []), strict=True)):
+        if all(_by_parts(first, second) for first, second in zip(outputs, after.get(name, []), strict=True)):
             module = subject.module.get_submodule(name)
             weighted = any(True for _ in module.parameters(recurse=False))
             features = sum(output.numel() for output in outputs) // 2
-            found.append(LayerFacts(name, type(module).__name__, features, weighted))
-    return found
+            layers.append(LayerFacts(name, type(module).__name__, features, weighted))
+    return layers
 
 
 def _calls(subject: Subject, pictures: Tensor) -> dict[str, list[Tensor]]:
     """Return what each module of a network gives, each time it is called."""
     names = {module: name for name, module in subject.module.named_modules() if name}
-    given: dict[str, list[Tensor]] = {}
+    outputs: dict[str, list[Tensor]] = {}
 
     def note(module: nn.Module, inputs: object, output: object) -> None:
         if isinstance(output, Tensor):
-            given.setdefault(names[module], []).append(output.clone())
+            outputs.setdefault(names[module], []).append(output.clone())
 
     with _eval(subject.module), torch.no_grad():
         hooks = [module.register_forward_hook(note) for module in names]
@@ -92,23 +94,23 @@ def _calls(subject: Subject, pictures: Tensor) -> dict[str, list[Tensor]]:
         finally:
             for hook in hooks:
                 hook.remove()
-    return given
+    return outputs
 
 
-def _by_parts(one: Tensor, other: Tensor) -> bool:
+def _by_parts(first: Tensor, second: Tensor) -> bool:
     """Return whether rows belong to pictures in turn (first, second, first, ...): those of the first do not change."""
-    if one.ndim < 2 or len(one) == 0 or len(one) % 2 or one.shape != other.shape:
+    if first.ndim < 2 or len(first) == 0 or len(first) % 2 or first.shape != second.shape:
         return False
-    return len(one) == 2 or torch.allclose(one[::2], other[::2], atol=1e-5)
+    return len(first) == 2 or torch.allclose(first[::2], second[::2], atol=1e-5)
 
 
-def chosen_layers(facts: Sequence[LayerFacts], names: Sequence[str], every: bool) -> list[LayerFacts]:
+def choose_layers(facts: Sequence[LayerFacts], names: Sequence[str], every: bool) -> list[LayerFacts]:
     """Return the layers of these names; if there are none all that have weights, or every one."""
-    known = {one.name: one for one in facts}
+    known = {layer.name: layer for layer in facts}
     for name in names:
         if name not in known:
             raise UnknownName(f"no layer named {name!r}{suggestion(name, known)}")
-    return [known[name] for name in names] if names else [one for one in facts if every or one.weighted]
+    return [known[name] for name in names] if names else [layer for layer in facts if every or layer.weighted]
 
 
 @contextmanager
@@ -123,19 +125,19 @@ def _eval(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _tapped(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
+def _tap(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
     """Collect what a layer gives, each time it is called."""
-    taken: list[Tensor] = []
+    outputs: list[Tensor] = []
 
     def take(part: nn.Module, inputs: object, output: Tensor) -> Tensor:
         if torch.is_grad_enabled() and not output.requires_grad:
             output.requires_grad_(True)
-        taken.append(output)
+        outputs.append(output)
         return output.clone()  # what comes next may write into it
 
     hook = module.get_submodule(name).register_forward_hook(take)
     try:
-        yield taken
+        yield outputs
     finally:
         hook.remove()
 
@@ -144,8 +146,8 @@ def rows_of(parts: Sequence[Tensor], examples: int, most: int) -> Tensor:
     """Return one row of features an example from all that a layer gave, maps averaged down to `most` features."""
     rows = []
     for part in parts:
-        for one in smaller(part, most).flatten(1).chunk(len(part) // examples):
-            rows.append(one)
+        for features in smaller(part, most).flatten(1).chunk(len(part) // examples):
+            rows.append(features)
     return torch.cat(rows, dim=1)
 
 
@@ -174,9 +176,9 @@ def activations(subject: Subject, layer: str, images: Tensor, most: int) -> Tens
             if layer == INPUT:
                 rows.append(rows_of([pictures], len(pictures), most))
                 continue
-            with _tapped(subject.module, layer) as taken:
+            with _tap(subject.module, layer) as outputs:
                 subject.scores(pictures)
-            rows.append(rows_of(taken, len(pictures), most))
+            rows.append(rows_of(outputs, len(pictures), most))
     return torch.cat(rows)
 
 
@@ -201,14 +203,16 @@ def sensitivity(
         for chunk in torch.split(images, CHUNK):
             pictures = (chunk.float() / 255).requires_grad_(True)
             if layer == INPUT:
-                scores, taken = subject.scores(pictures), [pictures]
+                scores, outputs = subject.scores(pictures), [pictures]
             else:
-                with _tapped(subject.module, layer) as taken:
+                with _tap(subject.module, layer) as outputs:
                     scores = subject.scores(pictures)
-            given = [_classes(one.detach()) for one in scores]
-            found = _gradients([log_odds(one, k) for one, k in zip(scores, given, strict=True)], taken, layer)
-            classes.append(given)
-            gradients.append([reduce(rows_of(parts, len(chunk), most)) for parts in found])
+            predicted = [_classes(score.detach()) for score in scores]
+            by_label = _gradients(
+                [log_odds(score, k) for score, k in zip(scores, predicted, strict=True)], outputs, layer
+            )
+            classes.append(predicted)
+            gradients.append([reduce(rows_of(parts, len(chunk), most)) for parts in by_label])
     return Sensitivity(
         [torch.cat(parts) for parts in zip(*classes, strict=True)],
         [torch.cat(parts) for parts in zip(*gradients, strict=True)],
@@ -221,19 +225,20 @@ def _classes(scores: Tensor) -> Tensor:
     )
 
 
-def _gradients(outputs: Sequence[Tensor], taken: Sequence[Tensor], layer: str) -> list[list[Tensor]]:
+def _gradients(outputs: Sequence[Tensor], layer_outputs: Sequence[Tensor], layer: str) -> list[list[Tensor]]:
     """Return the gradient of each output at all that a layer gave, zero where an output does not come from it."""
     try:
-        found = [
-            torch.autograd.grad(output.sum(), list(taken), retain_graph=True, allow_unused=True) for output in outputs
+        gradients = [
+            torch.autograd.grad(output.sum(), list(layer_outputs), retain_graph=True, allow_unused=True)
+            for output in outputs
         ]
     except RuntimeError:
-        found = []
-    if not any(part is not None for parts in found for part in parts):
+        gradients = []
+    if not any(part is not None for parts in gradients for part in parts):
         raise ConfigError(f"layer {layer!r}: the answer has no derivative there; probe it by method 'linear'")
     return [
-        [torch.zeros_like(given) if part is None else part for part, given in zip(parts, taken, strict=True)]
-        for parts in found
+        [torch.zeros_like(tensor) if part is None else part for part, tensor in zip(parts, layer_outputs, strict=True)]
+        for parts in gradients
     ]
 
 

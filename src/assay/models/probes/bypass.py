@@ -80,5 +80,5 @@ def bypass(model: Model, data: SplitData, seed: int = 0) -> Bypass:
     )
 
 
-def _codes(said: Predictions, model: Model) -> Codes:
-    return np.stack([said.labels[name].codes for name in model.knowledge.label_names], axis=1)
+def _codes(predictions: Predictions, model: Model) -> Codes:
+    return np.stack([predictions.labels[name].codes for name in model.knowledge.label_names], axis=1)

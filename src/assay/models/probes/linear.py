@@ -14,6 +14,7 @@ from pydantic import Field
 from torch import Tensor
 
 from assay.config import Config
+from assay.models.core.neural import softmax_each
 
 RANK = 1e-6
 """Directions whose variance is a smaller part of the largest are left out."""
@@ -52,8 +53,8 @@ class Span:
         centred = (rows - rows.mean(dim=0)).double()
         wide = centred.shape[1] > centred.shape[0]
         values, vectors = torch.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
-        kept = values > RANK * values.max().clamp_min(1e-30)
-        values, vectors = values[kept], vectors[:, kept]
+        large = values > RANK * values.max().clamp_min(1e-30)
+        values, vectors = values[large], vectors[:, large]
         basis = centred.T @ vectors / values.sqrt() if wide else vectors
         scale = (values.sum() / max(1, len(rows) * len(values))).sqrt().clamp_min(1e-30)
         return cls(rows.mean(dim=0), basis.to(rows.dtype), scale)
@@ -81,7 +82,7 @@ class LinearProbe:
     def probabilities(self, rows: Tensor) -> list[Tensor]:
         """Return the probabilities of each concept's values."""
         logits = self.span.coordinates(rows) @ self.weights + self.bias
-        return [one.softmax(dim=1) for one in torch.split(logits, list(self.sizes), dim=1)]
+        return softmax_each(torch.split(logits, list(self.sizes), dim=1))
 
 
 def fit_linear(
@@ -94,7 +95,7 @@ def fit_linear(
 ) -> LinearProbe:
     """Fit a probe of every concept, with for each the penalty under which validation is most likely."""
     span = Span.of(rows)
-    points, held = span.coordinates(rows), span.coordinates(valid_rows)
+    points, valid_points = span.coordinates(rows), span.coordinates(valid_rows)
     width = points.shape[1]
     weights = torch.zeros(width, sum(sizes), dtype=torch.double, device=points.device)
     bias = torch.zeros(sum(sizes), dtype=torch.double, device=points.device)
@@ -102,11 +103,11 @@ def fit_linear(
     best_weights, best_bias = weights.clone(), bias.clone()
     best, chosen = [float("inf")] * len(sizes), [0.0] * len(sizes)
     for strength in sorted(strengths, reverse=True):  # each solution is where the search for the next one begins
-        weights, bias = _solved(points, codes, sizes, strength, weights, bias)
-        logits = torch.split(held @ weights + bias, list(sizes), dim=1)
+        weights, bias = _solve(points, codes, sizes, strength, weights, bias)
+        logits = torch.split(valid_points @ weights + bias, list(sizes), dim=1)
         before = list(best)
-        for place, one in enumerate(logits):
-            loss = float(F.cross_entropy(one, valid_codes[:, place]))
+        for place, scores in enumerate(logits):
+            loss = float(F.cross_entropy(scores, valid_codes[:, place]))
             if loss < best[place]:
                 columns = slice(int(edges[place]), int(edges[place + 1]))
                 best[place], chosen[place] = loss, strength
@@ -116,7 +117,7 @@ def fit_linear(
     return LinearProbe(span, best_weights, best_bias, tuple(sizes), tuple(chosen))
 
 
-def _solved(
+def _solve(
     points: Tensor, codes: Tensor, sizes: Sequence[int], strength: float, weights: Tensor, bias: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the weights and bias with the least cross-entropy and penalty, of all concepts together.
@@ -134,7 +135,7 @@ def _solved(
     def loss() -> Tensor:
         search.zero_grad()
         logits = torch.split(stretched @ weights + bias, list(sizes), dim=1)
-        total = torch.stack([F.cross_entropy(one, codes[:, place]) for place, one in enumerate(logits)]).sum()
+        total = torch.stack([F.cross_entropy(scores, codes[:, place]) for place, scores in enumerate(logits)]).sum()
         total = total + strength / 2 * (stretch * weights).square().sum()
         total.backward()  # type: ignore[no-untyped-call]
         return total

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.config import Settings, checked
+from assay.config import Settings, validate
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather
@@ -26,7 +26,7 @@ from assay.models.probes.activations import (
     LayerFacts,
     Subject,
     activations,
-    chosen_layers,
+    choose_layers,
     layers_of,
     sensitivity,
 )
@@ -48,7 +48,7 @@ class Ask:
     method: Method = "linear"
     layers: tuple[str, ...] = ()
     every: bool = False
-    config: ProbeConfig = field(default_factory=lambda: checked(ProbeConfig, Settings()))
+    config: ProbeConfig = field(default_factory=lambda: validate(ProbeConfig, Settings()))
     seed: int = 0
 
 
@@ -69,8 +69,8 @@ class LayerProbe:
 
     def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
         """Return the probabilities of each concept."""
-        spreads = self.probe.probabilities(activations(subject, self.layer, images, self.most))
-        return [Answer.of(spread.cpu().numpy()) for spread in spreads]
+        concepts = self.probe.probabilities(activations(subject, self.layer, images, self.most))
+        return [Answer.of(probabilities.cpu().numpy()) for probabilities in concepts]
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class LayerDirections:
 
     layer: str
     most: int
-    found: Directions
+    directions: Directions
 
     def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
         """Return the value of each concept, without probabilities."""
-        felt = sensitivity(subject, self.layer, images, self.most, self.found.span.directions)
-        return [Answer(column.cpu().numpy()) for column in concept_codes(self.found, felt.gradients).T]
+        gradients = sensitivity(subject, self.layer, images, self.most, self.directions.span.directions)
+        return [Answer(column.cpu().numpy()) for column in concept_codes(self.directions, gradients.gradients).T]
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,17 @@ def probe_layers(
     device = device_of(ask.config.device)
     subject.module.to(device)
     train, valid = (split_for(dataset, name) for name in ("train", "valid"))
-    fitted, held = (_sample(dataset[name], ask, device) for name in (train, valid))
-    layers = chosen_layers(layers_of(subject, fitted.images[:2].float() / 255), ask.layers, ask.every)
+    fitted, validation = (_sample(dataset[name], ask, device) for name in (train, valid))
+    layers = choose_layers(layers_of(subject, fitted.images[:2].float() / 255), ask.layers, ask.every)
     splits = [dataset[name] for name in dataset.split_names if not name.startswith("train")]
     labels = {split.name: _labels(subject, split, device) for split in splits}
     results, probes = [], []
     for number, layer in enumerate(layers):
         report(f"probing {layer.name}", number, len(layers))
-        probe, found = _fit(subject, layer.name, fitted, held, dataset, ask)
-        said = {split.name: _said(subject, probe, split, labels[split.name], device) for split in splits}
-        scores = {split.name: score(gather(split, said[split.name]), METRICS) for split in splits}
-        results.append(LayerResult(layer, said, scores, *found))
+        probe, details = _fit(subject, layer.name, fitted, validation, dataset, ask)
+        predictions = {split.name: _predictions(subject, probe, split, labels[split.name], device) for split in splits}
+        scores = {split.name: score(gather(split, predictions[split.name]), METRICS) for split in splits}
+        results.append(LayerResult(layer, predictions, scores, *details))
         probes.append(probe)
     # what the pictures themselves show is no merit of the network
     order = [(result.layer.name != INPUT, result.value(valid, "concept_f1")) for result in results]
@@ -147,20 +147,20 @@ def _sample(data: SplitData, ask: Ask, device: torch.device) -> Batch:
 
 
 def _fit(
-    subject: Subject, layer: str, fitted: Batch, held: Batch, dataset: Dataset, ask: Ask
+    subject: Subject, layer: str, fitted: Batch, validation: Batch, dataset: Dataset, ask: Ask
 ) -> tuple[Probe, tuple[tuple[Effect, ...], tuple[float, ...]]]:
     """Return the probe of a layer, and the effects or penalties that were found on the way."""
     config, sizes, most = ask.config, dataset.knowledge.space.sizes, ask.config.most_features
     rows = activations(subject, layer, fitted.images, most)
     if ask.method == "linear":
-        others = activations(subject, layer, held.images, most)
-        linear = fit_linear(rows, fitted.concepts, others, held.concepts, sizes, config.strengths)
+        others = activations(subject, layer, validation.images, most)
+        linear = fit_linear(rows, fitted.concepts, others, validation.concepts, sizes, config.strengths)
         return LayerProbe(layer, most, linear), ((), linear.strengths)
     directions = concept_directions(rows, fitted.concepts, sizes, config.ridge)
-    felt = sensitivity(subject, layer, held.images, most, directions.span.directions)
+    gradients = sensitivity(subject, layer, validation.images, most, directions.span.directions)
     orders = shuffles(len(rows), config.repetitions, ask.seed)
-    found = effects(rows, fitted.concepts, directions, felt, config.ridge, orders)
-    return LayerDirections(layer, most, directions), (tuple(found), ())
+    concept_effects = effects(rows, fitted.concepts, directions, gradients, config.ridge, orders)
+    return LayerDirections(layer, most, directions), (tuple(concept_effects), ())
 
 
 @torch.no_grad()
@@ -170,30 +170,32 @@ def _labels(subject: Subject, split: SplitData, device: torch.device) -> dict[st
     images = to_batch(split, device).images
     chunks = [subject.scores(chunk.float() / 255) for chunk in torch.split(images, CHUNK)]
     columns = [torch.cat(parts).double().cpu() for parts in zip(*chunks, strict=True)]
-    found = [_spread(one) for one in columns]
+    answers = [_softmax(scores) for scores in columns]
     wanted = [len(label.values) for label in split.knowledge.labels]
-    if [spread.shape[1] for spread in found] != wanted:
-        given = [one.shape[1] for one in columns]
-        raise ConfigError(f"the network gives {given} scores for the labels' {wanted} values")
-    return {name: Answer.of(spread) for name, spread in zip(split.knowledge.label_names, found, strict=True)}
+    if [probabilities.shape[1] for probabilities in answers] != wanted:
+        widths = [scores.shape[1] for scores in columns]
+        raise ConfigError(f"the network gives {widths} scores for the labels' {wanted} values")
+    return {
+        name: Answer.of(probabilities) for name, probabilities in zip(split.knowledge.label_names, answers, strict=True)
+    }
 
 
-def _spread(scores: Tensor) -> Array:
+def _softmax(scores: Tensor) -> Array:
     two = torch.cat([torch.zeros_like(scores), scores], dim=1) if scores.shape[1] == 1 else scores
     return np.asarray(two.softmax(dim=1).numpy())
 
 
-def _said(
+def _predictions(
     subject: Subject, probe: Probe, split: SplitData, labels: Mapping[str, Answer], device: torch.device
 ) -> Predictions:
-    found = probe.concepts(subject, to_batch(split, device).images)
-    concepts = dict(zip(split.knowledge.space.names, found, strict=True))
+    answers = probe.concepts(subject, to_batch(split, device).images)
+    concepts = dict(zip(split.knowledge.space.names, answers, strict=True))
     return Predictions(split.fingerprint, split.name, split.index, labels, concepts)
 
 
 def predict_with(subject: Subject, probe: Probe, split: SplitData, device: torch.device) -> Predictions:
     """Return a network's labels, and the concepts that a probe reads off it, for any split."""
-    return _said(subject, probe, split, _labels(subject, split, device), device)
+    return _predictions(subject, probe, split, _labels(subject, split, device), device)
 
 
 def table(probed: Probed, splits: Sequence[str]) -> list[dict[str, Any]]:
@@ -205,7 +207,7 @@ def table(probed: Probed, splits: Sequence[str]) -> list[dict[str, Any]]:
             "kind": result.layer.kind,
             "features": result.layer.features,
             "best": result is probed.best,
-            **{split: {name: held.to_dict() for name, held in result.scores[split].items()} for split in splits},
+            **{split: {name: score.to_dict() for name, score in result.scores[split].items()} for split in splits},
         }
         for number, result in enumerate(probed.results)
     ]

@@ -9,8 +9,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
-from assay.errors import DataError
-from assay.files import write_atomically
+from assay.files import require_empty, write_atomically
 from assay.logic.knowledge import Knowledge
 from assay.models.core.runs import load_network
 from assay.models.core.training import device_of
@@ -29,20 +28,11 @@ def probe_run(
 ) -> Probed:
     """Probe the model of a run, and write what was found to a folder."""
     check_dataset(RunFolder(folder), dataset)
-    _claim(output)
+    require_empty(output, make=True)
     subject = Subject.of(load_network(folder))
     probed = probe_layers(subject, dataset, ask, report)
     write_probed(probed, subject, dataset, output, ask, RunFolder(folder).about())
     return probed
-
-
-def _claim(output: Path) -> None:
-    try:
-        if output.is_file() or (output.exists() and any(output.iterdir())):
-            raise DataError(f"{str(output)!r} is not empty; choose another folder")
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot use folder {str(output)!r}: {error.strerror}") from None
 
 
 def write_probed(
@@ -51,19 +41,19 @@ def write_probed(
     """Write predictions of every layer, the table, and last the record that makes the best layer a run."""
     knowledge, model = dataset.knowledge, about.get("model", type(subject.module).__name__)
     for result in probed.results:
-        told = {**about, **_told(model, result, ask)}
-        _write_predictions(result, RunFolder(layer_folder(output, result.layer.name)), knowledge, told)
-    told = {**about, **_told(model, probed.best, ask)}
+        record = {**about, **_record(model, result, ask)}
+        _write_predictions(result, RunFolder(layer_folder(output, result.layer.name)), knowledge, record)
+    record = {**about, **_record(model, probed.best, ask)}
     run = RunFolder(output)
-    _write_predictions(probed.best, run, knowledge, told)
+    _write_predictions(probed.best, run, knowledge, record)
 
     def predict(data: SplitData) -> Predictions:
-        said = predict_with(subject, probed.probe, data, device_of(ask.config.device))
-        return replace(said, about={"model": told["model"]})
+        predictions = predict_with(subject, probed.probe, data, device_of(ask.config.device))
+        return replace(predictions, about={"model": record["model"]})
 
     pairs = write_pairs(predict, dataset, run)
     rows = table(probed, list(probed.best.predictions))
-    found = {
+    content = {
         "model": model,
         "method": ask.method,
         "seed": ask.seed,
@@ -73,10 +63,10 @@ def write_probed(
         "layers": rows,
         "effects": {r.layer.name: effect_rows(r, knowledge) for r in probed.results if r.effects},
     }
-    write_atomically(output / TABLE, to_json(found))
+    write_atomically(output / TABLE, to_json(content))
     write_atomically(output / "probes.csv", _csv(rows).encode())
     rule = {"knowledge": knowledge.to_dict(), "layout": dataset.layout.to_dict()}
-    write_record(run, dataset, {"config": {}, **told, **rule, "pairs": pairs})
+    write_record(run, dataset, {"config": {}, **record, **rule, "pairs": pairs})
 
 
 def layer_folder(output: Path, layer: str) -> Path:
@@ -84,16 +74,16 @@ def layer_folder(output: Path, layer: str) -> Path:
     return output / LAYERS / layer
 
 
-def _told(model: str, result: LayerResult, ask: Ask) -> dict[str, Any]:
+def _record(model: str, result: LayerResult, ask: Ask) -> dict[str, Any]:
     config = ask.config.model_dump(mode="json")
     probe = {"of": model, "method": ask.method, "layer": result.layer.name, "seed": ask.seed, "config": config}
     return {"model": f"{model}+{ask.method}@{result.layer.name}", "seed": ask.seed, "probe": probe}
 
 
 def _write_predictions(result: LayerResult, run: RunFolder, knowledge: Knowledge, about: dict[str, Any]) -> None:
-    kept = {key: value for key, value in about.items() if key in KEPT}
-    for split, said in result.predictions.items():
-        replace(said, about=kept).write(run.predictions(split), knowledge)
+    record = {key: value for key, value in about.items() if key in KEPT}
+    for split, predictions in result.predictions.items():
+        replace(predictions, about=record).write(run.predictions(split), knowledge)
 
 
 def effect_rows(result: LayerResult, knowledge: Knowledge) -> list[dict[str, Any]]:

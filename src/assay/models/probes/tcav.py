@@ -42,19 +42,19 @@ def _solver(points: Tensor, ridge: float) -> Tensor:
     products = points.T @ points
     mean = products.diagonal().mean().clamp_min(1e-30)
     damped = products + ridge * mean * torch.eye(len(products), dtype=points.dtype, device=points.device)
-    found: Tensor = torch.linalg.solve(damped, points.T)
-    return found
+    solver: Tensor = torch.linalg.solve(damped, points.T)
+    return solver
 
 
 def _units(columns: Tensor) -> Tensor:
-    found: Tensor = columns / torch.linalg.vector_norm(columns, dim=-2, keepdim=True).clamp_min(1e-30)
-    return found
+    units: Tensor = columns / torch.linalg.vector_norm(columns, dim=-2, keepdim=True).clamp_min(1e-30)
+    return units
 
 
 def targets(codes: Tensor, sizes: Sequence[int]) -> Tensor:
     """Return a column for each value of each concept: whether an example has it, centred."""
-    found = torch.cat([F.one_hot(codes[:, i], size) for i, size in enumerate(sizes)], dim=1).double()
-    return found - found.mean(dim=0)
+    ones = torch.cat([F.one_hot(codes[:, i], size) for i, size in enumerate(sizes)], dim=1).double()
+    return ones - ones.mean(dim=0)
 
 
 def concept_directions(rows: Tensor, codes: Tensor, sizes: Sequence[int], ridge: float) -> Directions:
@@ -71,8 +71,8 @@ def concept_codes(directions: Directions, gradients: Sequence[Tensor]) -> Tensor
     """
     moved = torch.stack(list(gradients)).sum(dim=0) @ directions.columns
     codes = []
-    for one in torch.split(moved, list(directions.sizes), dim=1):
-        codes.append(torch.where(one.abs().amax(dim=1) > 0, one.argmax(dim=1), -1))
+    for derivatives in torch.split(moved, list(directions.sizes), dim=1):
+        codes.append(torch.where(derivatives.abs().amax(dim=1) > 0, derivatives.argmax(dim=1), -1))
     return torch.stack(codes, dim=1)
 
 
@@ -109,7 +109,7 @@ def effects(
     rows: Tensor,
     codes: Tensor,
     directions: Directions,
-    felt: Sensitivity,
+    sensitivity: Sensitivity,
     ridge: float,
     orders: Array,
 ) -> list[Effect]:
@@ -117,21 +117,21 @@ def effects(
 
     `rows` and `codes` are those that the directions were found on; `felt` may be of other examples.
     """
-    means, places, counts, scores = _class_means(felt, directions.columns)
+    means, places, counts, scores = _class_means(sensitivity, directions.columns)
     if not places:
         return []
-    found = means @ directions.columns
+    derivatives = means @ directions.columns
     random = _random_derivatives(rows, codes, directions, ridge, orders, means)
-    larger = (random.abs() >= found.abs() - 1e-12).double()
+    larger = (random.abs() >= derivatives.abs() - 1e-12).double()
     p = (1 + larger.sum(dim=0)) / (1 + len(orders))
-    everything = torch.cat([found[None], random])
-    spread = everything.square().mean(dim=0).sqrt().clamp_min(1e-30)  # one scale for all that is tested
-    most = (random.abs() / spread).flatten(1).amax(dim=1)
-    family = (1 + (most[:, None, None] >= found.abs() / spread - 1e-12).double().sum(dim=0)) / (1 + len(orders))
+    everything = torch.cat([derivatives[None], random])
+    scale = everything.square().mean(dim=0).sqrt().clamp_min(1e-30)  # one scale for all that is tested
+    most = (random.abs() / scale).flatten(1).amax(dim=1)
+    family = (1 + (most[:, None, None] >= derivatives.abs() / scale - 1e-12).double().sum(dim=0)) / (1 + len(orders))
     values = [(concept, value) for concept, size in enumerate(directions.sizes) for value in range(size)]
     return [
         Effect(
-            *values[column], label, class_, counts[row], float(scores[row, column]), float(found[row, column]),
+            *values[column], label, class_, counts[row], float(scores[row, column]), float(derivatives[row, column]),
             float(p[row, column]), float(family[row, column]),
         )
         for row, (label, class_) in enumerate(places)
@@ -139,10 +139,10 @@ def effects(
     ]  # fmt: skip
 
 
-def _class_means(felt: Sensitivity, columns: Tensor) -> tuple[Tensor, list[tuple[int, int]], list[int], Tensor]:
+def _class_means(sensitivity: Sensitivity, columns: Tensor) -> tuple[Tensor, list[tuple[int, int]], list[int], Tensor]:
     """Return for each class that occurs the mean gradient, whose class it is, how many examples, and TCAV scores."""
     means, places, counts, scores = [], [], [], []
-    for label, (classes, gradients) in enumerate(zip(felt.classes, felt.gradients, strict=True)):
+    for label, (classes, gradients) in enumerate(zip(sensitivity.classes, sensitivity.gradients, strict=True)):
         for class_ in torch.unique(classes).tolist():
             own = gradients[classes == class_]
             means.append(own.mean(dim=0))
@@ -159,9 +159,9 @@ def _random_derivatives(
     points = directions.span.coordinates(rows)
     solver, wanted = _solver(points, ridge), targets(codes, directions.sizes)
     step = max(1, AT_ONCE // max(1, wanted.numel()))
-    found = []
+    derivatives = []
     for start in range(0, len(orders), step):
         chosen = torch.from_numpy(orders[start : start + step]).to(rows.device)
         columns = torch.einsum("dn,rnv->rdv", solver, wanted[chosen])
-        found.append(torch.einsum("cd,rdv->rcv", means, _units(columns)))
-    return torch.cat(found)
+        derivatives.append(torch.einsum("cd,rdv->rcv", means, _units(columns)))
+    return torch.cat(derivatives)

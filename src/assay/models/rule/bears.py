@@ -1,4 +1,4 @@
-"""An ensemble that knows of shortcuts (after BEARS): members that explain the labels by concepts as unlike as can be.
+"""An ensemble that is aware of reasoning shortcuts (BEARS): members explain the labels by concepts as unlike as can be.
 
 A reading that the labels leave open is one that some members take and others do not; their average is then unsure of
 just those concepts, while the labels stay certain. Members are trained one after the other, each away from the average
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, supervision_mask
-from assay.models.core.neural import NeuralConfig, Outputs, intervened, is_set, spread_of
+from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 from assay.models.rule.dpl import DPL
@@ -66,7 +66,7 @@ class Bears(DPL):
 
         def loss(batch: Batch) -> Tensor:
             logits = member(batch.pictures)
-            concepts = [one.softmax(dim=1) for one in logits]
+            concepts = softmax_each(logits)
             total = self.rule_loss(logits, taught[batch.rows])
             total = total + self.against_shortcuts(logits, concepts, batch, mask[batch.rows])
             return total - self.config.diversity * self._unlike(concepts, batch, number) if number else total
@@ -76,29 +76,29 @@ class Bears(DPL):
     def _unlike(self, concepts: list[Tensor], batch: Batch, number: int) -> Tensor:
         """Return how unlike the average of those before it a member's concepts are, for each at most log 2."""
         with torch.no_grad():
-            before = [one(batch.pictures) for one in [self.encoder, *self.others][:number]]
-            averages = [torch.stack([x.softmax(1) for x in same]).mean(0) for same in zip(*before, strict=True)]
-        found = []
+            before = [member(batch.pictures) for member in [self.encoder, *self.others][:number]]
+            averages = [torch.stack(softmax_each(same)).mean(0) for same in zip(*before, strict=True)]
+        divergences = []
         for own, average in zip(concepts, averages, strict=True):
             middle = (own + average) / 2
-            found.append((_relative(own, middle) + _relative(average, middle)) / 2)
-        return torch.stack(found).mean()
+            divergences.append((_relative(own, middle) + _relative(average, middle)) / 2)
+        return torch.stack(divergences).mean()
 
     def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
         """Return the average of what the members say of concepts and labels."""
-        said = [[x.softmax(1) for x in one(pictures)] for one in self.encoders()]
-        own = [torch.stack(same).mean(0) for same in zip(*said, strict=True)]
-        for place, given in do.items():  # every member is told, where it is something else than they say together
-            rows = is_set(own[place], given)[:, None]
-            for one in said:
-                one[place] = torch.where(rows, spread_of(given, own[place]), one[place])
-        averaged = intervened(own, do)
-        labels = [self.rule.marginals(self.rule(concepts)) for concepts in said]
-        told = [torch.stack(same).mean(0) for same in zip(*labels, strict=True)]
-        return Outputs(told[: len(self.knowledge.labels)], averaged)
+        by_member = [softmax_each(concepts(pictures)) for concepts in self.encoders()]
+        own = [torch.stack(same).mean(0) for same in zip(*by_member, strict=True)]
+        for place, setting in do.items():  # set in every member, where it differs from their average
+            rows = is_set(own[place], setting)[:, None]
+            for concepts in by_member:
+                concepts[place] = torch.where(rows, as_probabilities(setting, own[place]), concepts[place])
+        averaged = apply_interventions(own, do)
+        labels = [self.rule.marginals(self.rule(concepts)) for concepts in by_member]
+        averaged_labels = [torch.stack(same).mean(0) for same in zip(*labels, strict=True)]
+        return Outputs(averaged_labels[: len(self.knowledge.labels)], averaged)
 
 
-def _relative(one: Tensor, other: Tensor) -> Tensor:
+def _relative(left: Tensor, right: Tensor) -> Tensor:
     """Return the mean Kullback-Leibler divergence of one distribution from another."""
-    logs = one.clamp(min=SMALLEST).log() - other.clamp(min=SMALLEST).log()
-    return (one * logs).sum(dim=1).mean()
+    logs = left.clamp(min=SMALLEST).log() - right.clamp(min=SMALLEST).log()
+    return (left * logs).sum(dim=1).mean()

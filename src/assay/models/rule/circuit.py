@@ -42,11 +42,11 @@ class DiagramLayer(nn.Module):
         mass = torch.zeros_like(concepts[0][:, :1])
         for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
             shares = (mass[:, :, None] + concepts[place][:, None, :]).flatten(1)
-            mass = _added_logs(shares, getattr(self, f"targets_{number}"), width)
+            mass = _add_logs(shares, getattr(self, f"targets_{number}"), width)
         return mass
 
 
-def _added_logs(shares: Tensor, targets: Tensor, width: int) -> Tensor:
+def _add_logs(shares: Tensor, targets: Tensor, width: int) -> Tensor:
     """Add up probabilities that lead to the same node, given and returned as logs."""
     with torch.no_grad():
         largest = shares.new_full((len(shares), width), -torch.inf)
@@ -85,8 +85,8 @@ class RuleLayer(nn.Module):
 
     def forward(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return the probability of each joint outcome."""
-        found: Tensor = self.diagram(concepts)
-        return found
+        outcomes: Tensor = self.diagram(concepts)
+        return outcomes
 
     def logs(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return the log probability of each joint outcome from the log probabilities of the concepts."""

@@ -4,13 +4,12 @@ What DeepProbLog does for a rule over independent concepts: the probability of a
 give it. Here it is one sweep over the rule's decision diagram.
 """
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from assay.models.core.neural import NeuralConfig, Outputs, intervened
+from assay.models.core.neural import NeuralConfig
 from assay.models.core.tensors import Batch
 from assay.models.rule.circuit import RuleLayer
 from assay.models.rule.rule_learner import RuleLearner, RuleLearnerConfig
@@ -39,13 +38,8 @@ class DPL(RuleLearner):
 
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return the negative log-likelihood of the joint labels."""
-        return -self.rule.logs([one.log_softmax(dim=1) for one in logits]).gather(1, labels).mean()
+        return -self.rule.logs([scores.log_softmax(dim=1) for scores in logits]).gather(1, labels).mean()
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return the label probabilities that the rule gives."""
         return self.rule.marginals(self.rule(concepts))[: len(self.knowledge.labels)]
-
-    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return concept probabilities, with those in `do` certain, and the label probabilities that the rule gives."""
-        concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
-        return Outputs(self.labels_from_concepts(concepts), concepts)

@@ -22,11 +22,11 @@ from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError
 from assay.logic import formula as f
 from assay.logic.evaluate import COMPARE, Evaluator
-from assay.logic.features import guarded
+from assay.logic.features import guard_atom
 from assay.logic.formula import Formula
-from assay.logic.ground import grounded
+from assay.logic.ground import ground_formula
 from assay.logic.traverse import names_in
-from assay.logic.write import quoted
+from assay.logic.write import quote
 
 Tnorm = Literal["goedel", "product", "lukasiewicz"]
 Implication = Literal["goedel", "product", "lukasiewicz", "goguen", "kleene-dienes"]
@@ -115,7 +115,7 @@ class FuzzyRule:
 
     def __init__(self, formula: Formula, space: ConceptSpace) -> None:
         self.space = space
-        self.formula = grounded(formula, space)
+        self.formula = ground_formula(formula, space)
         self.cases: dict[Formula, tuple[tuple[int, ...], Tensor]] = {}
         self._prepare(self.formula)
 
@@ -125,7 +125,7 @@ class FuzzyRule:
             return
         inside = _parts(formula)
         if inside is None:
-            self.cases[formula] = fitting(guarded(formula, self.space), self.space, [True])
+            self.cases[formula] = fitting(guard_atom(formula, self.space), self.space, [True])
             return
         for part in inside:
             self._prepare(part)
@@ -152,10 +152,10 @@ class FuzzyRule:
             case f.Implies(premise, conclusion):
                 return s.follows(truth(premise), truth(conclusion))
             case f.Iff(left, right):
-                one, other = truth(left), truth(right)
-                return s.both(s.follows(one, other), s.follows(other, one))
+                first, second = truth(left), truth(right)
+                return s.both(s.follows(first, second), s.follows(second, first))
             case f.Compare(operator, f.Count(parts), f.Const(number)):
-                return _counted([truth(part) for part in parts], operator, int(number), s)
+                return _count_truths([truth(part) for part in parts], operator, int(number), s)
         return cases_hold(*self.cases[formula], concepts, s)
 
 
@@ -166,21 +166,21 @@ def _parts(formula: Formula) -> tuple[Formula, ...] | None:
             return (body,)
         case f.And(parts) | f.Or(parts) | f.Xor(parts):
             return parts
-        case f.Implies(one, other) | f.Iff(one, other):
-            return (one, other)
+        case f.Implies(first, second) | f.Iff(first, second):
+            return (first, second)
         case f.Compare(_, f.Count(parts), f.Const()) if parts:
             return parts
     return None
 
 
-def _counted(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
+def _count_truths(truths: Sequence[Tensor], operator: str, number: int, s: Semantics) -> Tensor:
     """Return "so many of these are true", adding one after the other to the counts so far."""
     none = truths[0].new_zeros(truths[0].shape)
     exact = [1 - none]
-    for one in truths:
-        grown = [s.both(count, 1 - one) for count in exact] + [none]
-        exact = [s.either(now, s.both(before, one)) for now, before in zip(grown, [none, *exact], strict=True)]
-    wanted = [count for held, count in enumerate(exact) if COMPARE[operator](held, number)]
+    for truth in truths:
+        grown = [s.both(count, 1 - truth) for count in exact] + [none]
+        exact = [s.either(now, s.both(before, truth)) for now, before in zip(grown, [none, *exact], strict=True)]
+    wanted = [count for total, count in enumerate(exact) if COMPARE[operator](total, number)]
     return reduce(s.either, wanted) if wanted else none
 
 
@@ -189,12 +189,12 @@ def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> t
     places = tuple(space.place(name) for name in names_in(formula))
     sizes = [space.sizes[place] for place in places]
     if prod(sizes) > MOST_CASES:
-        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quoted(formula)}; use the model 'dpl'")
+        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quote(formula)}; use the model 'dpl'")
     combinations = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(prod(sizes), len(sizes))
     codes = np.zeros((len(combinations), len(space)), dtype=np.int64)
     codes[:, places] = combinations
-    found = np.array([value in values for value in Evaluator(space, formula)(codes).tolist()], dtype=bool)
-    return places, torch.from_numpy(combinations[found])
+    fits = np.array([value in values for value in Evaluator(space, formula)(codes).tolist()], dtype=bool)
+    return places, torch.from_numpy(combinations[fits])
 
 
 def cases_hold(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor], s: Semantics) -> Tensor:
@@ -214,15 +214,15 @@ class FuzzyValues:
     """A label that is a number or a symbol: how true each of its values is, all cases of all values at once."""
 
     def __init__(self, formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> None:
-        found = [fitting(formula, space, [value]) for value in values]
-        self.places, self.count = found[0][0], len(values)
-        self.cases = torch.cat([cases for _, cases in found])
-        sizes = torch.tensor([len(cases) for _, cases in found])
+        by_value = [fitting(formula, space, [value]) for value in values]
+        self.places, self.count = by_value[0][0], len(values)
+        self.cases = torch.cat([cases for _, cases in by_value])
+        sizes = torch.tensor([len(cases) for _, cases in by_value])
         self.groups = torch.repeat_interleave(torch.arange(self.count), sizes)
 
     def __call__(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
         """Return the truth of each value for each example."""
         device = concepts[0].device
         self.cases, self.groups = self.cases.to(device), self.groups.to(device)
-        held = each_holds(self.places, self.cases, concepts, semantics)
-        return semantics.some_of_each(held, self.groups, self.count)
+        truths = each_holds(self.places, self.cases, concepts, semantics)
+        return semantics.some_of_each(truths, self.groups, self.count)

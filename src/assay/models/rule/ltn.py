@@ -4,7 +4,6 @@ For each example, "the rule gives this label" has a fuzzy truth. The loss is 1 l
 each lacks, whose p rises during training, so that first the bulk counts and then the exceptions.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from assay.models.core.neural import NeuralConfig, Outputs, intervened
+from assay.models.core.neural import NeuralConfig, softmax_each
 from assay.models.rule.fuzzy_logic import (
     Exists,
     FuzzyRule,
@@ -69,24 +68,19 @@ class LTN(RuleLearner):
 
     def truths(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return for each label how true each of its values is."""
-        found = []
+        truths = []
         for reading in self.readings:
             truth = reading(concepts, self.semantics)
-            found.append(torch.stack([1 - truth, truth], dim=1) if isinstance(reading, FuzzyRule) else truth)
-        return found
+            truths.append(torch.stack([1 - truth, truth], dim=1) if isinstance(reading, FuzzyRule) else truth)
+        return truths
 
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return 1 less the truth of "the rule gives every example its labels"."""
-        concepts = [one.softmax(dim=1) for one in logits]
-        truths = [one.gather(1, labels[:, [i]])[:, 0] for i, one in enumerate(self.truths(concepts))]
+        concepts = softmax_each(logits)
+        truths = [truth.gather(1, labels[:, [i]])[:, 0] for i, truth in enumerate(self.truths(concepts))]
         return 1 - p_mean_error(torch.cat(truths), self.semantics.p)
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return the labels' truths, made to add up to 1."""
-        truths = [one.clamp(min=1e-9) for one in self.truths(concepts)[: len(self.knowledge.labels)]]
-        return [one / one.sum(dim=1, keepdim=True) for one in truths]
-
-    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return concept probabilities, with those in `do` certain, and the labels that follow."""
-        concepts = intervened([one.softmax(dim=1) for one in self.encoder(pictures)], do)
-        return Outputs(self.labels_from_concepts(concepts), concepts)
+        truths = [truth.clamp(min=1e-9) for truth in self.truths(concepts)[: len(self.knowledge.labels)]]
+        return [truth / truth.sum(dim=1, keepdim=True) for truth in truths]

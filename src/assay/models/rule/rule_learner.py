@@ -1,10 +1,11 @@
 """What models that learn concepts through the rule share: the encoder, and ways to keep them from shortcuts.
 
-Every way can be combined with every other: showing some concepts, keeping the average concepts diverse, drawing the
+Every way can be combined with every other: supervising some concepts, keeping the average concepts diverse, drawing the
 picture again from the concepts, and giving further labels that the same concepts must explain.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, NeuralModel
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Batch
 from assay.models.core.training import Phase
 
@@ -27,7 +28,7 @@ HIDDEN = 256
 
 
 class RuleLearnerConfig(NeuralConfig, Supervision):
-    """Settings that all of them have; by default they are shown no concepts, only labels."""
+    """Settings that all of them have; by default only labels are supervised, no concepts."""
 
     concept_weight: float = Field(0.0, ge=0)
     """The weight of concept supervision."""
@@ -36,7 +37,7 @@ class RuleLearnerConfig(NeuralConfig, Supervision):
     reconstruction_weight: float = Field(0.0, ge=0)
     """The weight of drawing the picture again from the concepts and a small code of its style."""
     further_labels: dict[str, str] = {}
-    """Multi-task learning: further labels by name, as formulas over the concepts; only training is shown them."""
+    """Multi-task learning: further labels by name, as formulas over the concepts; only used in training."""
     share: bool = True
     """Read concepts of one encoder group with one network."""
 
@@ -55,15 +56,11 @@ class PictureDecoder(nn.Module):
         return F.binary_cross_entropy_with_logits(self.draw(code), pictures.flatten(1))
 
 
-class RuleLearner(NeuralModel):
+class RuleLearner(ConceptModel):
     """A model that is taught labels and finds concepts which explain them by the rule."""
 
-    role = "concept"
-    has_concepts = True
-    can_intervene = True
     Config: ClassVar[type[NeuralConfig]] = RuleLearnerConfig
     config: RuleLearnerConfig
-    default_backbone = "conv-stride"
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the knowledge that is taught, and the decoder if there is one."""
@@ -92,6 +89,15 @@ class RuleLearner(NeuralModel):
         return torch.cat([data.labels, more], dim=1)
 
     @abstractmethod
+    def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
+        """Return the label probabilities that the rule gives."""
+
+    def answer(self, pictures: Tensor, do: Mapping[int, Tensor]) -> Outputs:
+        """Return concept probabilities, with those in `do` set, and the label probabilities that the rule gives."""
+        concepts = apply_interventions(softmax_each(self.encoder(pictures)), do)
+        return Outputs(self.labels_from_concepts(concepts), concepts)
+
+    @abstractmethod
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return how badly concepts of these logits explain the labels."""
 
@@ -102,7 +108,7 @@ class RuleLearner(NeuralModel):
 
         def loss(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
-            concepts = [one.softmax(dim=1) for one in logits]
+            concepts = softmax_each(logits)
             total = self.rule_loss(logits, taught[batch.rows])
             return total + self.against_shortcuts(logits, concepts, batch, mask[batch.rows])
 

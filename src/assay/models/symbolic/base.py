@@ -2,13 +2,13 @@
 
 To add a learner, subclass one of two classes and register it in `assay.models` with one `MODELS.add` line:
 
-`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, a rule). Set
-                  `name`, `Config` (a subclass of `SymbolicConfig`) and give `learn_label(label, examples) -> Learned`:
-                  the formula (of the label's kind, or a truth value for each of its values) and notes for the record.
-                  Saving, loading, answering, `do` and perception are done for you.
+`FormulaModel`    (in `formulas.py`) what is learned is a formula for each label (a program, clauses, rules). Set `name`
+                  and `Config` (a subclass of `SymbolicConfig`), and give `learn_label(label, examples)`. It returns
+                  `LearnedFormulas`: the formula (of the label's kind, or a truth value for each of its values) and
+                  notes for the record. Saving, loading, answering, `do` and perception are done for you.
 `SymbolicModel`   (here) what is learned is something else (a tree, weights). Give `learn(examples)`,
-                  `labels_given(concepts)` and, to keep what was learned, `state()` / `set_state()` (plain JSON) and
-                  `arrays()` / `set_arrays()` (numpy arrays, kept in safetensors; never pickles).
+                  `label_probabilities(concepts)` and, to keep what was learned, `state()` / `set_state()` (plain JSON)
+                  and `arrays()` / `set_arrays()` (numpy arrays, kept in safetensors; never pickles).
 
 A learner that searches should have a setting `seconds`, the most it may take: the contract test sets it to a few.
 `examples.codes` are the concepts to learn from (a row an example, a column a concept), `examples.labels` the label
@@ -26,15 +26,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.config import Config, Settings, checked
+from assay.config import Config, Settings, validate
 from assay.data.dataset import SplitData
 from assay.data.manifest import to_json
-from assay.diagnosis.interventions.answering import Answerer, FrontEnd, Told
+from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
-from assay.models.symbolic.examples import Examples, likeliest
-from assay.models.symbolic.perception import Unperceived, certain, moved, perception_of
+from assay.models.symbolic.examples import Examples, most_probable_codes
+from assay.models.symbolic.perception import MissingPerception, one_hot, perception_of, relocate
 from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
@@ -43,15 +43,15 @@ class SymbolicConfig(Config):
     """What every symbolic learner can set."""
 
     perception: str | None = None
-    """Who tells the concepts: a run's folder or a predictions file; by default they are the true ones."""
+    """Where concepts come from: a run's folder or a predictions file; by default the ground truth."""
     learn_from: Literal["perception", "truth"] = "perception"
-    """Concepts to learn from: what perception says, or the true ones, with perception in use only."""
+    """Concepts to learn from: those that perception predicts, or the ground truth (perception then only predicts)."""
     reading: Literal["hard", "soft"] = "hard"
-    """How concepts are used: the likeliest value of each, or all of them as likely as they are, where that can be."""
+    """How concepts are used: the most probable value of each, or the probabilities of all values, where possible."""
 
 
 class SymbolicModel(Model):
-    """A learner on concepts: true ones, or those that perception says."""
+    """A learner on concepts: ground truth, or those that perception predicts."""
 
     has_concepts = True
     can_intervene = True
@@ -60,14 +60,14 @@ class SymbolicModel(Model):
     config: SymbolicConfig
 
     def prepare(self) -> None:
-        """Find who tells the concepts; one that is not there is told now, before anything is written."""
+        """Find the source of concepts; one that is missing raises now, before anything is written."""
         self.perception = perception_of(self.config.perception)
         self.begin()
 
     @classmethod
-    def settled(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
+    def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
         """Return all settings, the path of perception made whole."""
-        config = checked(cls.Config, settings)
+        config = validate(cls.Config, settings)
         if config.perception is None:
             return config
         return config.model_copy(update={"perception": str(Path(config.perception).resolve())})
@@ -75,14 +75,14 @@ class SymbolicModel(Model):
     # -- what a learner gives --------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Make ready to learn: what is held, and what can be refused already, once all settings are known."""
+        """Prepare to learn once all settings are known; settings that cannot work raise here."""
 
     @abstractmethod
     def learn(self, examples: Examples) -> None:
         """Learn from examples."""
 
     @abstractmethod
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return the probabilities of each label that follow from those of each concept (rows x values)."""
 
     def state(self) -> dict[str, Any]:
@@ -90,14 +90,14 @@ class SymbolicModel(Model):
         return {}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what was learned as arrays."""
         return {}
 
     def set_arrays(self, arrays: Mapping[str, Array]) -> None:
-        """Take what `arrays` gave."""
+        """Restore what `arrays` returned."""
 
     # -- what is done for all --------------------------------------------------------------------------------------
 
@@ -106,46 +106,46 @@ class SymbolicModel(Model):
         return rng_for(self.seed, self.name, *purpose)
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
-        """Learn from one split; another only tells how well that went."""
+        """Learn from one split; the other is for the validation score."""
         self.learn(self.examples(train_data))
         try:
             score = self._f1(valid)
-        except Unperceived:
+        except MissingPerception:
             score = 0.0
         self.history = [Epoch("learning", 1, 1 - self._f1(train_data), score, True)]
         report(self.history[0], 1)
 
     def examples(self, data: SplitData) -> Examples:
-        """Return what is learned from: given labels, and concepts as perception says or as they were given."""
+        """Return the training examples: annotated labels, and concepts as predicted by perception or as annotated."""
         true = self.config.perception is None or self.config.learn_from == "truth"
-        spreads = certain(data.given_concepts, self.space) if true else self.perception.spreads(data)
-        return Examples(self.knowledge, likeliest(spreads), spreads, data.given_labels)
+        probabilities = one_hot(data.given_concepts, self.space) if true else self.perception.probabilities(data)
+        return Examples(self.knowledge, most_probable_codes(probabilities), probabilities, data.given_labels)
 
     def _f1(self, data: SplitData) -> float:
         """Return the macro F1 of the labels, averaged."""
-        said = self.predict(data)
-        codes = [said.labels[label.name].codes for label in self.knowledge.labels]
+        predictions = self.predict(data)
+        codes = [predictions.labels[label.name].codes for label in self.knowledge.labels]
         return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
 
-    def answers(self, data: SplitData, do: Mapping[int, Array]) -> Told:
-        """Return the labels that follow from what perception says, with some concepts set."""
-        spreads = self.perception.spreads(data)
-        for place, given in do.items():
-            spreads[place] = np.eye(self.space.sizes[place])[given] if given.ndim == 1 else given
-        return Told(self.labels_from_concepts(spreads), spreads)
+    def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
+        """Return label probabilities from perception's concepts, with some concepts intervened on."""
+        concepts = self.perception.probabilities(data)
+        for place, values in do.items():
+            concepts[place] = np.eye(self.space.sizes[place])[values] if values.ndim == 1 else values
+        return ModelOutput(self.labels_from_concepts(concepts), concepts)
 
-    def answerer(self, data: SplitData) -> Answerer:
-        """Return the way from concepts to labels, with what perception says of the pictures."""
-        return FrontEnd(self.name, self.perception.spreads(data), self.labels_from_concepts)
+    def answerer(self, data: SplitData) -> IntervenableModel:
+        """Return the label head, with the concepts that perception predicts for a split."""
+        return BottleneckModel(self.name, self.perception.probabilities(data), self.labels_from_concepts)
 
     def labels_from_concepts(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities that follow from concept probabilities, in the reading that is set."""
         if self.config.reading == "hard":
-            concepts = certain(likeliest(concepts), self.space)
-        return self.labels_given(concepts)
+            concepts = one_hot(most_probable_codes(concepts), self.space)
+        return self.label_probabilities(concepts)
 
     def about(self) -> dict[str, Any]:
-        """Return who the model is, and who told it the concepts, for the record."""
+        """Return the record of the model and of the source of its concepts."""
         return {**super().about(), "perception": self.perception.about()}
 
     def save(self, folder: Path) -> dict[str, Any]:
@@ -156,15 +156,15 @@ class SymbolicModel(Model):
             from safetensors.numpy import save
 
             write_atomically(folder / WEIGHTS, save({n: np.ascontiguousarray(a) for n, a in arrays.items()}))
-        seen = self.perception.about()
-        if seen is not None:
-            seen["from_run"] = Path(os.path.relpath(seen["folder"], folder.resolve())).as_posix()
-        return {"perception": seen, "parameters": int(sum(array.size for array in arrays.values()))}
+        perception = self.perception.about()
+        if perception is not None:
+            perception["from_run"] = Path(os.path.relpath(perception["folder"], folder.resolve())).as_posix()
+        return {"perception": perception, "parameters": int(sum(array.size for array in arrays.values()))}
 
     @classmethod
     def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a run, with perception where it is now."""
-        return {**about["config"], "perception": moved(about.get("perception"), folder)}
+        return {**about["config"], "perception": relocate(about.get("perception"), folder)}
 
     def restore(self, folder: Path, device: str) -> None:
         """Read what was learned."""

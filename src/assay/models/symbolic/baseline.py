@@ -1,20 +1,22 @@
 """What the baselines on concepts share (`tree`, `linear`, `mlp`).
 
-scikit-learn learns them; what it has learned is kept as arrays and answered from here, so that no file holds code.
+scikit-learn fits them; the fitted parameters are stored as arrays and evaluated here, so that no file holds code.
 """
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError
 from assay.models.symbolic.base import SymbolicConfig, SymbolicModel
 from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.features import Encoding, columns
+
+Encoding = Literal["numbers", "values", "both"]
 
 
 class BaselineConfig(SymbolicConfig):
@@ -27,14 +29,14 @@ class BaselineConfig(SymbolicConfig):
 
 
 class Baseline(SymbolicModel):
-    """One estimator for each label, kept as arrays named `LABEL.PART`."""
+    """One estimator for each label, stored as arrays named `LABEL.PART`."""
 
     Config: ClassVar[type[SymbolicConfig]] = BaselineConfig
     config: BaselineConfig
     parts: dict[str, dict[str, Array]]
 
     @abstractmethod
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return what an estimator learns, as arrays."""
 
     @abstractmethod
@@ -45,31 +47,31 @@ class Baseline(SymbolicModel):
         """Learn label by label."""
         self.parts = {}
         for label in self.knowledge.labels:
-            held = examples.of_label(label)
-            if not len(held):
+            annotated = examples.of_label(label)
+            if not len(annotated):
                 raise ConfigError(f"model {self.name!r}: no example has the label {label.name!r}")
-            inputs = columns(self.space, held.spreads, self.config.encoding)
+            inputs = columns(self.space, annotated.probabilities, self.config.encoding)
             scale = _scale(inputs) if self.config.scaled else _no_scale(inputs)
-            classes = np.unique(held.targets)
+            classes = np.unique(annotated.targets)
             parts = {**scale, "classes": classes}
             if len(classes) > 1:
                 seed = int(self.rng(label.name).integers(2**31))
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that the most steps were taken is no fault of the data
-                    parts |= self.fitted(_scaled(inputs, scale), held.targets, seed)
+                    parts |= self.fit_estimator(_scaled(inputs, scale), annotated.targets, seed)
             self.parts[label.name] = parts
 
-    def labels_given(self, concepts: list[Array]) -> list[Array]:
-        """Return what each estimator says; a value that was never seen has probability 0."""
+    def label_probabilities(self, concepts: list[Array]) -> list[Array]:
+        """Return each estimator's probabilities; a value that was not in the training data has probability 0."""
         inputs = columns(self.space, concepts, self.config.encoding)
-        return [self._spread(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
+        return [self._estimate(self.parts[x.name], inputs, len(x.values)) for x in self.knowledge.labels]
 
-    def _spread(self, parts: Mapping[str, Array], inputs: Array, size: int) -> Array:
+    def _estimate(self, parts: Mapping[str, Array], inputs: Array, size: int) -> Array:
         classes = parts["classes"]
-        spread = np.zeros((len(inputs), size))
-        one = len(classes) == 1
-        spread[:, classes] = 1.0 if one else self.scores(parts, _scaled(inputs, parts))
-        return np.asarray(spread / spread.sum(axis=1, keepdims=True))
+        probabilities = np.zeros((len(inputs), size))
+        constant = len(classes) == 1
+        probabilities[:, classes] = 1.0 if constant else self.scores(parts, _scaled(inputs, parts))
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays of all labels."""
@@ -81,6 +83,24 @@ class Baseline(SymbolicModel):
         for key, array in arrays.items():
             label, _, part = key.partition(".")
             self.parts[label][part] = array
+
+
+def columns(space: ConceptSpace, probabilities: Sequence[Array], encoding: Encoding) -> Array:
+    """Return a row of numbers for each example.
+
+    `numbers`  a number as itself (its mean where uncertain), a truth value as 0 or 1, a symbol as a column a value
+    `values`   the probability of each value of each concept
+    """
+    parts = [part for c, p in zip(space.concepts, probabilities, strict=True) for part in _columns(c, p, encoding)]
+    return np.concatenate(parts, axis=1)
+
+
+def _columns(concept: Concept, probabilities: Array, encoding: Encoding) -> list[Array]:
+    ordered = not concept.optional and concept.kind != "symbol"
+    if not ordered or encoding == "values":
+        return [np.asarray(probabilities)]
+    mean = probabilities @ np.array([float(value) for value in concept.values if not isinstance(value, str)])
+    return [mean[:, None]] + ([np.asarray(probabilities)] if encoding == "both" else [])
 
 
 def _scale(inputs: Array) -> dict[str, Array]:
@@ -96,8 +116,8 @@ def _scaled(inputs: Array, parts: Mapping[str, Array]) -> Array:
     return np.asarray((inputs - parts["mean"]) / parts["deviation"])
 
 
-def layers_said(parts: Mapping[str, Array], inputs: Array) -> Array:
-    """Return the probabilities that layers of weights and biases give, with ReLU between them."""
+def layer_probabilities(parts: Mapping[str, Array], inputs: Array) -> Array:
+    """Return the probabilities of a network of these weights and biases, with ReLU between the layers."""
     layers = sum(1 for name in parts if name.startswith("weight"))
     for place in range(layers):
         inputs = inputs @ parts[f"weight{place}"] + parts[f"bias{place}"]

@@ -1,4 +1,4 @@
-"""What a symbolic learner sees: concepts and labels of some examples."""
+"""The training examples of a symbolic learner: concepts and labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from assay.logic.knowledge import Knowledge, Label
 
 @dataclass(frozen=True)
 class Examples:
-    """What a learner sees: concepts as codes and as probabilities, and labels as codes (-1 where not given)."""
+    """Training examples: concepts as codes and as probabilities, and labels as codes (-1 where not annotated)."""
 
     knowledge: Knowledge
     codes: Codes
-    spreads: Sequence[Array]
+    probabilities: Sequence[Array]
     labels: Codes
 
     def __len__(self) -> int:
@@ -28,10 +28,10 @@ class Examples:
         return self.knowledge.space
 
     def of_label(self, label: Label) -> "LabelExamples":
-        """Return the examples of which one label is given."""
+        """Return the examples for which one label is annotated."""
         column = self.labels[:, self.knowledge.label_names.index(label.name)]
-        known = np.flatnonzero(column >= 0)
-        return LabelExamples(self.space, label, self.codes[known], [p[known] for p in self.spreads], column[known])
+        rows = np.flatnonzero(column >= 0)
+        return LabelExamples(self.space, label, self.codes[rows], [p[rows] for p in self.probabilities], column[rows])
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class LabelExamples:
     space: ConceptSpace
     label: Label
     codes: Codes
-    spreads: Sequence[Array]
+    probabilities: Sequence[Array]
     targets: Codes
 
     def __len__(self) -> int:
@@ -52,6 +52,6 @@ class LabelExamples:
         return np.asarray(self.targets == code)
 
 
-def likeliest(spreads: Sequence[Array]) -> Codes:
-    """Return the code of the likeliest value of each concept."""
-    return np.stack([spread.argmax(axis=1) for spread in spreads], axis=1)
+def most_probable_codes(probabilities: Sequence[Array]) -> Codes:
+    """Return the code of the most probable value of each concept."""
+    return np.stack([values.argmax(axis=1) for values in probabilities], axis=1)

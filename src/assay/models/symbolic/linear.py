@@ -8,14 +8,14 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.baseline import Baseline, BaselineConfig, layers_said
+from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
 
 class LinearConfig(BaselineConfig):
     """How logistic regression is fitted."""
 
     strength: float = Field(1.0, gt=0)
-    """The inverse of how much large weights are held against it."""
+    """The inverse of the L2 regularisation strength."""
     steps: int = Field(1000, ge=1)
     """The most steps."""
 
@@ -27,14 +27,14 @@ class Linear(Baseline):
     Config: ClassVar[type[SymbolicConfig]] = LinearConfig
     config: LinearConfig
 
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return weights and bias."""
         from sklearn.linear_model import LogisticRegression
 
-        made = LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
-        made.fit(inputs, targets)
-        return {"weight0": np.asarray(made.coef_.T), "bias0": np.asarray(made.intercept_)}
+        estimator = LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
+        estimator.fit(inputs, targets)
+        return {"weight0": np.asarray(estimator.coef_.T), "bias0": np.asarray(estimator.intercept_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
-        """Return what one layer says."""
-        return layers_said(parts, inputs)
+        """Return the probabilities of one linear layer."""
+        return layer_probabilities(parts, inputs)

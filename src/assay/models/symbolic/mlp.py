@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.baseline import Baseline, BaselineConfig, layers_said
+from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
 
 class MLPConfig(BaselineConfig):
@@ -20,7 +20,7 @@ class MLPConfig(BaselineConfig):
     """The most passes over the examples."""
     learning_rate: float = Field(1e-3, gt=0)
     decay: float = Field(1e-4, ge=0)
-    """How much large weights are held against it."""
+    """The L2 regularisation strength."""
 
 
 class MLP(Baseline):
@@ -30,20 +30,20 @@ class MLP(Baseline):
     Config: ClassVar[type[SymbolicConfig]] = MLPConfig
     config: MLPConfig
 
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return the weights and biases of each layer."""
         from sklearn.neural_network import MLPClassifier
 
-        made = MLPClassifier(
+        estimator = MLPClassifier(
             tuple(self.config.hidden),
             alpha=self.config.decay,
             learning_rate_init=self.config.learning_rate,
             max_iter=self.config.steps,
             random_state=seed,
         ).fit(inputs, targets)
-        weights = {f"weight{place}": np.asarray(one) for place, one in enumerate(made.coefs_)}
-        return weights | {f"bias{place}": np.asarray(one) for place, one in enumerate(made.intercepts_)}
+        weights = {f"weight{place}": np.asarray(array) for place, array in enumerate(estimator.coefs_)}
+        return weights | {f"bias{place}": np.asarray(array) for place, array in enumerate(estimator.intercepts_)}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
-        """Return what the layers say, with ReLU between them."""
-        return layers_said(parts, inputs)
+        """Return the network's probabilities."""
+        return layer_probabilities(parts, inputs)

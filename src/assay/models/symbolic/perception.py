@@ -1,4 +1,4 @@
-"""What tells a symbolic learner the concepts: the truth, a run of another model, or predictions of any make."""
+"""Where a symbolic learner gets concepts from: the ground truth, a run of another model, or predictions files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ from assay.predictions import Answer, Predictions, read_predictions
 from assay.runs.folder import RUN, RunFolder
 
 
-class Unperceived(DataError):
-    """A split that perception says nothing of."""
+class MissingPerception(DataError):
+    """A split without perception."""
 
 
 class Perception(Protocol):
-    """Whoever says what the concepts of some examples are."""
+    """A source of concept probabilities."""
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return the probabilities of the values of each concept: an array of examples x values for each."""
 
     def about(self) -> dict[str, Any] | None:
-        """Return who it is, for the record; None for the truth."""
+        """Return what it is, for the record; None for the ground truth."""
 
 
 @dataclass(frozen=True)
 class TrueConcepts:
-    """The true concepts; in training those that an annotator gave, where the data has such."""
+    """The ground-truth concepts; in training the annotated ones, where the data has annotations."""
 
-    def spreads(self, data: SplitData) -> list[Array]:
+    def probabilities(self, data: SplitData) -> list[Array]:
         """Return the true concepts, with certainty."""
-        return certain(data.concepts, data.knowledge.space)
+        return one_hot(data.concepts, data.knowledge.space)
 
     def about(self) -> dict[str, Any] | None:
-        """Return nothing: it is the truth."""
+        """Return nothing: it is the ground truth."""
         return None
 
 
@@ -58,14 +58,14 @@ class Detector:
             raise ConfigError(f"perception: {str(self.folder)!r} holds {model.name!r}, which says nothing of concepts")
         return model
 
-    def spreads(self, data: SplitData) -> list[Array]:
-        """Return what the model says of the concepts, by its predictions, or asked anew where there are none."""
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the model's concept probabilities, from its stored predictions or else predicted now."""
         path = RunFolder(self.folder).predictions(data.name)
         if path.exists():
-            said = read_predictions(path, data.knowledge)
-            if said.fingerprint == data.fingerprint and np.isin(data.index, said.index).all():
-                return _spreads(said, data)
-        return _spreads(self._model.predict(data), data)
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.fingerprint == data.fingerprint and np.isin(data.index, predictions.index).all():
+                return _concept_probabilities(predictions, data)
+        return _concept_probabilities(self._model.predict(data), data)
 
     def about(self) -> dict[str, Any]:
         """Return which model, and what it was trained on."""
@@ -74,8 +74,8 @@ class Detector:
 
 
 @dataclass(frozen=True)
-class GivenPredictions:
-    """Predictions of any make: a file, or a folder with a file for each split."""
+class PredictionFiles:
+    """Predictions of any model: a file, or a folder with a file for each split."""
 
     path: Path
 
@@ -84,18 +84,18 @@ class GivenPredictions:
         if self.path.is_file():
             return [self.path]
         inside = self.path / "predictions"
-        found = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
-        if not found:
+        files = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
+        if not files:
             raise DataError(f"perception: {str(self.path)!r} is no run, no predictions file and holds none")
-        return found
+        return files
 
-    def spreads(self, data: SplitData) -> list[Array]:
-        """Return what the predictions for this split say of the concepts."""
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the concept probabilities in the predictions for this split."""
         for path in self._files:
-            said = read_predictions(path, data.knowledge)
-            if said.split == data.name:
-                return _spreads(said, data)
-        raise Unperceived(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.split == data.name:
+                return _concept_probabilities(predictions, data)
+        raise MissingPerception(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
 
     def about(self) -> dict[str, Any]:
         """Return where they are."""
@@ -103,60 +103,65 @@ class GivenPredictions:
 
 
 def perception_of(path: str | None) -> Perception:
-    """Return who tells the concepts: a run or predictions at a path, or the truth."""
+    """Return the source of concepts: a run or predictions at a path, or the ground truth."""
     if path is None:
         return TrueConcepts()
     place = Path(path)
     if not place.exists():
         raise DataError(f"perception: no run or predictions file {path!r}")
-    return Detector(place) if (place / RUN).exists() else GivenPredictions(place)
+    return Detector(place) if (place / RUN).exists() else PredictionFiles(place)
 
 
-def moved(about: Mapping[str, Any] | None, folder: Path) -> str | None:
-    """Return where a perception is now that was recorded in a run's folder: where it was then, or moved with it."""
+def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
+    """Return the path of a perception recorded in a run: as recorded, or relative to the run if both were moved."""
     if about is None:
         return None
     then = Path(about["folder"])
     return str(then if then.exists() else folder.resolve() / about.get("from_run", then))
 
 
-def certain(codes: Codes, space: ConceptSpace) -> list[Array]:
-    """Return codes as probabilities of 0 and 1; a missing one (-1) as nothing there, or else as any value alike."""
-    return [_certain(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
+def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
+    """Return codes as probabilities of 0 and 1; a missing one (-1) as "absent", or else as uniform."""
+    return [_one_hot(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
 
 
-def _certain(codes: Codes, concept: Concept) -> Array:
+def _one_hot(codes: Codes, concept: Concept) -> Array:
     size = len(concept.values)
-    spread = np.zeros((len(codes), size))
+    probabilities = np.zeros((len(codes), size))
     known = codes >= 0
-    spread[known, codes[known]] = 1
+    probabilities[known, codes[known]] = 1
     if concept.nothing_code >= 0:
-        spread[~known, concept.nothing_code] = 1
+        probabilities[~known, concept.nothing_code] = 1
     else:
-        spread[~known] = 1 / size
-    return spread
+        probabilities[~known] = 1 / size
+    return probabilities
 
 
-def _spreads(said: Predictions, data: SplitData) -> list[Array]:
-    """Return the probabilities of all concepts for the rows of a split; of what is not spoken of, that it is not there.
+def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Array]:
+    """Return the probabilities of all concepts for the rows of a split; concepts without predictions count as absent.
 
     A detector that does not know a class finds none of it. Where no value means that, all are alike.
     """
-    if said.fingerprint != data.fingerprint:
-        raise DataError(f"perception is of a dataset with fingerprint {said.fingerprint}, this is {data.fingerprint}")
-    if not said.concepts:
+    if predictions.fingerprint != data.fingerprint:
+        raise DataError(
+            f"perception is of a dataset with fingerprint {predictions.fingerprint}, this is {data.fingerprint}"
+        )
+    if not predictions.concepts:
         raise ConfigError("perception: the predictions say nothing of concepts")
-    places = {int(number): row for row, number in enumerate(said.index)}
+    places = {int(number): row for row, number in enumerate(predictions.index)}
     missing = [int(number) for number in data.index if int(number) not in places]
     if missing:
         raise DataError(f"perception says nothing of example {missing[0]} of split {data.name!r}")
     rows = np.array([places[int(number)] for number in data.index], dtype=np.int64)
-    return [_spread(said.concepts.get(concept.name), concept, rows) for concept in data.knowledge.space.concepts]
+    return [
+        _value_probabilities(predictions.concepts.get(concept.name), concept, rows)
+        for concept in data.knowledge.space.concepts
+    ]
 
 
-def _spread(answer: Answer | None, concept: Concept, rows: Array) -> Array:
+def _value_probabilities(answer: Answer | None, concept: Concept, rows: Array) -> Array:
     if answer is None:
-        return _certain(np.full(len(rows), -1), concept)
+        return _one_hot(np.full(len(rows), -1), concept)
     if answer.probabilities is not None:
         return np.asarray(answer.probabilities, dtype=np.float64)[rows]
-    return _certain(answer.codes[rows], concept)
+    return _one_hot(answer.codes[rows], concept)

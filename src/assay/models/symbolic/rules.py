@@ -18,7 +18,7 @@ from assay.logic.formula import Compare, Const, Formula, If, Var, conjunction
 from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 
 SLIGHT = 1e-9
 
@@ -51,24 +51,24 @@ class RuleList(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = RuleListConfig
     config: RuleListConfig
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Find rules one by one and write them as one formula."""
-        asked = [one for concept in examples.space.concepts for one in questions(concept)]
-        truth = np.stack([np.asarray(evaluate(one, examples.space, examples.codes), dtype=bool) for one in asked])
-        left, found = np.ones(len(examples), dtype=bool), list[_Rule]()
-        while len(found) < self.config.rules and len(set(examples.targets[left].tolist())) > 1:
+        tests = [test for concept in examples.space.concepts for test in questions(concept)]
+        truth = np.stack([np.asarray(evaluate(test, examples.space, examples.codes), dtype=bool) for test in tests])
+        left, rules = np.ones(len(examples), dtype=bool), list[_Rule]()
+        while len(rules) < self.config.rules and len(set(examples.targets[left].tolist())) > 1:
             rule = self._grown(truth, examples.targets, left, len(label.values))
             if rule is None:
                 break
-            found.append(rule)
+            rules.append(rule)
             left = left & ~rule.holds
         rest = examples.targets[left] if left.any() else examples.targets
         otherwise = int(np.bincount(rest).argmax()) if len(rest) else 0
         formula: Formula = Const(label.values[otherwise])
-        for rule in reversed(found):
-            condition = conjunction(*(asked[place] for place in rule.questions))
+        for rule in reversed(rules):
+            condition = conjunction(*(tests[place] for place in rule.questions))
             formula = If(condition, Const(label.values[rule.code]), formula)
-        return Learned({None: formula}, otherwise, {"rules": len(found)})
+        return LearnedFormulas({None: formula}, otherwise, {"rules": len(rules)})
 
     def _grown(self, truth: Array, targets: Codes, left: Array, values: int) -> _Rule | None:
         """Return the best rule for what is left, if it is better than naming the commonest value."""
@@ -107,11 +107,11 @@ def questions(concept: Concept) -> list[Formula]:
     what = Var(concept.name)
     if concept.kind == "bool" and not concept.optional:
         return [what, ~what]
-    found: list[Formula] = []
+    tests: list[Formula] = []
     if concept.kind == "int" and not concept.optional:
         for value in concept.values[1:]:
-            found += [Compare(">=", what, Const(value)), Compare("<", what, Const(value))]
+            tests += [Compare(">=", what, Const(value)), Compare("<", what, Const(value))]
     inner = concept.values[1:-1] if concept.kind == "int" and not concept.optional else concept.values
     for value in inner:
-        found += [what.eq(value), what.ne(value)]
-    return found
+        tests += [what.eq(value), what.ne(value)]
+    return tests

@@ -28,14 +28,14 @@ class Tree(Baseline):
     Config: ClassVar[type[SymbolicConfig]] = TreeConfig
     config: TreeConfig
 
-    def fitted(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
+    def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return the nodes of a tree."""
         from sklearn.tree import DecisionTreeClassifier
 
-        made = DecisionTreeClassifier(
+        estimator = DecisionTreeClassifier(
             max_depth=self.config.depth, min_samples_leaf=self.config.leaf, random_state=seed
         ).fit(inputs, targets)
-        tree: Any = made.tree_
+        tree: Any = estimator.tree_
         shares = tree.value[:, 0, :] / tree.value[:, 0, :].sum(axis=1, keepdims=True)
         return {
             "left": np.asarray(tree.children_left, dtype=np.int64),
@@ -49,7 +49,7 @@ class Tree(Baseline):
         """Walk all examples down the tree at once."""
         nodes, rows = np.zeros(len(inputs), dtype=np.int64), np.arange(len(inputs))
         while (inner := parts["left"][nodes] >= 0).any():
-            asked = inputs[rows, np.maximum(parts["feature"][nodes], 0)].astype(np.float32)  # as scikit-learn compares
-            step = np.where(asked <= parts["threshold"][nodes], parts["left"][nodes], parts["right"][nodes])
+            values = inputs[rows, np.maximum(parts["feature"][nodes], 0)].astype(np.float32)  # as scikit-learn compares
+            step = np.where(values <= parts["threshold"][nodes], parts["left"][nodes], parts["right"][nodes])
             nodes = np.where(inner, step, nodes)
         return parts["shares"][nodes]

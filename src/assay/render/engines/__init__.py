@@ -1,4 +1,4 @@
-"""Engines that draw scenes: an embedded ray tracer, and Blender; both say what each pixel shows."""
+"""Engines that render scenes: a built-in ray tracer, and Blender; both give the object of each pixel."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import MissingExtra, UnknownName, suggestion
-from assay.render.picture import Picture, Thing, boxes_of
+from assay.render.picture import ObjectBox, Picture, boxes_of
 from assay.render.scene import Scene, Shot
 
 Engine = Literal["embedded", "blender"]
@@ -19,22 +19,22 @@ MISSING = "drawing with Blender needs: pip install 'assay[blender]'"
 
 
 def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
-    """Return the picture that an engine takes of a scene, with what each pixel shows."""
+    """Render a scene with an engine; return the image with the object, part and depth of each pixel."""
     if quality not in QUALITIES:
         raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
     if engine == "embedded":
-        from assay.render.engines.embedded import shot_of
+        from assay.render.engines.ray_tracer import trace_scene
 
-        return shot_of(scene, quality)
+        return trace_scene(scene, quality)
     if engine == "blender":
-        from assay.render.engines.blender import shot_by_blender
+        from assay.render.engines.blender import render_with_blender
 
-        return shot_by_blender(scene, quality)
+        return render_with_blender(scene, quality)
     raise UnknownName(f"no engine named {engine!r}{suggestion(engine, ENGINES)}")
 
 
-def needed(engine: str) -> None:
-    """Refuse an engine that is not there, before anything is drawn with it."""
+def check_engine(engine: str) -> None:
+    """Raise if an engine is not installed."""
     if engine == "blender":
         from assay.render.engines.blender import interpreter
 
@@ -42,11 +42,11 @@ def needed(engine: str) -> None:
             raise MissingExtra(MISSING)
 
 
-def labelled(scene: Scene) -> Shot:
-    """Return what each pixel shows and how far away it is, without an image: much faster than `shoot`."""
-    from assay.render.engines.embedded import labels_of
+def label_pixels(scene: Scene) -> Shot:
+    """Return the object, part and depth of each pixel without an image: much faster than `shoot`."""
+    from assay.render.engines.ray_tracer import trace_labels
 
-    return labels_of(scene)
+    return trace_labels(scene)
 
 
 def picture_of(scene: Scene, farthest: float, engine: str = "embedded", quality: str = "standard") -> Picture:
@@ -60,6 +60,6 @@ def picture_of(scene: Scene, farthest: float, engine: str = "embedded", quality:
     )
 
 
-def _narrow(numbers: Array, things: Sequence[Thing]) -> Array:
+def _narrow(numbers: Array, things: Sequence[ObjectBox]) -> Array:
     """Return a map of numbers in as few bytes as hold them."""
     return numbers.astype(np.uint8 if len(things) < 256 else np.uint16)

@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import MissingExtra, RunFailed
-from assay.render.engines.film import axes, shot_from
+from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
 
 SAMPLES = {"draft": 8, "standard": 32, "high": 128}
@@ -72,18 +72,18 @@ class Blender:
             raise RunFailed(f"Blender took more than {LIMIT:.0f} seconds for one picture") from None
 
     def draw(self, folder: Path) -> None:
-        """Have it draw the scene in a folder."""
+        """Let the process render the scene in a folder."""
         with contextlib.suppress(OSError):  # its end shows in the answer
             print(folder, file=self.process.stdin, flush=True)
-        said = self.answer()
-        if said.startswith("done"):
-            self.seconds += float(said.split()[1])
+        answer = self.answer()
+        if answer.startswith("done"):
+            self.seconds += float(answer.split()[1])
             return
-        if not said:
-            said = self._last_note()
+        if not answer:
+            answer = self._last_note()
             self.stop()
-            raise RunFailed(f"Blender's process ended while it drew: {said}")
-        raise RunFailed(f"Blender could not draw the scene: {said.removeprefix('failed: ')}")
+            raise RunFailed(f"Blender's process ended while it drew: {answer}")
+        raise RunFailed(f"Blender could not draw the scene: {answer.removeprefix('failed: ')}")
 
     def _last_note(self) -> str:
         self.process.wait()
@@ -102,14 +102,14 @@ class Blender:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process still runs."""
         return self.process.poll() is None
 
 
 _running: dict[int, Blender] = {}
 
 
-def running() -> Blender:
+def running_blender() -> Blender:
     """Return this process's Blender, started at its first use and again when it has ended."""
     mine = _running.get(os.getpid())
     if mine is None or not mine.alive:
@@ -121,56 +121,57 @@ def running() -> Blender:
     return mine
 
 
-def shot_by_blender(scene: Scene, quality: str) -> Shot:
+def render_with_blender(scene: Scene, quality: str) -> Shot:
     """Return the scene's picture by Cycles, with what each pixel shows."""
-    blender = running()
+    blender = running_blender()
     with tempfile.TemporaryDirectory(prefix="assay-blender-") as name:
         folder = Path(name)
-        told, arrays = described(scene, SAMPLES[quality])
-        (folder / "scene.json").write_text(json.dumps(told))
+        description, arrays = describe_scene(scene, SAMPLES[quality])
+        (folder / "scene.json").write_text(json.dumps(description))
         np.savez(folder / "arrays.npz", allow_pickle=False, **arrays)
         blender.draw(folder)
         with np.load(folder / "shot.npz") as shot:
             light, owner, depth = shot["light"], shot["owner"], shot["depth"]
-    return shot_from(scene, light, owner, depth.astype(np.float64))
+    return shot_from_passes(scene, light, owner, depth.astype(np.float64))
 
 
-def described(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def describe_scene(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return a scene as plain data and arrays."""
-    meshes = list(dict.fromkeys(one.mesh for one in scene.instances))
-    materials = [one.material for one in scene.instances] + ([scene.ground.material] if scene.ground else [])
+    meshes = list(dict.fromkeys(instance.mesh for instance in scene.instances))
+    materials = [instance.material for instance in scene.instances] + ([scene.ground.material] if scene.ground else [])
     textures = list(dict.fromkeys(m.texture for m in materials if m.texture is not None))
-    arrays = {"matrices": np.array([one.matrix for one in scene.instances], dtype=np.float64).reshape(-1, 4, 4)}
+    matrices = np.array([instance.matrix for instance in scene.instances], dtype=np.float64)
+    arrays = {"matrices": matrices.reshape(-1, 4, 4)}
     for number, mesh in enumerate(meshes):
         arrays[f"vertices{number}"], arrays[f"normals{number}"] = mesh.vertices, mesh.normals
         whole = (mesh.faces != np.roll(mesh.faces, 1, axis=1)).all(axis=1)  # Blender dies of a face that is a line
         arrays[f"faces{number}"] = mesh.faces[whole]
     arrays |= {f"texture{number}": texture.pixels for number, texture in enumerate(textures)}
     numbers = {mesh: number for number, mesh in enumerate(meshes)}
-    told = {
+    description = {
         "width": scene.width, "height": scene.height, "samples": samples,
         "meshes": len(meshes), "textures": len(textures),
         "materials": [_material(m, textures) for m in materials],
-        "instances": [{"mesh": numbers[one.mesh], "material": k} for k, one in enumerate(scene.instances)],
+        "instances": [{"mesh": numbers[instance.mesh], "material": k} for k, instance in enumerate(scene.instances)],
         "ground": _ground(scene, len(materials) - 1),
         "lights": [_light(light) for light in scene.lights],
         "sky": {"zenith": scene.sky.zenith, "horizon": scene.sky.horizon, "below": scene.sky.below},
         "camera": _camera(scene.camera),
     }  # fmt: skip
-    return told, arrays
+    return description, arrays
 
 
 def _material(m: Material, textures: list[Texture]) -> dict[str, Any]:
-    told = {"color": m.color, "metallic": m.metallic, "roughness": m.roughness, "emission": m.emission, "texture": None}
+    plain = {"color": m.color, "metallic": m.metallic, "roughness": m.roughness, "emission": m.emission}
     if m.texture is None:
-        return told
-    return told | {"texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
+        return {**plain, "texture": None}
+    return {**plain, "texture": textures.index(m.texture), "corner": m.texture.corner, "size": m.texture.size}
 
 
 def _ground(scene: Scene, material: int) -> dict[str, Any] | None:
     if scene.ground is None:
         return None
-    places = [scene.camera.eye, scene.camera.target, *(one.matrix[:3, 3] for one in scene.instances)]
+    places = [scene.camera.eye, scene.camera.target, *(instance.matrix[:3, 3] for instance in scene.instances)]
     near = 4 * float(np.abs(np.array(places)).max())
     return {"material": material, "z": scene.ground.z, "near": max(near, 1.0)}
 
@@ -191,7 +192,7 @@ def _camera(camera: Camera) -> dict[str, Any]:
 
 def _frame(at: Any, towards: Array, up: Any = (0.0, 0.0, 1.0)) -> list[list[float]]:
     """Return the matrix of what looks along its own -z, its own y as near to `up` as can be."""
-    right, over, forward = axes(towards, up)
+    right, over, forward = look_axes(towards, up)
     matrix = np.eye(4)
     matrix[:3, :3] = np.stack([right, over, -forward], axis=1)
     matrix[:3, 3] = at

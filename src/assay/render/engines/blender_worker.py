@@ -40,42 +40,42 @@ def main() -> None:
 
 def draw(bpy: Any, folder: Path) -> None:
     """Draw the scene in a folder, once for its light and once for what each pixel shows."""
-    told = json.loads((folder / "scene.json").read_text())
+    spec = json.loads((folder / "scene.json").read_text())
     with np.load(folder / "arrays.npz") as arrays:
-        scene = built(bpy, told, dict(arrays))
-    settle(scene, told)
-    light = rendered(bpy, scene, folder / "light.exr")[..., :3]
-    labels = label_pass(bpy, scene, told, folder / "labels.exr")
+        scene = build_scene(bpy, spec, dict(arrays))
+    configure_render(scene, spec)
+    light = render_pixels(bpy, scene, folder / "light.exr")[..., :3]
+    labels = render_labels(bpy, scene, spec, folder / "labels.exr")
     owner = np.rint(labels[..., 0]).astype(np.int64) - 1
     depth = np.where(owner >= 0, labels[..., 1], np.inf)
     np.savez(folder / "shot.npz", light=light, owner=owner, depth=depth)
 
 
-def built(bpy: Any, told: dict[str, Any], arrays: dict[str, Array]) -> Any:
-    """Return a new Blender scene with all that was told."""
+def build_scene(bpy: Any, spec: dict[str, Any], arrays: dict[str, Array]) -> Any:
+    """Return a new Blender scene as described."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    meshes = [mesh_of(bpy, arrays, number) for number in range(told["meshes"])]
-    textures = [image_of(bpy, arrays[f"texture{number}"]) for number in range(told["textures"])]
-    materials = [material_of(bpy, one, textures) for one in told["materials"]]
-    for number, one in enumerate(told["instances"]):
-        thing = placed(bpy, scene, f"i{number}", meshes[one["mesh"]], arrays["matrices"][number])
+    meshes = [build_mesh(bpy, arrays, number) for number in range(spec["meshes"])]
+    textures = [build_image(bpy, arrays[f"texture{number}"]) for number in range(spec["textures"])]
+    materials = [build_material(bpy, entry, textures) for entry in spec["materials"]]
+    for number, entry in enumerate(spec["instances"]):
+        thing = add_object(bpy, scene, f"i{number}", meshes[entry["mesh"]], arrays["matrices"][number])
         thing.material_slots[0].link = "OBJECT"
-        thing.material_slots[0].material = materials[one["material"]]
+        thing.material_slots[0].material = materials[entry["material"]]
         thing.pass_index = number + 1
-    if told["ground"] is not None:
-        thing = placed(bpy, scene, "ground", ground_of(bpy, told), np.eye(4))
+    if spec["ground"] is not None:
+        thing = add_object(bpy, scene, "ground", build_ground(bpy, spec), np.eye(4))
         thing.material_slots[0].link = "OBJECT"
-        thing.material_slots[0].material = materials[told["ground"]["material"]]
-        thing.pass_index = len(told["instances"]) + 1
-    for light in told["lights"]:
-        lamp(bpy, scene, light)
-    scene.world = sky(bpy, told["sky"])
-    camera(bpy, scene, told["camera"])
+        thing.material_slots[0].material = materials[spec["ground"]["material"]]
+        thing.pass_index = len(spec["instances"]) + 1
+    for light in spec["lights"]:
+        add_light(bpy, scene, light)
+    scene.world = build_sky(bpy, spec["sky"])
+    add_camera(bpy, scene, spec["camera"])
     return scene
 
 
-def placed(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
+def add_object(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
     """Add something to the scene, in its place."""
     thing = bpy.data.objects.new(name, mesh)
     thing.matrix_world = matrix.T.tolist()
@@ -83,7 +83,7 @@ def placed(bpy: Any, scene: Any, name: str, mesh: Any, matrix: Array) -> Any:
     return thing
 
 
-def mesh_of(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
+def build_mesh(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
     """Return a mesh with its own normals."""
     points, faces = arrays[f"vertices{number}"], arrays[f"faces{number}"]
     mesh = bpy.data.meshes.new(f"m{number}")
@@ -100,11 +100,11 @@ def mesh_of(bpy: Any, arrays: dict[str, Array], number: int) -> Any:
     return mesh
 
 
-def ground_of(bpy: Any, told: dict[str, Any]) -> Any:
+def build_ground(bpy: Any, spec: dict[str, Any]) -> Any:
     """Return a very large plane, of small faces where the scene is so that shadows are exact there."""
-    near = told["ground"]["near"]
+    near = spec["ground"]["near"]
     steps = [-FARTHEST * near, -near, near, FARTHEST * near]
-    points = [(x, y, told["ground"]["z"]) for y in steps for x in steps]
+    points = [(x, y, spec["ground"]["z"]) for y in steps for x in steps]
     faces = [(r * 4 + c, r * 4 + c + 1, r * 4 + c + 5, r * 4 + c + 4) for r in range(3) for c in range(3)]
     mesh = bpy.data.meshes.new("ground")
     mesh.from_pydata(points, [], faces)
@@ -112,7 +112,7 @@ def ground_of(bpy: Any, told: dict[str, Any]) -> Any:
     return mesh
 
 
-def image_of(bpy: Any, pixels: Array) -> Any:
+def build_image(bpy: Any, pixels: Array) -> Any:
     """Return a texture's image."""
     high, wide = pixels.shape[:2]
     image = bpy.data.images.new("texture", wide, high)
@@ -124,39 +124,39 @@ def image_of(bpy: Any, pixels: Array) -> Any:
     return image
 
 
-def material_of(bpy: Any, told: dict[str, Any], textures: list[Any]) -> Any:
+def build_material(bpy: Any, spec: dict[str, Any], textures: list[Any]) -> Any:
     """Return a principled material."""
     material = bpy.data.materials.new("material")
     material.use_nodes = True
     nodes, links = material.node_tree.nodes, material.node_tree.links
     shader = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
-    shader.inputs["Base Color"].default_value = (*told["color"], 1)
-    shader.inputs["Emission Color"].default_value = (*told["color"], 1)
-    shader.inputs["Metallic"].default_value = told["metallic"]
-    shader.inputs["Roughness"].default_value = told["roughness"]
-    if told["texture"] is not None:
-        colour = painted(nodes, links, told, textures[told["texture"]])
+    shader.inputs["Base Color"].default_value = (*spec["color"], 1)
+    shader.inputs["Emission Color"].default_value = (*spec["color"], 1)
+    shader.inputs["Metallic"].default_value = spec["metallic"]
+    shader.inputs["Roughness"].default_value = spec["roughness"]
+    if spec["texture"] is not None:
+        colour = texture_colour(nodes, links, spec, textures[spec["texture"]])
         links.new(colour, shader.inputs["Base Color"])
         links.new(colour, shader.inputs["Emission Color"])
-    if told["emission"] > 0:  # it is seen, and mirrored, but lights nothing
+    if spec["emission"] > 0:  # it is seen, and mirrored, but lights nothing
         path, either, times = (nodes.new(f"ShaderNode{kind}") for kind in ("LightPath", "Math", "Math"))
         either.operation, times.operation = "MAXIMUM", "MULTIPLY"
         links.new(path.outputs["Is Camera Ray"], either.inputs[0])
         links.new(path.outputs["Is Glossy Ray"], either.inputs[1])
         links.new(either.outputs[0], times.inputs[0])
-        times.inputs[1].default_value = told["emission"]
+        times.inputs[1].default_value = spec["emission"]
         links.new(times.outputs[0], shader.inputs["Emission Strength"])
     return material
 
 
-def painted(nodes: Any, links: Any, told: dict[str, Any], image: Any) -> Any:
+def texture_colour(nodes: Any, links: Any, spec: dict[str, Any], image: Any) -> Any:
     """Return the colour of an image laid over an object's own x and y."""
     place, move, scale, look = (
         nodes.new(f"ShaderNode{kind}") for kind in ("TexCoord", "VectorMath", "VectorMath", "TexImage")
     )
     move.operation, scale.operation = "SUBTRACT", "DIVIDE"
-    move.inputs[1].default_value = (*told["corner"], 0)
-    scale.inputs[1].default_value = (*told["size"], 1)
+    move.inputs[1].default_value = (*spec["corner"], 0)
+    scale.inputs[1].default_value = (*spec["size"], 1)
     look.image, look.extension = image, "REPEAT"
     links.new(place.outputs["Object"], move.inputs[0])
     links.new(move.outputs[0], scale.inputs[0])
@@ -164,19 +164,19 @@ def painted(nodes: Any, links: Any, told: dict[str, Any], image: Any) -> Any:
     return look.outputs["Color"]
 
 
-def lamp(bpy: Any, scene: Any, told: dict[str, Any]) -> None:
+def add_light(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
     """Add a light to the scene."""
-    data = bpy.data.lights.new("light", told["kind"])
-    data.energy, data.color = told["energy"], told["color"]
-    if told["kind"] == "SUN":
-        data.angle = told["angle"]
+    data = bpy.data.lights.new("light", spec["kind"])
+    data.energy, data.color = spec["energy"], spec["color"]
+    if spec["kind"] == "SUN":
+        data.angle = spec["angle"]
     else:
-        data.shape, data.size = "SQUARE", told["size"]
-    thing = placed(bpy, scene, "light", data, np.array(told["matrix"]))
+        data.shape, data.size = "SQUARE", spec["size"]
+    thing = add_object(bpy, scene, "light", data, np.array(spec["matrix"]))
     thing.visible_camera = False
 
 
-def sky(bpy: Any, told: dict[str, Any]) -> Any:
+def build_sky(bpy: Any, spec: dict[str, Any]) -> Any:
     """Return a world whose light goes from the horizon's to the zenith's by the sine of the height."""
     world = bpy.data.worlds.new("sky")
     world.use_nodes = True
@@ -189,7 +189,7 @@ def sky(bpy: Any, told: dict[str, Any]) -> Any:
     high.operation, under.operation, all_.operation = "MAXIMUM", "LESS_THAN", "ADD"
     up.operation = down.operation = "SCALE"
     high.inputs[1].default_value = under.inputs[1].default_value = 0.0
-    zenith, horizon, below = (np.array(told[name]) for name in ("zenith", "horizon", "below"))
+    zenith, horizon, below = (np.array(spec[name]) for name in ("zenith", "horizon", "below"))
     up.inputs[0].default_value, down.inputs[0].default_value = zenith - horizon, below - horizon
     total = nodes.new("ShaderNodeVectorMath")
     total.operation = "ADD"
@@ -206,38 +206,38 @@ def sky(bpy: Any, told: dict[str, Any]) -> Any:
     return world
 
 
-def camera(bpy: Any, scene: Any, told: dict[str, Any]) -> None:
+def add_camera(bpy: Any, scene: Any, spec: dict[str, Any]) -> None:
     """Put the camera in its place."""
     data = bpy.data.cameras.new("camera")
     data.sensor_fit, data.sensor_width = "HORIZONTAL", 36.0
     data.clip_start, data.clip_end = 1e-3, 1e9
-    if told["projection"] == "fisheye":
+    if spec["projection"] == "fisheye":
         data.type = "PANO"
         lens = data if hasattr(data, "panorama_type") else data.cycles
         lens.panorama_type = "FISHEYE_EQUISOLID"
         lens.fisheye_fov = 2 * np.pi
-        lens.fisheye_lens = 9.0 / np.sin(told["fov"] / 4)
+        lens.fisheye_lens = 9.0 / np.sin(spec["fov"] / 4)
     else:
-        data.angle_x = told["fov"]
-    scene.camera = placed(bpy, scene, "camera", data, np.array(told["matrix"]))
+        data.angle_x = spec["fov"]
+    scene.camera = add_object(bpy, scene, "camera", data, np.array(spec["matrix"]))
 
 
-def settle(scene: Any, told: dict[str, Any]) -> None:
+def configure_render(scene: Any, spec: dict[str, Any]) -> None:
     """Choose Cycles, its samples, and the size and form of the picture."""
     render, cycles = scene.render, scene.cycles
     render.engine = "CYCLES"
-    render.resolution_x, render.resolution_y, render.resolution_percentage = told["width"], told["height"], 100
+    render.resolution_x, render.resolution_y, render.resolution_percentage = spec["width"], spec["height"], 100
     if hasattr(render.image_settings, "media_type"):
         render.image_settings.media_type = "IMAGE"
     render.image_settings.file_format = "OPEN_EXR"
     render.image_settings.color_mode, render.image_settings.color_depth = "RGB", "32"
     cycles.device, cycles.seed, cycles.use_adaptive_sampling = "CPU", 0, False
-    cycles.samples, cycles.use_denoising = told["samples"], True
+    cycles.samples, cycles.use_denoising = spec["samples"], True
     cycles.denoiser = "OPENIMAGEDENOISE"
     render.use_persistent_data = False
 
 
-def rendered(bpy: Any, scene: Any, path: Path) -> Array:
+def render_pixels(bpy: Any, scene: Any, path: Path) -> Array:
     """Render, and return the picture's numbers, first row on top."""
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
@@ -250,8 +250,8 @@ def rendered(bpy: Any, scene: Any, path: Path) -> Array:
     return pixels.reshape(high, wide, 4)[::-1]
 
 
-def label_pass(bpy: Any, scene: Any, told: dict[str, Any], path: Path) -> Array:
-    """Render one ray through each pixel's middle: which object it meets, and how far away."""
+def render_labels(bpy: Any, scene: Any, spec: dict[str, Any], path: Path) -> Array:
+    """Render one ray through each pixel's middle: which object it hits, and how far away."""
     material = bpy.data.materials.new("labels")
     material.use_nodes = True
     nodes, links = material.node_tree.nodes, material.node_tree.links
@@ -261,7 +261,7 @@ def label_pass(bpy: Any, scene: Any, told: dict[str, Any], path: Path) -> Array:
         for kind in ("OutputMaterial", "Emission", "CombineXYZ", "ObjectInfo", "CameraData")
     )
     links.new(who.outputs["Object Index"], both.inputs[0])
-    name = "View Distance" if told["camera"]["projection"] == "fisheye" else "View Z Depth"
+    name = "View Distance" if spec["camera"]["projection"] == "fisheye" else "View Z Depth"
     links.new(far.outputs[name], both.inputs[1])
     links.new(both.outputs[0], glow.inputs["Color"])
     links.new(glow.outputs[0], out.inputs["Surface"])
@@ -271,7 +271,7 @@ def label_pass(bpy: Any, scene: Any, told: dict[str, Any], path: Path) -> Array:
         thing.hide_render = thing.type == "LIGHT"
     cycles = scene.cycles
     cycles.samples, cycles.use_denoising, cycles.max_bounces, cycles.filter_width = 1, False, 0, 0.01
-    return rendered(bpy, scene, path)
+    return render_pixels(bpy, scene, path)
 
 
 if __name__ == "__main__":

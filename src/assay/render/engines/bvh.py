@@ -1,4 +1,4 @@
-"""Boxes in boxes: a tree over a mesh's triangles, and one over a scene's instances, so that a ray meets few of them.
+"""Bounding volume hierarchies: a tree of boxes over a mesh's triangles, and one over a scene's instances.
 
 A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf has (first item, how many), an inner node
 (its left child, 0); the right child follows the left one.
@@ -7,34 +7,27 @@ A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf ha
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.compiled import compiled, inner
+from assay.render.engines.jit import kernel, subroutine
 
 BINS, STACK = 12, 64
 FAR = 1e30
 
 
-def tree(low: Array, high: Array, most: int) -> tuple[Array, Array, Array]:
+def build_tree(low: Array, high: Array, most: int) -> tuple[Array, Array, Array]:
     """Return nodes, links and the order of the items, for items with these boxes and at most `most` in a leaf."""
     count = len(low)
     nodes, links, order = np.zeros((2 * count, 6)), np.zeros((2 * count, 2), np.int64), np.arange(count)
     todo = np.zeros((2 * count + 2, 3), np.int64)
     todo[0, 2] = count
-    used = grown(low, high, (low + high) / 2, nodes, links, order, todo, np.zeros((BINS + 1, 8)), most)
+    used = grow_tree(low, high, (low + high) / 2, nodes, links, order, todo, np.zeros((BINS + 1, 8)), most)
     return nodes[:used], links[:used], order
 
 
-@compiled
-def grown(
-    low: Array,
-    high: Array,
-    middle: Array,
-    nodes: Array,
-    links: Array,
-    order: Array,
-    todo: Array,
-    bins: Array,
+@kernel
+def grow_tree(
+    low: Array, high: Array, middle: Array, nodes: Array, links: Array, order: Array, todo: Array, bins: Array,
     most: int,
-) -> int:
+) -> int:  # fmt: skip
     """Fill in nodes, links and order; return how many nodes there are. `bins` is working space."""
     used, waiting = 1, 1
     while waiting > 0:
@@ -47,7 +40,7 @@ def grown(
             nodes[node, axis], nodes[node, 3 + axis] = least, greatest
         cut = first
         if last - first > most:
-            cut = parted(low, high, middle, order, bins, first, last)
+            cut = partition(low, high, middle, order, bins, first, last)
         if not first < cut < last:
             links[node, 0], links[node, 1] = first, last - first
             continue
@@ -59,8 +52,8 @@ def grown(
     return used
 
 
-@inner
-def parted(low: Array, high: Array, middle: Array, order: Array, bins: Array, first: int, last: int) -> int:
+@subroutine
+def partition(low: Array, high: Array, middle: Array, order: Array, bins: Array, first: int, last: int) -> int:
     """Sort items first..last of the order into two halves where rays cost least; return where the second begins."""
     best, best_axis, best_edge = FAR, -1, 0.0
     for axis in range(3):
@@ -70,8 +63,8 @@ def parted(low: Array, high: Array, middle: Array, order: Array, bins: Array, fi
         if greatest - least < 1e-12:
             continue
         step = (greatest - least) / BINS
-        sorted_in(low, high, middle, order, bins, first, last, axis, least, step)
-        place, cost = cheapest(bins)
+        fill_bins(low, high, middle, order, bins, first, last, axis, least, step)
+        place, cost = cheapest_cut(bins)
         if cost < best:
             best, best_axis, best_edge = cost, axis, least + step * (place + 1)
     i, j = first, last - 1
@@ -84,22 +77,14 @@ def parted(low: Array, high: Array, middle: Array, order: Array, bins: Array, fi
     return i if first < i < last else (first + last) // 2
 
 
-@inner
-def sorted_in(
-    low: Array,
-    high: Array,
-    middle: Array,
-    order: Array,
-    bins: Array,
-    first: int,
-    last: int,
-    axis: int,
-    least: float,
-    step: float,
-) -> None:
+@subroutine
+def fill_bins(
+    low: Array, high: Array, middle: Array, order: Array, bins: Array, first: int, last: int, axis: int,
+    least: float, step: float,
+) -> None:  # fmt: skip
     """Fill the bins along an axis: box (6 numbers) and count of the items in each."""
     for place in range(BINS):
-        empty(bins, place)
+        clear_bin(bins, place)
     for k in range(first, last):
         item = order[k]
         place = min(int((middle[item, axis] - least) / step), BINS - 1)
@@ -109,31 +94,31 @@ def sorted_in(
             bins[place, 3 + a] = max(bins[place, 3 + a], high[item, a])
 
 
-@inner
-def empty(bins: Array, place: int) -> None:
+@subroutine
+def clear_bin(bins: Array, place: int) -> None:
     """Empty one bin."""
     for a in range(3):
         bins[place, a], bins[place, 3 + a] = FAR, -FAR
     bins[place, 6] = 0
 
 
-@inner
-def cheapest(bins: Array) -> tuple[int, float]:
+@subroutine
+def cheapest_cut(bins: Array) -> tuple[int, float]:
     """Return after which bin to cut, and what that costs. The row after the last bin holds the box that grows."""
-    empty(bins, BINS + 0)
+    clear_bin(bins, BINS + 0)
     for place in range(BINS - 1, 0, -1):
-        bins[place, 7] = taken(bins, place)
-    empty(bins, BINS + 0)
-    best, found = FAR, 0
+        bins[place, 7] = add_bin(bins, place)
+    clear_bin(bins, BINS + 0)
+    best, cut = FAR, 0
     for place in range(BINS - 1):
-        cost = taken(bins, place) + bins[place + 1, 7]
+        cost = add_bin(bins, place) + bins[place + 1, 7]
         if cost < best and bins[BINS, 6] > 0:
-            best, found = cost, place
-    return found, best
+            best, cut = cost, place
+    return cut, best
 
 
-@inner
-def taken(bins: Array, place: int) -> float:
+@subroutine
+def add_bin(bins: Array, place: int) -> float:
     """Let the growing box take in a bin; return its count times its face."""
     bins[BINS, 6] += bins[place, 6]
     for a in range(3):
@@ -145,8 +130,10 @@ def taken(bins: Array, place: int) -> float:
     return bins[BINS, 6] * (x * y + y * z + z * x)
 
 
-@inner
-def entry(nodes: Array, k: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, most: float) -> float:
+@subroutine
+def box_entry(
+    nodes: Array, k: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float, most: float
+) -> float:
     """Return how far along a ray (origin, one over its direction) node k begins, or `FAR` where it misses."""
     a, b = (nodes[k, 0] - ox) * ix, (nodes[k, 3] - ox) * ix
     near, far = min(a, b), max(a, b)
@@ -159,8 +146,8 @@ def entry(nodes: Array, k: int, ox: float, oy: float, oz: float, ix: float, iy: 
     return near
 
 
-@inner
-def inverse(x: float) -> float:
+@subroutine
+def safe_inverse(x: float) -> float:
     """Return one over x, finite."""
     if abs(x) < 1e-20:
         return 1e20 if x >= 0 else -1e20

@@ -73,7 +73,7 @@ function outcomes(key, split, pair, [first, second], found) {
   ];
 }
 
-const percent = (share) => (share === null ? "says nothing" : `${(100 * share).toFixed(1)} %`);
+const percent = (share) => (share === null ? "no prediction" : `${(100 * share).toFixed(1)} %`);
 
 function labels(names, found) {
   return table(

@@ -1,4 +1,4 @@
-// Facts about a sample: labels, violated rules, its place in the rule, words, probabilities, where it comes from.
+// Facts about a sample: labels, violated constraints, its region of the rule, words, probabilities, where it comes from.
 
 import { h, table } from "./dom.js";
 import { answer, word } from "./words.js";
@@ -16,7 +16,7 @@ export function labels({ data, sample, runs }) {
     "label",
     "true",
     ...runs.map((run) => run.name),
-    ...reading.map((run) => `rule on what ${run.name} reads`),
+    ...reading.map((run) => `rule on the concepts of ${run.name}`),
   ];
   return table("Labels", heads, rows, { class: "labels" });
 }
@@ -33,9 +33,9 @@ export function violations({ data, sample, runs }) {
   return h(
     "section",
     { id: "violations" },
-    h("h2", {}, "Violated rules"),
+    h("h2", {}, "Violated constraints"),
     told("In the world", sample.violated),
-    spoken.map((run) => told(`By what ${run.name} says`, sample.answers[run.key].violated)),
+    spoken.map((run) => told(`By the predictions of ${run.name}`, sample.answers[run.key].violated)),
   );
 }
 
@@ -48,7 +48,7 @@ export function places({ sample }) {
       tags.map((tag) => h("li", {}, h("code", {}, tag))),
     ),
   ]);
-  return table("Place in the rule: variant, near-boundary type, or far", ["label", "place"], rows);
+  return table("Region of the rule: variant, near-boundary type, or far", ["label", "region"], rows);
 }
 
 export function texts(sample) {
@@ -61,7 +61,7 @@ export function texts(sample) {
   );
 }
 
-export function spreads({ data, sample, runs }) {
+export function probabilities({ data, sample, runs }) {
   const spoken = runs.filter((run) => sample.answers[run.key]);
   const things = [
     ...data.knowledge.labels.map((label, place) => ({ ...label, place, kind: "labels" })),

@@ -1,4 +1,4 @@
-// The filters of a split: by label, place in the rule, concept, and how a run or two did.
+// The filters of a split: by label, region of the rule, concept, and how a run or two did.
 
 import { h, select } from "./dom.js";
 import { changed, to, valueOf, withValue } from "./router.js";
@@ -77,7 +77,7 @@ function byLabel(label, query, counts, go, few) {
       go(withValue(query, "label", label.name, chosen)),
     ),
     counts.tags[label.name]
-      ? select("Place in the rule", `tag-${label.name}`, places(counts.tags[label.name], tag), tag, (chosen) =>
+      ? select("Region of the rule", `tag-${label.name}`, places(counts.tags[label.name], tag), tag, (chosen) =>
           go(withValue(query, "tag", label.name, chosen)),
         )
       : null,

@@ -4,7 +4,7 @@ import { h, table } from "./dom.js";
 import { answer, word } from "./words.js";
 
 const BEFORE_AND_AFTER = ["before", "after"];
-const WAYS = { counterfactual: "seeing the changed picture", intervention: "told the concept" };
+const WAYS = { counterfactual: "on the changed image", intervention: "with the concept set" };
 
 /** Return what follows; `said` is null as long as the models have not answered. */
 export function outcome(here, world, said, changes) {
@@ -16,12 +16,12 @@ export function outcome(here, world, said, changes) {
   return [
     h("h2", {}, "What follows"),
     followed(data, world),
-    table("Labels before and after the change", ["who says so", ...BEFORE_AND_AFTER], moved),
+    table("Labels before and after the change", ["label", ...BEFORE_AND_AFTER], moved),
     still && !world.error
-      ? h("p", { class: "soft" }, `Labels that stay, by the rule and by the models: ${still}.`)
+      ? h("p", { class: "soft" }, `Labels that do not change, by the rule and by the models: ${still}.`)
       : null,
     said ? null : h("p", { class: "soft" }, "Asking the models …"),
-    table("How the changed concepts are read off the changed picture", ["concept", ...BEFORE_AND_AFTER], read),
+    table("Predictions of the changed concepts on the changed image", ["concept", ...BEFORE_AND_AFTER], read),
     ...(world.error ? [] : inTheRule(sample, world)),
   ].filter(Boolean);
 }
@@ -31,7 +31,7 @@ function followed({ knowledge }, world) {
   const told = knowledge.concepts.flatMap(({ name, values }, place) =>
     world.follows.includes(name) ? [`${name} = ${word(values, world.concepts[place])}`] : [],
   );
-  return h("p", { class: "note" }, `For such a picture to be drawn, these change too: ${told.join(", ")}.`);
+  return h("p", { class: "note" }, `To render this image, these concepts change too: ${told.join(", ")}.`);
 }
 
 /** Return the rows about one label, and whether anyone says something else than before. */
@@ -85,7 +85,7 @@ function readings({ data, sample }, said, changes) {
 /** Return where the changed world lies in each rule and what it violates, where that is new, and its text. */
 function inTheRule(sample, world) {
   const places = Object.keys(world.tags).map((label) => [
-    `place in the rule of ${label}`,
+    `region of the rule of ${label}`,
     sample.tags[label].join("; "),
     world.tags[label].join("; "),
   ]);
@@ -93,7 +93,7 @@ function inTheRule(sample, world) {
   const fresh = [violated, ...places].filter(([, before, after]) => before !== after);
   const rows = fresh.map(([what, before, after]) => [what, before, arrow(after, true)]);
   return [
-    table("Place in the rule and violations", ["", ...BEFORE_AND_AFTER], rows),
+    table("Region of the rule and violations", ["", ...BEFORE_AND_AFTER], rows),
     world.text ? h("pre", {}, world.text) : null,
     h("details", {}, h("summary", {}, "The changed world in one line"), h("pre", {}, world.world)),
   ];

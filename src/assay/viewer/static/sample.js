@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { editor } from "./edit.js";
-import { labels, places, provenance, spreads, texts, violations } from "./facts.js";
+import { labels, places, provenance, probabilities, texts, violations } from "./facts.js";
 import { runSelects } from "./filters.js";
 import { picture, toggles } from "./picture.js";
 import { changed, to } from "./router.js";
@@ -52,7 +52,7 @@ export async function samplePage(key, split, row, query) {
           violations(here),
           places(here),
           texts(sample),
-          spreads(here),
+          probabilities(here),
           provenance(data, split, sample),
         ),
       ),

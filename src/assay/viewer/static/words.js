@@ -35,7 +35,7 @@ export function mark(right, what = "") {
 
 /** Return an answer as an element: the value, whether it is right, and how likely the model holds it to be. */
 export function answer(said, values, truth) {
-  if (!said || said.code < 0) return h("span", { class: "soft" }, "says nothing");
+  if (!said || said.code < 0) return h("span", { class: "soft" }, "no prediction");
   const sure = said.probabilities?.[said.code];
   const parts = [h("span", { class: "value" }, word(values, said.code))];
   if (truth !== undefined && truth !== null) parts.push(mark(said.code === truth));

@@ -7,7 +7,7 @@ import numpy as np
 from manifold3d import CrossSection, Manifold
 
 from assay.render.scene import Mesh
-from assay.render.solids import Point, box, extruded, hull, mesh_of, prism, turned
+from assay.render.solids import Point, box, extrude, hull, mesh_of, prism, revolve
 
 KINDS = "PNBRQK"
 SIDES = 32
@@ -20,15 +20,8 @@ HORSE = (
 )  # fmt: skip
 """The outline of a horse's head and neck, seen from its right: forward, and up from the foot."""
 FRONT = (
-    (-0.23, 0.0),
-    (0.23, 0.0),
-    (0.19, 0.35),
-    (0.16, 0.62),
-    (0.10, 1.05),
-    (-0.10, 1.05),
-    (-0.16, 0.62),
-    (-0.19, 0.35),
-)
+    (-0.23, 0.0), (0.23, 0.0), (0.19, 0.35), (0.16, 0.62), (0.10, 1.05), (-0.10, 1.05), (-0.16, 0.62), (-0.19, 0.35),
+)  # fmt: skip
 """The same seen from the front: to the side, and up."""
 
 
@@ -67,7 +60,7 @@ def _pearl(radius: float) -> Manifold:
 
 
 def _lathe(profile: Sequence[Point]) -> Manifold:
-    return turned(profile, SIDES)
+    return revolve(profile, SIDES)
 
 
 def _pawn() -> Manifold:
@@ -105,7 +98,7 @@ def _king() -> Manifold:
 
 
 def _knight() -> Manifold:
-    head = (_rounded_horse() ^ extruded(FRONT, 1.2).translate((0, 0, -0.6)).rotate((90, 0, 90))) + _ears()
+    head = (_rounded_horse() ^ extrude(FRONT, 1.2).translate((0, 0, -0.6)).rotate((90, 0, 90))) + _ears()
     eyes = [_pearl(0.036).translate((0.17, y, 0.75)) for y in (-0.12, 0.12)]
     mouth = box(0.20, 0.6, 0.03).rotate((0, -14, 0)).translate((0.40, 0, 0.535))
     head = (head - mouth) + eyes[0] + eyes[1]
@@ -114,15 +107,15 @@ def _knight() -> Manifold:
 
 def _rounded_horse() -> Manifold:
     """Return the head and neck, thinner towards their outline."""
-    middle, made = np.array([-0.03, 0.5]), Manifold()
+    middle, horse = np.array([-0.03, 0.5]), Manifold()
     outline = CrossSection([[(x - middle[0], z - middle[1]) for x, z in HORSE]])
     start, size = 0.0, 1.0
     for end, less in ((0.09, 0.97), (0.15, 0.90), (0.20, 0.76)):
         slab = Manifold.extrude(outline.scale((size, size)), end - start, scale_top=(less / size, less / size))
         slab = slab.translate((0, 0, start))
-        made = made + slab + slab.mirror((0, 0, 1))
+        horse = horse + slab + slab.mirror((0, 0, 1))
         start, size = end, less
-    return made.translate((middle[0], middle[1], 0)).rotate((90, 0, 0))
+    return horse.translate((middle[0], middle[1], 0)).rotate((90, 0, 0))
 
 
 def _ears() -> Manifold:

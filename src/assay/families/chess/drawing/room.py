@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from assay.families.chess.drawing.wood import MARGIN, floor_texture, table_texture
-from assay.render.scene import Ground, Instance, Material, Mesh, linear, placed
-from assay.render.solids import box, cylinder, flat, mesh_of, union
+from assay.families.chess.drawing.textures import MARGIN, floor_texture, table_texture
+from assay.render.scene import Ground, Instance, Material, Mesh, linear_rgb, pose
+from assay.render.solids import box, cylinder, mesh_of, rectangle, union
 
 SIDE = 0.106768
 """The side of a square."""
@@ -28,7 +28,7 @@ def board_mesh() -> Mesh:
 def top_mesh() -> Mesh:
     """Return the face of the board that shows the squares."""
     reach = SIDE * (4 + MARGIN) - 0.004
-    return flat("chess squares", -reach, -reach, reach, reach, 0.0009)
+    return rectangle("chess squares", -reach, -reach, reach, reach, 0.0009)
 
 
 @cache
@@ -56,19 +56,19 @@ def chair_mesh() -> Mesh:
     return mesh_of("chair", union(seat, *legs, *posts, *rails))
 
 
-CHAIR_WOOD = Material(linear(92, 52, 33), roughness=0.5)
+CHAIR_WOOD = Material(linear_rgb(92, 52, 33), roughness=0.5)
 
 
 def furniture() -> tuple[Instance, ...]:
     """Return the table and the chairs of White (at -y) and Black."""
-    wood = Material(linear(118, 70, 42), roughness=0.4, texture=table_texture())
+    wood = Material(linear_rgb(118, 70, 42), roughness=0.4, texture=table_texture())
     return (
-        Instance(table_mesh(), wood, placed((0, 0, 0))),
-        Instance(chair_mesh(), CHAIR_WOOD, placed((0.03, 0.98, 0), turn=4)),
-        Instance(chair_mesh(), CHAIR_WOOD, placed((-0.04, -0.98, 0), turn=177)),
+        Instance(table_mesh(), wood, pose((0, 0, 0))),
+        Instance(chair_mesh(), CHAIR_WOOD, pose((0.03, 0.98, 0), turn=4)),
+        Instance(chair_mesh(), CHAIR_WOOD, pose((-0.04, -0.98, 0), turn=177)),
     )
 
 
 def floor() -> Ground:
     """Return the floor."""
-    return Ground(Material(linear(150, 118, 88), roughness=0.5, texture=floor_texture()), FLOOR)
+    return Ground(Material(linear_rgb(150, 118, 88), roughness=0.5, texture=floor_texture()), FLOOR)

@@ -6,9 +6,9 @@ import numpy as np
 
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
-from assay.families.chess.drawing.wood import WOODS, board_texture
+from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear, placed
+from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose
 from assay.worlds.world import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
@@ -17,21 +17,44 @@ FOV = 26.0
 FARTHEST = 8.0
 FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
 """Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
-WHITE = Material(linear(236, 222, 192), roughness=0.32)
-BLACK = Material(linear(66, 52, 47), roughness=0.3)
+PAN = 2.0
+TILT = (0.9, 0.3)
+"""The camera is moved to the side by up to `PAN`, and up by a normal number of this mean and deviation, not below 0."""
+JITTER = 1 / 16
+"""How far pieces stand off the middle of their square, in squares: the standard deviation."""
+MOST_JITTER = 0.2
+"""The most that a piece stands off, in squares."""
+DIAGRAM_JITTER = 0.4
+"""The factor of that jitter in diagrams."""
+WHITE = Material(linear_rgb(236, 222, 192), roughness=0.32)
+BLACK = Material(linear_rgb(66, 52, 47), roughness=0.3)
+
+
+def chess_style(rng: np.random.Generator, view: str, jitter: float) -> Style:
+    """Draw the style of a board; the same for every position."""
+    camera = [round(float(rng.uniform(0, PAN)), 4), round(max(0.0, float(rng.normal(*TILT))), 4)]
+    offsets = np.clip(rng.normal(0, JITTER * jitter, size=128), -MOST_JITTER, MOST_JITTER)
+    if view == "flat":
+        return {"offsets": (DIAGRAM_JITTER * offsets).round(4).tolist(), "palette": int(rng.integers(4))}
+    turns = rng.uniform(-20, 20, size=64)
+    light = rng.uniform(-1, 1, size=3)
+    return {
+        "camera": camera,
+        "light": light.round(3).tolist(),
+        "offsets": offsets.round(4).tolist(),
+        "turns": turns.round(1).tolist(),
+        "wood": [round(float(rng.uniform(-1, 1)), 3), int(rng.integers(3))],
+    }
 
 
 def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = True, room: bool = True) -> Scene:
     """Return the scene of a position; each piece is a thing, named by its square."""
     wood = int(style["wood"][1])
     dark = WOODS[wood][1]
-    top = Material(linear(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
-    frame = Material(linear(*(round(0.62 * part) for part in dark)), roughness=0.4)
-    board = (
-        Instance(board_mesh(), frame, placed((0, 0, 0))),
-        Instance(top_mesh(), top, placed((0, 0, 0))),
-    )
-    ground = floor() if room else Ground(Material(linear(120, 92, 68), roughness=0.6), -0.036)
+    top = Material(linear_rgb(*dark), roughness=0.4, texture=board_texture(wood, letters, SIDE))
+    frame = Material(linear_rgb(*(round(0.62 * part) for part in dark)), roughness=0.4)
+    board = (Instance(board_mesh(), frame, pose((0, 0, 0))), Instance(top_mesh(), top, pose((0, 0, 0))))
+    ground = floor() if room else Ground(Material(linear_rgb(120, 92, 68), roughness=0.6), -0.036)
     return Scene(
         width, width, camera_of(style), (*pieces_of(codes, style), *board, *(furniture() if room else ())),
         lights_of(style), Sky((0.30, 0.31, 0.34), (0.42, 0.40, 0.38), (0.2, 0.2, 0.2)), ground,
@@ -40,7 +63,7 @@ def scene_of(codes: Sequence[int], style: Style, width: int, letters: bool = Tru
 
 def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
     """Return the pieces in their places."""
-    made = []
+    instances = []
     for place, code in enumerate(codes):
         if code:
             side, kind = divmod(int(code) - 1, 6)
@@ -48,9 +71,9 @@ def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
                 (at - 3.5 + off) * SIDE for at, off in zip((place % 8, place // 8), _offset(style, place), strict=True)
             )
             turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
-            matrix = placed((x, y, 0.0009), turn=turn, scale=SIDE)
-            made.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
-    return tuple(made)
+            matrix = pose((x, y, 0.0009), turn=turn, scale=SIDE)
+            instances.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
+    return tuple(instances)
 
 
 def _offset(style: Style, place: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, around
+from assay.render.canvas import Canvas, Colour, ellipse_points
 
 INK: Colour = (38, 38, 42)
 WHITE: Colour = (245, 245, 242)
@@ -25,7 +25,7 @@ Spots = Sequence[tuple[float, float]] | Array
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """What sets one object apart from others of its class: numbers from 0 to 1."""
 
     hue: float = 0.5
@@ -67,7 +67,7 @@ class Brush:
         """Fill a disc, or an ellipse with another radius upright."""
         centre = self.at([(x, y)])[0]
         radii = radius * self.height, (radius if upright is None else upright) * self.height
-        self.canvas.polygon(around((float(centre[0]), float(centre[1])), radii), fill)
+        self.canvas.polygon(ellipse_points((float(centre[0]), float(centre[1])), radii), fill)
 
     def stroke(self, spots: Spots, colour: Colour, width: float) -> None:
         """Draw a line with round joints; at least half a pixel wide, so that far things keep their lines."""
@@ -81,11 +81,11 @@ class Brush:
     def ring(self, x: float, y: float, radius: float, colour: Colour, width: float) -> None:
         """Draw a circle's line."""
         centre = self.at([(x, y)])[0]
-        around_it = around((float(centre[0]), float(centre[1])), (radius * self.height, radius * self.height))
+        around_it = ellipse_points((float(centre[0]), float(centre[1])), (radius * self.height, radius * self.height))
         self.canvas.polygon(around_it, None, colour, max(0.6, width * self.height))
 
 
-def mirrored(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def mirror(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return a shape from its right half, given from top to bottom."""
     return [*spots, *((-x, y) for x, y in reversed(spots))]
 
@@ -97,13 +97,13 @@ def paint(hue: float, strength: float = 0.6, light: float = 0.75) -> Colour:
 
 
 @lru_cache(maxsize=8192)
-def shaded(colour: Colour, factor: float) -> Colour:
+def shade(colour: Colour, factor: float) -> Colour:
     """Return a colour made darker (below 1) or brighter."""
     red, green, blue = (max(0, min(255, round(part * factor))) for part in colour)
     return red, green, blue
 
 
-def coat(look: Look) -> Colour:
+def coat(look: Appearance) -> Colour:
     """Return the colour of something painted: mostly strong, now and then white, grey or black."""
     if look.tone > 0.72:
         level = 0.2 + 0.75 * ((look.tone - 0.72) / 0.28)

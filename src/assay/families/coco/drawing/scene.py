@@ -1,51 +1,74 @@
 """Pictures of the drawn scenes, fitted into one size as photographs are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assay.families.coco.drawing.backdrop import BACKDROPS, Ground, table
-from assay.families.coco.drawing.brush import Brush, Look
-from assay.families.coco.drawing.objects import DRAWINGS
-from assay.families.coco.scenery import HEIGHT, KINDS, WIDTH
-from assay.families.photos.fit import Fit
+from assay.families.coco.drawing import animals, household, people, vehicles
+from assay.families.coco.drawing.backdrop import BACKDROPS, BackdropCanvas, table
+from assay.families.coco.drawing.brush import Appearance, Brush
+from assay.families.coco.scene_templates import HEIGHT, OBJECT_KINDS, WIDTH
+from assay.families.photos.letterbox import Letterbox
 from assay.render.canvas import Canvas
-from assay.render.picture import Box, Picture, Thing
+from assay.render.picture import Box, ObjectBox, Picture
+
+DRAWINGS: Mapping[str, Callable[[Brush, Appearance], None]] = {
+    "traffic_light": vehicles.traffic_light,
+    "bicycle": vehicles.bicycle,
+    "bus": vehicles.bus,
+    "train": vehicles.train,
+    "bottle": household.bottle,
+    "cup": household.cup,
+    "pizza": household.pizza,
+    "cow": animals.cow,
+    "elephant": animals.elephant,
+    "sheep": animals.sheep,
+    "person": people.person,
+    "dog": animals.dog,
+    "car": vehicles.car,
+    "bowl": household.bowl,
+    "truck": vehicles.truck,
+    "couch": household.couch,
+    "chair": household.chair,
+    "motorcycle": vehicles.motorcycle,
+    "surfboard": household.surfboard,
+}
+"""The drawing of each object class: the nineteen that the rules of COCOLogic-V2 mention."""
 
 
-def drawn_scene(content: Mapping[str, Any], size: tuple[int, int]) -> Picture:
+def draw_scene(content: Mapping[str, Any], size: tuple[int, int]) -> Picture:
     """Return the picture of an embedded scene: near things hide far ones."""
-    fit = Fit.of((WIDTH, HEIGHT), size)
+    fit = Letterbox.of((WIDTH, HEIGHT), size)
     canvas = Canvas(fit.width, fit.height)
-    ground = Ground(canvas, fit.width / WIDTH, content["horizon"], content["lights"])
-    BACKDROPS[content["scene"]](ground)
+    backdrop = BackdropCanvas(canvas, fit.width / WIDTH, content["horizon"], content["lights"])
+    BACKDROPS[content["scene"]](backdrop)
     with_table = content["scene"] == "table"
     rows = sorted(content["objects"], key=lambda row: float(row[2]))
-    on_table = [row for row in rows if with_table and KINDS[row[0]].table]
+    on_table = [row for row in rows if with_table and OBJECT_KINDS[row[0]].table]
     for row in rows:
         if row not in on_table:
-            _draw(row, ground)
+            _draw(row, backdrop)
     if with_table:
-        table(ground)
+        table(backdrop)
     for row in on_table:
-        _draw(row, ground)
-    image, instances = fit.framed(canvas.image, size), fit.framed(canvas.instances, size, bar=0)
-    things = [Thing(thing.name, _shifted(thing.box, fit)) for thing in canvas.things]
+        _draw(row, backdrop)
+    image, instances = fit.pad(canvas.image, size), fit.pad(canvas.instances, size, bar=0)
+    things = [ObjectBox(thing.name, _shifted(thing.box, fit)) for thing in canvas.things]
     return Picture(image, tuple(things), instances)
 
 
-def _draw(row: Sequence[Any], ground: Ground) -> None:
+def _draw(row: Sequence[Any], backdrop: BackdropCanvas) -> None:
     """Draw one object; those that do not count are drawn, but are no things."""
     name, x, y, tall, left, hue, tone, pose, counts = row
-    scale = ground.scale
-    brush = Brush(ground.canvas, x * scale, y * scale, tall * scale, bool(left))
+    scale = backdrop.scale
+    brush = Brush(backdrop.canvas, x * scale, y * scale, tall * scale, bool(left))
     if not counts:
-        DRAWINGS[name](brush, Look(hue, tone, pose))
+        DRAWINGS[name](brush, Appearance(hue, tone, pose))
         return
-    with ground.canvas.thing(name):
-        DRAWINGS[name](brush, Look(hue, tone, pose))
+    with backdrop.canvas.thing(name):
+        DRAWINGS[name](brush, Appearance(hue, tone, pose))
 
 
-def _shifted(box: Box, fit: Fit) -> Box:
+def _shifted(box: Box, fit: Letterbox) -> Box:
     if box.right == 0:
         return box
     return Box(box.left + fit.left, box.top + fit.top, box.right + fit.left, box.bottom + fit.top)

@@ -8,12 +8,12 @@ from assay.families.coco.drawing.brush import (
     METAL,
     RUBBER,
     WHITE,
+    Appearance,
     Brush,
-    Look,
     coat,
-    mirrored,
+    mirror,
     paint,
-    shaded,
+    shade,
 )
 from assay.render.canvas import Colour
 
@@ -24,10 +24,10 @@ RED: Colour = (214, 52, 44)
 def _wheel(brush: Brush, x: float, radius: float) -> None:
     brush.disc(x, radius, radius, RUBBER)
     brush.disc(x, radius, radius * 0.55, METAL)
-    brush.disc(x, radius, radius * 0.18, shaded(METAL, 0.6))
+    brush.disc(x, radius, radius * 0.18, shade(METAL, 0.6))
 
 
-def car(brush: Brush, look: Look) -> None:
+def car(brush: Brush, look: Appearance) -> None:
     """A car from the side, or from the front."""
     body = coat(look)
     if faces_us(look):
@@ -42,13 +42,13 @@ def car(brush: Brush, look: Look) -> None:
     brush.shape([(x - 0.2, y) if boxy and x < -0.2 else (x, y) for x, y in glass], GLASS)
     brush.shape([(0.0, 0.62), (0.0, 0.92), (0.22, 0.92), (0.6, 0.62)], GLASS)
     brush.shape([(-1.28, 0.2), (-1.3, 0.48), (-1.2, 0.62), (0.85, 0.62), (1.2, 0.54), (1.3, 0.42), (1.3, 0.2)], body)
-    brush.block(-1.29, 0.18, 1.3, 0.27, shaded(body, 0.7))
-    brush.stroke([(-0.04, 0.28), (-0.04, 0.6)], shaded(body, 0.7), 0.015)
-    brush.block(-0.24, 0.5, -0.12, 0.53, shaded(body, 0.6))
+    brush.block(-1.29, 0.18, 1.3, 0.27, shade(body, 0.7))
+    brush.stroke([(-0.04, 0.28), (-0.04, 0.6)], shade(body, 0.7), 0.015)
+    brush.block(-0.24, 0.5, -0.12, 0.53, shade(body, 0.6))
     brush.disc(1.2, 0.45, 0.06, YELLOW)
     brush.block(-1.3, 0.42, -1.22, 0.53, RED)
     for x in (-0.78, 0.8):
-        brush.disc(x, 0.24, 0.27, shaded(body, 0.5), 0.25)
+        brush.disc(x, 0.24, 0.27, shade(body, 0.5), 0.25)
         _wheel(brush, x, 0.22)
 
 
@@ -56,41 +56,41 @@ def _car_front(brush: Brush, body: Colour) -> None:
     for side in (-1, 1):
         brush.block(min(side * 0.4, side * 0.56), 0.0, max(side * 0.4, side * 0.56), 0.3, RUBBER)
         brush.shape([(side * 0.58, 0.66), (side * 0.7, 0.66), (side * 0.7, 0.74), (side * 0.56, 0.72)], body)
-    brush.shape(mirrored([(0.42, 0.99), (0.56, 0.62)]), body)
-    brush.shape(mirrored([(0.37, 0.93), (0.49, 0.64)]), GLASS)
+    brush.shape(mirror([(0.42, 0.99), (0.56, 0.62)]), body)
+    brush.shape(mirror([(0.37, 0.93), (0.49, 0.64)]), GLASS)
     brush.round_block(-0.63, 0.12, 0.63, 0.64, body)
-    brush.block(-0.34, 0.3, 0.34, 0.43, shaded(body, 0.4))
+    brush.block(-0.34, 0.3, 0.34, 0.43, shade(body, 0.4))
     for side in (-1, 1):
         brush.disc(side * 0.48, 0.43, 0.09, WHITE, 0.07)
-    brush.block(-0.6, 0.13, 0.6, 0.23, shaded(body, 0.65))
+    brush.block(-0.6, 0.13, 0.6, 0.23, shade(body, 0.65))
     brush.block(-0.16, 0.2, 0.16, 0.29, WHITE)
 
 
-def truck(brush: Brush, look: Look) -> None:
+def truck(brush: Brush, look: Appearance) -> None:
     """A lorry with a cab and a box, or an open bed."""
     cab, box = coat(look), paint(look.hue + 0.4, 0.15 + 0.2 * look.tone, 0.9)
     brush.block(-1.0, 0.17, 0.95, 0.27, INK)
     if look.pose < 0.65:
         brush.block(-1.02, 0.27, 0.38, 1.0, box)
         for x in (-0.68, -0.33, 0.02):
-            brush.stroke([(x, 0.29), (x, 0.98)], shaded(box, 0.88), 0.012)
-        brush.block(-1.02, 0.27, 0.38, 0.34, shaded(box, 0.75))
+            brush.stroke([(x, 0.29), (x, 0.98)], shade(box, 0.88), 0.012)
+        brush.block(-1.02, 0.27, 0.38, 0.34, shade(box, 0.75))
     else:
         brush.block(-1.02, 0.27, 0.38, 0.52, box)
         brush.shape([(-0.98, 0.52), (-0.7, 0.72), (-0.3, 0.66), (0.1, 0.76), (0.34, 0.52)], (150, 112, 72))
-        brush.block(-1.02, 0.46, 0.38, 0.52, shaded(box, 0.75))
+        brush.block(-1.02, 0.46, 0.38, 0.52, shade(box, 0.75))
     brush.shape([(0.42, 0.2), (0.42, 0.86), (0.78, 0.86), (0.92, 0.54), (1.0, 0.5), (1.0, 0.2)], cab)
     brush.shape([(0.52, 0.54), (0.52, 0.79), (0.74, 0.79), (0.86, 0.54)], GLASS)
-    brush.block(0.42, 0.17, 1.01, 0.25, shaded(cab, 0.6))
+    brush.block(0.42, 0.17, 1.01, 0.25, shade(cab, 0.6))
     brush.block(0.93, 0.3, 1.0, 0.38, YELLOW)
     for x in (-0.72, -0.4, 0.7):
         _wheel(brush, x, 0.16)
 
 
-def bus(brush: Brush, look: Look) -> None:
+def bus(brush: Brush, look: Appearance) -> None:
     """A bus from the side with its row of windows, or from the front."""
     body = coat(look)
-    trim = WHITE if sum(body) < 480 else shaded(body, 0.55)
+    trim = WHITE if sum(body) < 480 else shade(body, 0.55)
     if faces_us(look):
         _bus_front(brush, body, trim)
         return
@@ -99,10 +99,10 @@ def bus(brush: Brush, look: Look) -> None:
     for place in range(6):
         left = -1.2 + place * 0.36
         brush.block(left, 0.52, left + 0.31, 0.86, GLASS)
-        brush.shape([(left, 0.86), (left, 0.62), (left + 0.2, 0.86)], shaded(GLASS, 1.12))
-    brush.block(0.98, 0.16, 1.2, 0.86, shaded(GLASS, 0.8))
+        brush.shape([(left, 0.86), (left, 0.62), (left + 0.2, 0.86)], shade(GLASS, 1.12))
+    brush.block(0.98, 0.16, 1.2, 0.86, shade(GLASS, 0.8))
     brush.stroke([(1.09, 0.16), (1.09, 0.86)], INK, 0.02)
-    brush.block(-1.28, 0.1, 1.28, 0.17, shaded(body, 0.55))
+    brush.block(-1.28, 0.1, 1.28, 0.17, shade(body, 0.55))
     brush.disc(1.24, 0.24, 0.045, YELLOW)
     for x in (-0.78, 0.72):
         _wheel(brush, x, 0.15)
@@ -116,31 +116,31 @@ def _bus_front(brush: Brush, body: Colour, trim: Colour) -> None:
     brush.block(-0.28, 0.85, 0.28, 0.95, INK)
     brush.block(-0.2, 0.88, 0.18, 0.92, YELLOW)
     brush.round_block(-0.35, 0.42, 0.35, 0.83, GLASS)
-    brush.shape([(-0.3, 0.8), (-0.3, 0.5), (0.0, 0.8)], shaded(GLASS, 1.12))
-    brush.stroke([(0.0, 0.42), (0.0, 0.82)], shaded(body, 0.6), 0.02)
+    brush.shape([(-0.3, 0.8), (-0.3, 0.5), (0.0, 0.8)], shade(GLASS, 1.12))
+    brush.stroke([(0.0, 0.42), (0.0, 0.82)], shade(body, 0.6), 0.02)
     brush.block(-0.39, 0.3, 0.39, 0.34, trim)
     for side in (-1, 1):
         brush.disc(side * 0.29, 0.22, 0.055, YELLOW)
-    brush.block(-0.39, 0.09, 0.39, 0.15, shaded(body, 0.6))
+    brush.block(-0.39, 0.09, 0.39, 0.15, shade(body, 0.6))
 
 
-def train(brush: Brush, look: Look) -> None:
+def train(brush: Brush, look: Appearance) -> None:
     """A railcar on its track from the side, or a locomotive from the front."""
     body = coat(look)
     stripe = YELLOW if abs(look.hue - 0.13) > 0.1 else RED
     if faces_us(look):
         _train_front(brush, body, stripe)
         return
-    brush.block(-1.3, 0.0, 1.3, 0.03, shaded(METAL, 0.7))
+    brush.block(-1.3, 0.0, 1.3, 0.03, shade(METAL, 0.7))
     for x in np.linspace(-1.22, 1.22, 12).tolist():
         brush.block(x - 0.05, -0.03, x + 0.05, 0.0, (104, 84, 66))
     brush.shape([(-1.3, 0.14), (-1.3, 0.95), (0.75, 0.95), (1.12, 0.72), (1.3, 0.4), (1.28, 0.14)], body)
     brush.shape([(0.78, 0.9), (1.06, 0.7), (1.18, 0.52), (0.8, 0.52)], GLASS)
-    brush.block(-1.3, 0.95, 0.7, 1.0, shaded(body, 0.6))
+    brush.block(-1.3, 0.95, 0.7, 1.0, shade(body, 0.6))
     brush.block(-1.3, 0.3, 1.29, 0.38, stripe)
     for left in np.linspace(-1.22, 0.42, 6).tolist():
         brush.round_block(left, 0.52, left + 0.22, 0.8, GLASS)
-    brush.stroke([(-0.55, 0.14), (-0.55, 0.94)], shaded(body, 0.6), 0.02)
+    brush.stroke([(-0.55, 0.14), (-0.55, 0.94)], shade(body, 0.6), 0.02)
     for x in (-1.1, -0.8, -0.3, 0.0, 0.62, 0.92):
         brush.disc(x, 0.1, 0.09, INK)
         brush.disc(x, 0.1, 0.04, METAL)
@@ -149,18 +149,18 @@ def train(brush: Brush, look: Look) -> None:
 
 def _train_front(brush: Brush, body: Colour, stripe: Colour) -> None:
     for side in (-1, 1):
-        brush.stroke([(side * 0.24, 0.03), (side * 0.38, 0.0)], shaded(METAL, 0.8), 0.03)
+        brush.stroke([(side * 0.24, 0.03), (side * 0.38, 0.0)], shade(METAL, 0.8), 0.03)
     brush.block(-0.34, 0.05, 0.34, 0.16, INK)
-    brush.shape(mirrored([(0.2, 1.0), (0.36, 0.86), (0.38, 0.14)]), body)
+    brush.shape(mirror([(0.2, 1.0), (0.36, 0.86), (0.38, 0.14)]), body)
     for side in (-1, 1):
         brush.round_block(side * 0.165 - 0.135, 0.58, side * 0.165 + 0.135, 0.83, GLASS)
         brush.disc(side * 0.26, 0.3, 0.05, YELLOW)
     brush.block(-0.37, 0.42, 0.37, 0.5, stripe)
     brush.disc(0.0, 0.9, 0.045, WHITE)
-    brush.block(-0.1, 0.17, 0.1, 0.27, shaded(body, 0.55))
+    brush.block(-0.1, 0.17, 0.1, 0.27, shade(body, 0.55))
 
 
-def bicycle(brush: Brush, look: Look) -> None:
+def bicycle(brush: Brush, look: Appearance) -> None:
     """A bicycle from the side."""
     frame = coat(look)
     back, front, pedal = (-0.48, 0.32), (0.5, 0.32), (-0.06, 0.3)
@@ -175,19 +175,19 @@ def bicycle(brush: Brush, look: Look) -> None:
     brush.stroke([(-0.17, 0.66), saddle], INK, 0.035)
     brush.stroke([(-0.31, 0.82), (-0.1, 0.81)], INK, 0.06)
     brush.stroke([head, (0.31, 0.92), (0.42, 0.97), (0.48, 0.9)], INK, 0.04)
-    brush.disc(pedal[0], pedal[1], 0.07, shaded(METAL, 0.7))
+    brush.disc(pedal[0], pedal[1], 0.07, shade(METAL, 0.7))
     brush.stroke([(pedal[0] - 0.08, pedal[1] + 0.09), (pedal[0] + 0.08, pedal[1] - 0.09)], INK, 0.03)
 
 
-def motorcycle(brush: Brush, look: Look) -> None:
+def motorcycle(brush: Brush, look: Appearance) -> None:
     """A motorcycle from the side."""
     tank = coat(look)
     for x in (-0.52, 0.52):
         brush.disc(x, 0.28, 0.28, RUBBER)
         brush.disc(x, 0.28, 0.17, METAL)
-        brush.disc(x, 0.28, 0.12, shaded(METAL, 0.55))
-    brush.stroke([(0.52, 0.28), (0.3, 0.78)], shaded(METAL, 0.8), 0.06)
-    brush.shape([(-0.22, 0.2), (-0.2, 0.48), (0.2, 0.5), (0.24, 0.22)], shaded(METAL, 0.62))
+        brush.disc(x, 0.28, 0.12, shade(METAL, 0.55))
+    brush.stroke([(0.52, 0.28), (0.3, 0.78)], shade(METAL, 0.8), 0.06)
+    brush.shape([(-0.22, 0.2), (-0.2, 0.48), (0.2, 0.5), (0.24, 0.22)], shade(METAL, 0.62))
     for level in (0.28, 0.35, 0.42):
         brush.stroke([(-0.16, level), (0.18, level)], METAL, 0.025)
     brush.stroke([(-0.05, 0.18), (-0.5, 0.16), (-0.78, 0.24)], METAL, 0.06)
@@ -198,22 +198,22 @@ def motorcycle(brush: Brush, look: Look) -> None:
     brush.stroke([(0.3, 0.78), (0.24, 0.94), (0.1, 0.94)], INK, 0.045)
     brush.disc(0.38, 0.76, 0.075, YELLOW)
     if look.pose > 0.5:
-        brush.shape([(0.3, 0.84), (0.36, 1.0), (0.46, 0.84)], shaded(GLASS, 0.95))
+        brush.shape([(0.3, 0.84), (0.36, 1.0), (0.46, 0.84)], shade(GLASS, 0.95))
 
 
-def traffic_light(brush: Brush, look: Look) -> None:
+def traffic_light(brush: Brush, look: Appearance) -> None:
     """A traffic light on its pole; one lamp is lit."""
-    brush.block(-0.018, 0.0, 0.018, 0.72, shaded(METAL, 0.55))
-    brush.block(-0.05, 0.0, 0.05, 0.03, shaded(METAL, 0.4))
+    brush.block(-0.018, 0.0, 0.018, 0.72, shade(METAL, 0.55))
+    brush.block(-0.05, 0.0, 0.05, 0.03, shade(METAL, 0.4))
     housing = (46, 52, 50) if look.tone < 0.6 else (206, 170, 52)
     brush.round_block(-0.095, 0.56, 0.095, 1.0, housing)
     lit = int(look.pose * 3)
     for place, lamp in enumerate((RED, (246, 180, 52), (60, 196, 92))):
         y = 0.925 - 0.145 * place
-        brush.disc(0.0, y, 0.062, shaded(lamp, 1.0 if place == lit else 0.3))
+        brush.disc(0.0, y, 0.062, shade(lamp, 1.0 if place == lit else 0.3))
         brush.shape([(-0.07, y + 0.02), (-0.05, y + 0.07), (0.05, y + 0.07), (0.07, y + 0.02), (0.0, y + 0.05)], INK)
 
 
-def faces_us(look: Look) -> bool:
+def faces_us(look: Appearance) -> bool:
     """Return whether something that can be seen from the side or the front is seen from the front."""
     return look.pose > 0.72

@@ -6,14 +6,15 @@ from functools import cache
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, Place, piece, sideways, wheel
-from assay.render.solids import box, cylinder, extruded, hull, union
+from assay.families.driving.drawing.model import Model, Piece, extrude_side, piece, wheel
+from assay.render.scene import Vector
+from assay.render.solids import box, cylinder, extrude, hull, union
 
 WHEEL = 0.33
 
 
 @dataclass(frozen=True)
-class Shape:
+class CarShape:
     """Lengths of a car in metres: the heights of belt, bonnet, boot and roof; where the cabin begins and ends below
     and above, from the rear to the front.
     """
@@ -29,10 +30,10 @@ class Shape:
 
 
 SHAPES = {
-    "sedan": Shape(4.5, 1.82, 0.92, 0.86, 0.92, 1.46, (-1.55, 0.85), (-0.95, 0.25)),
-    "hatch": Shape(3.9, 1.76, 0.94, 0.88, 0.94, 1.52, (-1.88, 0.85), (-1.5, 0.25)),
-    "suv": Shape(4.5, 1.9, 1.08, 1.04, 1.08, 1.76, (-2.15, 0.95), (-1.85, 0.4)),
-    "van": Shape(4.7, 1.9, 1.2, 1.12, 1.2, 2.0, (-2.3, 1.5), (-2.2, 0.85)),
+    "sedan": CarShape(4.5, 1.82, 0.92, 0.86, 0.92, 1.46, (-1.55, 0.85), (-0.95, 0.25)),
+    "hatch": CarShape(3.9, 1.76, 0.94, 0.88, 0.94, 1.52, (-1.88, 0.85), (-1.5, 0.25)),
+    "suv": CarShape(4.5, 1.9, 1.08, 1.04, 1.08, 1.76, (-2.15, 0.95), (-1.85, 0.4)),
+    "van": CarShape(4.7, 1.9, 1.2, 1.12, 1.2, 2.0, (-2.3, 1.5), (-2.2, 0.85)),
 }
 KINDS = tuple(SHAPES)
 COLOURS = (
@@ -47,7 +48,7 @@ def _plan(length: float, width: float, high: float) -> Manifold:
     return Manifold.extrude(inner.offset(0.25, circular_segments=32), high)
 
 
-def _body(shape: Shape) -> Manifold:
+def _body(shape: CarShape) -> Manifold:
     half, low = shape.length / 2, 0.22
     front, rear = shape.below[1], shape.below[0]
     outline = [
@@ -55,18 +56,18 @@ def _body(shape: Shape) -> Manifold:
         (half - 0.22, shape.bonnet - 0.08), (front, shape.belt), (rear, shape.belt), (-half + 0.1, shape.boot - 0.02),
         (-half, shape.boot - 0.14),
     ]  # fmt: skip
-    whole = sideways(outline, shape.width) ^ _plan(shape.length, shape.width, 3.0)
+    whole = extrude_side(outline, shape.width) ^ _plan(shape.length, shape.width, 3.0)
     arch = cylinder(WHEEL + 0.07, shape.width + 1).rotate((0, 90, 0)).translate((-shape.width / 2 - 0.5, 0, WHEEL))
     for y in _axles(shape):
         whole = whole - arch.translate((0, y, 0))
     return whole
 
 
-def _axles(shape: Shape) -> tuple[float, float]:
+def _axles(shape: CarShape) -> tuple[float, float]:
     return -shape.length / 2 + 0.82, shape.length / 2 - 0.86
 
 
-def _corners(shape: Shape) -> list[tuple[Place, Place]]:
+def _corners(shape: CarShape) -> list[tuple[Vector, Vector]]:
     """Return the four corners of the cabin, below and above."""
     low, high = shape.width / 2 - 0.08, shape.width / 2 - 0.3
     return [
@@ -76,7 +77,7 @@ def _corners(shape: Shape) -> list[tuple[Place, Place]]:
     ]
 
 
-def _cabin(shape: Shape) -> tuple[Manifold, Manifold]:
+def _cabin(shape: CarShape) -> tuple[Manifold, Manifold]:
     """Return the glass and the roof with its pillars."""
     dot = box(0.02, 0.02, 0.02)
     post = box(0.09, 0.1, 0.05)
@@ -91,7 +92,7 @@ def _cabin(shape: Shape) -> tuple[Manifold, Manifold]:
     return glass, union(roof, *pillars, *middle)
 
 
-def _lamps(shape: Shape, y: float, z: float, wide: float, high: float, inset: float = 0.28) -> Manifold:
+def _lamps(shape: CarShape, y: float, z: float, wide: float, high: float, inset: float = 0.28) -> Manifold:
     lamp, reach = box(wide, 0.1, high), shape.width / 2 - inset
     return union(*(lamp.translate((side * reach, y, z)) for side in (-1, 1)))
 
@@ -118,7 +119,7 @@ def car(kind: str, blinks: int = 0) -> Model:
     return tuple(pieces)
 
 
-def _wheels(shape: Shape) -> list[Piece]:
+def _wheels(shape: CarShape) -> list[Piece]:
     tyre, hub = wheel(WHEEL, 0.22), wheel(WHEEL * 0.62, 0.25).translate((0, 0, WHEEL * 0.38))
     reach = shape.width / 2 - 0.12
     spots = [(side * reach, y, 0) for side in (-1, 1) for y in _axles(shape)]
@@ -128,14 +129,14 @@ def _wheels(shape: Shape) -> list[Piece]:
     ]
 
 
-def _blinkers(shape: Shape, rear: float, front: float, z: float, blinks: int) -> list[Piece]:
+def _blinkers(shape: CarShape, rear: float, front: float, z: float, blinks: int) -> list[Piece]:
     size = 0.22 if blinks else 0.14
-    lamp, made = box(size, 0.12, size * 0.8), list[Piece]()
+    lamp, pieces = box(size, 0.12, size * 0.8), list[Piece]()
     for side in (-1, 1):
         x = side * (shape.width / 2 - 0.2)
         both = lamp.translate((x, rear, z)) + lamp.translate((x, front, z))
-        made.append(piece("blinkers", both, "amber_on" if side == blinks else "amber_off"))
-    return made
+        pieces.append(piece("blinkers", both, "amber_on" if side == blinks else "amber_off"))
+    return pieces
 
 
 @cache
@@ -143,8 +144,8 @@ def bonnet() -> Model:
     """Return the bonnet of the car that the picture is taken from, as seen over the wheel; its paint is `body`."""
     angles = np.linspace(0, np.pi, 25)
     plan = [(1.35 * float(np.cos(a)), 0.75 * float(np.sin(a))) for a in angles]
-    rim = extruded(plan, 0.04)
-    top = extruded([(0.86 * x, 0.8 * y - 0.2) for x, y in plan], 0.04).translate((0, 0, 0.14))
+    rim = extrude(plan, 0.04)
+    top = extrude([(0.86 * x, 0.8 * y - 0.2) for x, y in plan], 0.04).translate((0, 0, 0.14))
     ridge = [box(0.035, 0.9, 0.03).translate((side * 0.42, 0.02, 0.165)) for side in (-1, 1)]
     return piece("bonnet", hull(rim, top), "body"), piece("ridges", union(*ridge), "trim")
 

@@ -7,10 +7,9 @@ import numpy as np
 from manifold3d import Manifold
 
 from assay.arrays import Array
-from assay.render.scene import Instance, Material, Mesh, Vector, linear
-from assay.render.solids import Point, extruded, hull, mesh_of, turned
+from assay.render.scene import Instance, Material, Mesh, Vector, linear_rgb
+from assay.render.solids import Point, extrude, hull, mesh_of, revolve
 
-Place = tuple[float, float, float]
 SMOOTH = 16
 """How many sides the limbs of a small thing have."""
 
@@ -28,12 +27,12 @@ Model = tuple[Piece, ...]
 
 def paint(red: int, green: int, blue: int, roughness: float = 0.6, metallic: float = 0.0) -> Material:
     """Return a paint of a screen colour."""
-    return Material(linear(red, green, blue), metallic, roughness)
+    return Material(linear_rgb(red, green, blue), metallic, roughness)
 
 
-def glow(red: int, green: int, blue: int, strength: float = 1.2) -> Material:
+def lamp_material(red: int, green: int, blue: int, strength: float = 1.2) -> Material:
     """Return the material of a lit lamp."""
-    return Material(linear(red, green, blue), 0.0, 0.5, strength)
+    return Material(linear_rgb(red, green, blue), 0.0, 0.5, strength)
 
 
 PAINTS: Mapping[str, Material] = {
@@ -53,15 +52,15 @@ PAINTS: Mapping[str, Material] = {
     "wood": paint(166, 116, 66, 0.8),
     "bark": paint(92, 66, 44, 0.9),
     "rock": paint(120, 112, 104, 0.9),
-    "tail": glow(220, 16, 20, 0.9),
+    "tail": lamp_material(220, 16, 20, 0.9),
     "head": paint(250, 250, 240, 0.2),
     "amber_off": paint(190, 120, 30),
-    "amber_on": glow(255, 160, 10, 1.6),
+    "amber_on": lamp_material(255, 160, 10, 1.6),
 }
 """Paints that are the same on whatever they are."""
 
 
-def put(model: Model, matrix: Array, thing: str = "", paints: Mapping[str, Material] | None = None) -> list[Instance]:
+def place(model: Model, matrix: Array, thing: str = "", paints: Mapping[str, Material] | None = None) -> list[Instance]:
     """Return a model in its place; `paints` give or replace paints by name."""
     known = {**PAINTS, **(paints or {})}
     return [Instance(piece.mesh, known[piece.paint], matrix, thing) for piece in model]
@@ -72,35 +71,35 @@ def piece(name: str, solid: Manifold, with_paint: str, crease: float = 35.0) -> 
     return Piece(mesh_of(name, solid, crease), with_paint)
 
 
-def limb(start: Place, end: Place, radius: float, last: float | None = None) -> Manifold:
+def limb(start: Vector, end: Vector, radius: float, last: float | None = None) -> Manifold:
     """Return a round bar from one point to another, as thick at the end as `last`."""
     ends = ((start, radius), (end, radius if last is None else last))
     return hull(*(Manifold.sphere(thick, SMOOTH).translate(at) for at, thick in ends))
 
 
-def ball(at: Place, radius: float, stretch: Vector = (1.0, 1.0, 1.0)) -> Manifold:
+def ball(at: Vector, radius: float, stretch: Vector = (1.0, 1.0, 1.0)) -> Manifold:
     """Return a ball, stretched along the axes."""
     return Manifold.sphere(radius, 20).scale(stretch).translate(at)
 
 
-def sideways(outline: Sequence[Point], width: float) -> Manifold:
+def extrude_side(outline: Sequence[Point], width: float) -> Manifold:
     """Return an outline seen from the side, as points (y, z), drawn out over a width in x around the middle."""
-    return extruded(outline, width).rotate((90, 0, 90)).translate((-width / 2, 0, 0))
+    return extrude(outline, width).rotate((90, 0, 90)).translate((-width / 2, 0, 0))
 
 
-def facing(outline: Sequence[Point], depth: float) -> Manifold:
+def extrude_front(outline: Sequence[Point], depth: float) -> Manifold:
     """Return an outline seen from the front, as points (x, z), whose face looks towards -y from y = 0."""
-    return extruded(outline, depth).rotate((90, 0, 0)).translate((0, depth, 0))
+    return extrude(outline, depth).rotate((90, 0, 0)).translate((0, depth, 0))
 
 
 def ring(radius: float, tube: float) -> Manifold:
     """Return a ring that lies flat around the origin, with fewer faces than a torus seen from near."""
     circle = np.linspace(0, 2 * np.pi, 11)[:-1]
-    return turned([(radius + tube * float(np.cos(a)), tube * float(np.sin(a))) for a in circle], 28)
+    return revolve([(radius + tube * float(np.cos(a)), tube * float(np.sin(a))) for a in circle], 28)
 
 
 def wheel(radius: float, width: float) -> Manifold:
     """Return a wheel that rolls along y, in the middle of x, standing on z = 0."""
     bevel = 0.12 * radius
     profile = [(0.0, 0.0), (radius - bevel, 0.0), (radius, bevel), (radius, width - bevel), (radius - bevel, width)]
-    return turned([*profile, (0.0, width)], 28).rotate((0, 90, 0)).translate((-width / 2, 0, radius))
+    return revolve([*profile, (0.0, width)], 28).rotate((0, 90, 0)).translate((-width / 2, 0, radius))

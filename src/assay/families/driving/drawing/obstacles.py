@@ -4,7 +4,7 @@ from functools import cache
 
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, ball, limb, piece, ring, sideways
+from assay.families.driving.drawing.model import Model, Piece, ball, extrude_side, limb, piece, ring
 from assay.render.solids import box, cylinder, hull, union
 
 LOW = ("cones", "crates", "rock", "tyres")
@@ -77,16 +77,9 @@ def _barrier() -> Model:
 
 def _blocks() -> Model:
     outline = [
-        (-0.34, 0),
-        (0.34, 0),
-        (0.34, 0.12),
-        (0.16, 0.36),
-        (0.12, 0.95),
-        (-0.12, 0.95),
-        (-0.16, 0.36),
-        (-0.34, 0.12),
-    ]
-    block = sideways(outline, 1.25)
+        (-0.34, 0), (0.34, 0), (0.34, 0.12), (0.16, 0.36), (0.12, 0.95), (-0.12, 0.95), (-0.16, 0.36), (-0.34, 0.12),
+    ]  # fmt: skip
+    block = extrude_side(outline, 1.25)
     marks = [box(0.3, 0.06, 0.22).translate((x, -0.16, 0.62)) for x in (-0.66, 0.66)]
     return (
         piece("blocks", block.translate((-0.66, 0, 0)) + block.translate((0.66, 0, 0)), "concrete"),

@@ -4,7 +4,8 @@ from functools import cache
 
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, Place, ball, limb, piece, ring, sideways
+from assay.families.driving.drawing.model import Model, Piece, ball, extrude_side, limb, piece, ring
+from assay.render.scene import Vector
 from assay.render.solids import box, cylinder, union
 
 BIKES = ("bicycle", "motorbike")
@@ -17,14 +18,14 @@ SKINS = ((242, 206, 178), (222, 176, 140), (176, 124, 88), (120, 80, 56))
 HAIRS = ((40, 28, 20), (92, 60, 32), (196, 160, 96), (60, 60, 64))
 
 
-def _legs(*legs: tuple[Place, Place, Place]) -> list[Piece]:
+def _legs(*legs: tuple[Vector, Vector, Vector]) -> list[Piece]:
     """Return legs, each from hip over knee to foot, in trousers and shoes."""
     parts = [part for hip, knee, foot in legs for part in (limb(hip, knee, 0.105, 0.08), limb(knee, foot, 0.08, 0.06))]
     shoes = [limb(foot, (foot[0], foot[1] + 0.15, foot[2] - 0.02), 0.07, 0.055) for _, _, foot in legs]
     return [piece("trousers", union(*parts), "trousers"), piece("shoes", union(*shoes), "black")]
 
 
-def _arms(*arms: tuple[Place, Place, Place]) -> list[Piece]:
+def _arms(*arms: tuple[Vector, Vector, Vector]) -> list[Piece]:
     sleeves = [part for a, b, c in arms for part in (limb(a, b, 0.07, 0.06), limb(b, c, 0.06, 0.048))]
     return [
         piece("sleeves", union(*sleeves), "top"),
@@ -68,12 +69,8 @@ def rider(kind: str) -> Model:
 def _cyclist() -> Model:
     spokes = cylinder(0.33, 0.012).rotate((0, 90, 0))
     rear, front, pedal, seat, bars = (
-        (0, -0.56, 0.38),
-        (0, 0.6, 0.38),
-        (0, -0.08, 0.36),
-        (0, -0.26, 0.96),
-        (0, 0.42, 1.0),
-    )
+        (0, -0.56, 0.38), (0, 0.6, 0.38), (0, -0.08, 0.36), (0, -0.26, 0.96), (0, 0.42, 1.0),
+    )  # fmt: skip
     tubes = [(rear, pedal), (rear, seat), (pedal, seat), (pedal, bars), (seat, bars), (front, bars)]
     grip = limb((-0.26, 0.46, 1.06), (0.26, 0.46, 1.06), 0.03)
     return (
@@ -99,7 +96,7 @@ def _biker() -> Model:
     engine = box(0.34, 0.5, 0.34).translate((0, 0.02, 0.3))
     fork = limb((0, 0.46, 1.0), (0, 0.72, 0.34), 0.055)
     seat = limb((0, -0.5, 0.84), (0, -0.12, 0.78), 0.11)
-    tail = sideways([(-0.75, 0.82), (-0.2, 0.62), (-0.2, 0.8), (-0.7, 0.95)], 0.26)
+    tail = extrude_side([(-0.75, 0.82), (-0.2, 0.62), (-0.2, 0.8), (-0.7, 0.95)], 0.26)
     pipe = limb((0.2, 0.1, 0.36), (0.2, -0.6, 0.42), 0.06)
     return (
         piece("tyres", _wheel(-0.62, 0.33, 0.1) + _wheel(0.72, 0.33, 0.1), "tyre"),

@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.driving.drawing.model import paint
-from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear, placed
-from assay.render.solids import Point, box, extruded, flat, mesh_of, union
+from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear_rgb, pose
+from assay.render.solids import Point, box, extrude, mesh_of, rectangle, union
 from assay.seeds import rng_for
 
 HALF, OUTER = 1.8, 5.4
@@ -28,12 +28,12 @@ KERB = paint(188, 186, 180, 0.8)
 SLABS = paint(150, 146, 140, 0.85)
 
 
-def _speckled(name: str, color: tuple[int, int, int], spread: float, side: int = 128) -> Array:
+def _speckled(name: str, color: tuple[int, int, int], contrast: float, side: int = 128) -> Array:
     """Return a tile of a colour with specks, fine ones and coarse ones."""
     rng = rng_for(0, "speckles", name)
     fine, coarse = rng.normal(size=(side, side)), rng.normal(size=(side // 8, side // 8))
     tone = fine * 0.6 + np.kron(coarse, np.ones((8, 8))) * 0.4
-    pixels = np.array(color) * (1 + spread * tone[:, :, None])
+    pixels = np.array(color) * (1 + contrast * tone[:, :, None])
     return np.clip(np.round(pixels), 0, 255).astype(np.uint8)
 
 
@@ -42,7 +42,7 @@ def asphalt(shade: int) -> Material:
     """Return asphalt, of one of three ages."""
     grey = (74, 86, 98)[shade]
     texture = Texture(_speckled("asphalt", (grey, grey, grey + 3), 0.06), (0.0, 0.0), (4.0, 4.0))
-    return Material(linear(grey, grey, grey + 3), 0.0, 0.85, texture=texture)
+    return Material(linear_rgb(grey, grey, grey + 3), 0.0, 0.85, texture=texture)
 
 
 @cache
@@ -50,7 +50,7 @@ def grass(shade: int) -> Material:
     """Return grass, of one of three seasons."""
     color = ((86, 124, 58), (104, 132, 62), (128, 130, 70))[shade]
     texture = Texture(_speckled("grass", color, 0.09), (0.0, 0.0), (3.0, 3.0))
-    return Material(linear(*color), 0.0, 0.95, texture=texture)
+    return Material(linear_rgb(*color), 0.0, 0.95, texture=texture)
 
 
 def ground(shade: int) -> Ground:
@@ -60,14 +60,14 @@ def ground(shade: int) -> Ground:
 
 @cache
 def _strip(name: str, left: float, low: float, right: float, high: float, z: float) -> Mesh:
-    return flat(name, left, low, right, high, z)
+    return rectangle(name, left, low, right, high, z)
 
 
 @cache
 def _dashes() -> Mesh:
     """Return the dashes of a line along y."""
     starts = np.arange(BEGIN - PERIOD, CROSSING - DASH - PERIOD / 2, PERIOD)
-    parts = [flat("dash", -0.09, y, 0.09, y + DASH, 0.03) for y in starts]
+    parts = [rectangle("dash", -0.09, y, 0.09, y + DASH, 0.03) for y in starts]
     points = np.concatenate([part.vertices for part in parts])
     faces = np.concatenate([part.faces + 4 * place for place, part in enumerate(parts)])
     return Mesh("dashes", points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), faces)
@@ -77,8 +77,8 @@ def _dashes() -> Mesh:
 def _arrow(way: str) -> Mesh:
     """Return an arrow on the road: straight on, or its branch to one side."""
     if way == "ahead":
-        return mesh_of("arrow", extruded(STEM, 0.02))
-    branch = extruded(BRANCH, 0.02)
+        return mesh_of("arrow", extrude(STEM, 0.02))
+    branch = extrude(BRANCH, 0.02)
     return mesh_of("arrow", branch if way == "right" else branch.mirror((1, 0, 0)))
 
 
@@ -97,16 +97,16 @@ def pavement(shade: int) -> list[Instance]:
     """Return what is always there: our lane, the crossing, the road beyond it, the stop line and the footways."""
     still = np.eye(4)
     grey = asphalt(shade)
-    made = [
+    instances = [
         Instance(_strip("our lane", -HALF, BEGIN, HALF, CROSSING, 0.01), grey, still),
         Instance(_strip("crossing", -85.0, CROSSING, 85.0, BEYOND, 0.01), grey, still),
         Instance(_strip("beyond", -OUTER, BEYOND, OUTER, END, 0.01), grey, still),
     ]
     for side in (-1, 1):
         low, high = sorted((side * (OUTER + 0.2), side * (OUTER + 2.0)))
-        made.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
-        made.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
-    return made
+        instances.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
+        instances.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
+    return instances
 
 
 def beside(side: str, absent: bool, shade: int, season: int) -> list[Instance]:
@@ -134,15 +134,15 @@ def line(side: str, solid: bool, color: Material, phase: float) -> Instance:
     x = SIGNS[side] * (HALF - 0.14)
     if solid:
         mesh = _strip("solid line", -0.09, BEGIN, 0.09, CROSSING - 1.2, 0.03)
-        return Instance(mesh, color, placed([x, 0, 0]), f"{side}_solid_line")
-    return Instance(_dashes(), color, placed([x, phase * PERIOD, 0]))
+        return Instance(mesh, color, pose([x, 0, 0]), f"{side}_solid_line")
+    return Instance(_dashes(), color, pose([x, phase * PERIOD, 0]))
 
 
 def arrows(left: bool, right: bool, color: Material, y: float) -> list[Instance]:
     """Return the arrow on our lane: ahead always, and to each side that the lane leads to."""
-    where = placed([0, y, 0.02])
-    made = [Instance(_arrow("ahead"), color, where)]
+    where = pose([0, y, 0.02])
+    instances = [Instance(_arrow("ahead"), color, where)]
     for way, there in (("left", left), ("right", right)):
         if there:
-            made.append(Instance(_arrow(way), color, where, f"{way}_lane"))
-    return made
+            instances.append(Instance(_arrow(way), color, where, f"{way}_lane"))
+    return instances

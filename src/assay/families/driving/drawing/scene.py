@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
-from assay.families.driving.drawing.model import paint, put
-from assay.render.scene import Camera, Instance, Material, Scene, placed
+from assay.families.driving.drawing.model import paint, place
+from assay.render.scene import Camera, Instance, Material, Scene, pose
 
 WIDTH, HEIGHT = 469, 387
 FOCAL = 375.0
@@ -54,7 +54,7 @@ SPOTS = {
 SIDED = ("car", "person", "rider")
 
 
-def drawn_style(rng: np.random.Generator) -> dict[str, Any]:
+def draw_style(rng: np.random.Generator) -> dict[str, Any]:
     """Draw all that is no concept: the day, the town, which car or person or thing it is, and where exactly."""
 
     def pick(names: Sequence[str]) -> str:
@@ -87,7 +87,7 @@ def drawn_style(rng: np.random.Generator) -> dict[str, Any]:
 
 def _town(rng: np.random.Generator) -> list[list[Any]]:
     """Draw trees and houses: along the road on both sides, and behind the crossing."""
-    made: list[list[Any]] = []
+    buildings: list[list[Any]] = []
     for side in (-1, 1):
         for low, high, near, far, kinds in (
             (11.0, 15.0, 9.5, 12.0, (0, 1)), (16.0, 20.0, 9.5, 13.0, (0, 1)), (9.0, 14.0, 15.5, 19.0, (2, 3)),
@@ -98,16 +98,16 @@ def _town(rng: np.random.Generator) -> list[list[Any]]:
                 kind = town.KINDS[kinds[int(rng.integers(2))]]
                 x, y = side * rng.uniform(near, far), rng.uniform(low, high)
                 size, tone = rng.uniform(0.8, 1.15), int(rng.integers(12))
-                made.append([kind, round(float(x), 2), round(float(y), 2), round(float(size), 3), tone])
-    return made
+                buildings.append([kind, round(float(x), 2), round(float(y), 2), round(float(size), 3), tone])
+    return buildings
 
 
-def scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
+def traffic_scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, height: int = HEIGHT) -> Scene:
     """Return the scene of concepts and style."""
     sky, sun, exposure = town.daylight(style["day"], *style["sun"])
     instances = [
         *_street(facts, style),
-        *(one for name in SPOTS if facts[name] for one in _object(name, style)),
+        *(instance for name in SPOTS if facts[name] for instance in _object(name, style)),
         *_lamps(facts),
         *_sign(facts["stop_sign"], style["sign"]),
         *_surroundings(style["town"]),
@@ -131,12 +131,12 @@ def _camera(jitter: Sequence[float], width: int, height: int) -> Camera:
 def _street(facts: Facts, style: Mapping[str, Any]) -> list[Instance]:
     shade, season = style["surface"]
     color, *phases = style["line"]
-    made = road.pavement(shade)
+    instances = road.pavement(shade)
     for side, phase in zip(("left", "right"), phases, strict=True):
-        made += road.beside(side, facts[f"no_{side}_lane"], shade, season)
-        made.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
-    made.append(road.stop_line(LINES[0], not facts["no_right_lane"], not facts["no_left_lane"]))
-    return made + road.arrows(facts["left_lane"], facts["right_lane"], LINES[0], 5.6 + 0.2 * style["arrow"])
+        instances += road.beside(side, facts[f"no_{side}_lane"], shade, season)
+        instances.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
+    instances.append(road.stop_line(LINES[0], not facts["no_right_lane"], not facts["no_left_lane"]))
+    return instances + road.arrows(facts["left_lane"], facts["right_lane"], LINES[0], 5.6 + 0.2 * style["arrow"])
 
 
 def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
@@ -144,40 +144,40 @@ def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
     kind, tone, along, ahead, swing = style["things"][name]
     spot, side = SPOTS[name], -1 if style["mirrored"] and name in SIDED else 1
     at = side * spot.x + along * spot.move[0], spot.y + ahead * spot.move[1], 0.0
-    matrix = placed(at, side * spot.turn + swing * spot.swing)
+    matrix = pose(at, side * spot.turn + swing * spot.swing)
     if name in ("follow", "car", "left_follow", "right_follow"):
         blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
-        return put(cars.car(kind, blinks), matrix, name, {"body": paint(*_one(cars.COLOURS, tone), 0.3)})
+        return place(cars.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(cars.COLOURS, tone), 0.3)})
     if name == "person":
-        return put(people.walker(kind == "first"), matrix, name, _clothes(tone))
+        return place(people.walker(kind == "first"), matrix, name, _clothes(tone))
     if name == "rider":
-        return put(people.rider(kind), matrix, name, _clothes(tone))
-    return put(obstacles.obstacle(kind), matrix, name)
+        return place(people.rider(kind), matrix, name, _clothes(tone))
+    return place(obstacles.obstacle(kind), matrix, name)
 
 
-def _one(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
+def _pick_colour(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
     return colours[tone % len(colours)]
 
 
 def _clothes(tone: int) -> dict[str, Material]:
     return {
-        "top": paint(*_one(people.CLOTHES, tone), 0.85),
-        "trousers": paint(*_one(people.TROUSERS, tone // 8), 0.9),
-        "skin": paint(*_one(people.SKINS, tone // 32), 0.7),
-        "hair": paint(*_one(people.HAIRS, tone // 128), 0.9),
-        "helmet": paint(*_one(people.CLOTHES, tone // 5 + 3), 0.25),
-        "frame": paint(*_one(cars.COLOURS, tone // 7), 0.3),
+        "top": paint(*_pick_colour(people.CLOTHES, tone), 0.85),
+        "trousers": paint(*_pick_colour(people.TROUSERS, tone // 8), 0.9),
+        "skin": paint(*_pick_colour(people.SKINS, tone // 32), 0.7),
+        "hair": paint(*_pick_colour(people.HAIRS, tone // 128), 0.9),
+        "helmet": paint(*_pick_colour(people.CLOTHES, tone // 5 + 3), 0.25),
+        "frame": paint(*_pick_colour(cars.COLOURS, tone // 7), 0.3),
     }
 
 
 def _lamps(facts: Facts) -> list[Instance]:
     """Return the gantry and its lamps, lit or not."""
-    made = put(signals.gantry(), placed([0, GANTRY_AT, 0]))
+    instances = place(signals.gantry(), pose([0, GANTRY_AT, 0]))
     for name, (x, z, _) in signals.HEADS.items():
         lit = facts[name]
-        where = placed([x, GANTRY_AT - 0.06, z])
-        made += put(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
-    return made
+        where = pose([x, GANTRY_AT - 0.06, z])
+        instances += place(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
+    return instances
 
 
 def _sign(stop: bool, other: str) -> list[Instance]:
@@ -185,24 +185,27 @@ def _sign(stop: bool, other: str) -> list[Instance]:
         return []
     name = "stop" if stop else other
     thing = "stop_sign" if stop else "other_sign"
-    low, high = placed([*SIGN_AT, 0]), placed([*SIGN_AT, 3.1])
-    return put(signals.post(), low, thing) + put(signals.sign(name), high, thing)
+    low, high = pose([*SIGN_AT, 0]), pose([*SIGN_AT, 3.1])
+    return place(signals.post(), low, thing) + place(signals.sign(name), high, thing)
 
 
 def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
-    made: list[Instance] = []
+    instances: list[Instance] = []
     for kind, x, y, size, tone in listed:
-        made += put(town.building(kind), placed([x, y, 0], scale=size), "", town.colours(kind, tone))
-    return made
+        instances += place(town.building(kind), pose([x, y, 0], scale=size), "", town.colours(kind, tone))
+    return instances
 
 
 def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:
     """Return the bonnet, which moves with the eye."""
     x, y, z = _eye(style["camera"])
     yaw, pitch = -1.5 * style["camera"][2], 0.8 * style["camera"][3]
-    where = placed([x, y, z], yaw) @ placed([0, 0, 0], tilt=pitch) @ placed([0, 2.05, -1.68], tilt=12.0)
+    where = pose([x, y, z], yaw) @ pose([0, 0, 0], tilt=pitch) @ pose([0, 2.05, -1.68], tilt=12.0)
     if emergency:
-        return put(cars.bonnet(), where, "emergency", AMBULANCE) + put(cars.beacons(), where, "emergency", AMBULANCE)
+        parts = (cars.bonnet(), cars.beacons())
+        return [instance for part in parts for instance in place(part, where, "emergency", AMBULANCE)]
     colour = cars.COLOURS[style["bonnet"]]
     trim = tuple(int(0.8 * part) for part in colour)
-    return put(cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)})
+    return place(
+        cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)}
+    )

@@ -1,12 +1,12 @@
-"""What tells a driver something: signal heads on a gantry, one for each way, and signs on a post."""
+"""Signals: signal heads on a gantry, one for each way, and signs on a post."""
 
 from collections.abc import Sequence
 from functools import cache
 
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, Piece, facing, piece
-from assay.render.scene import Material, linear
+from assay.families.driving.drawing.model import Model, Piece, extrude_front, piece
+from assay.render.scene import Material, linear_rgb
 from assay.render.solids import Point, box, cylinder, union
 
 SIGNS = ("none", "limit30", "limit50", "priority")
@@ -23,16 +23,10 @@ LETTERS = {
     "0": ("###", "#.#", "#.#", "#.#", "###"),
 }
 ARROW: Sequence[Point] = (
-    (-0.1, -0.36),
-    (0.1, -0.36),
-    (0.1, 0.02),
-    (0.34, 0.02),
-    (0.0, 0.4),
-    (-0.34, 0.02),
-    (-0.1, 0.02),
-)
-GREEN_ON, RED_ON = Material(linear(40, 255, 120), emission=1.3), Material(linear(255, 24, 20), emission=1.3)
-GREEN_OFF, RED_OFF = Material(linear(20, 28, 24), roughness=0.9), Material(linear(50, 18, 18), roughness=0.9)
+    (-0.1, -0.36), (0.1, -0.36), (0.1, 0.02), (0.34, 0.02), (0.0, 0.4), (-0.34, 0.02), (-0.1, 0.02),
+)  # fmt: skip
+GREEN_ON, RED_ON = Material(linear_rgb(40, 255, 120), emission=1.3), Material(linear_rgb(255, 24, 20), emission=1.3)
+GREEN_OFF, RED_OFF = Material(linear_rgb(20, 28, 24), roughness=0.9), Material(linear_rgb(50, 18, 18), roughness=0.9)
 
 
 def disc(radius: float, depth: float) -> Manifold:
@@ -73,7 +67,7 @@ def _round_lamp() -> Piece:
 
 @cache
 def _arrow_lamp(turn: int) -> Piece:
-    arrow = facing([(1.15 * x, 1.15 * z) for x, z in ARROW], 0.06).translate((0, -0.06, 0)).rotate((0, -turn, 0))
+    arrow = extrude_front([(1.15 * x, 1.15 * z) for x, z in ARROW], 0.06).translate((0, -0.06, 0)).rotate((0, -turn, 0))
     return piece("arrow", arrow, "lamp")
 
 
@@ -95,7 +89,7 @@ def lamp_paint(name: str, lit: bool) -> Material:
     return GREEN_ON if lit else GREEN_OFF
 
 
-def written(text: str, high: float) -> Manifold:
+def letters(text: str, high: float) -> Manifold:
     """Return letters that look towards -y, around the origin."""
     cell = high / 5
     wide = (4 * len(text) - 1) * cell
@@ -117,27 +111,27 @@ def post() -> Model:
 
 @cache
 def sign(name: str) -> Model:
-    """Return a sign that looks towards -y: the stop sign, or one that says nothing about stopping."""
+    """Return a sign that looks towards -y: the stop sign, or one that is no concept."""
     if name == "stop":
-        eight = cylinder_of(8, 0.86)
+        eight = plate(8, 0.86)
         return (
             piece("border", eight, "white"),
-            piece("face", cylinder_of(8, 0.78).translate((0, -0.03, 0)), "red"),
-            piece("letters", written("STOP", 0.44).translate((0, -0.09, 0)), "white"),
+            piece("face", plate(8, 0.78).translate((0, -0.03, 0)), "red"),
+            piece("letters", letters("STOP", 0.44).translate((0, -0.09, 0)), "white"),
         )
     if name == "priority":
         return (
-            piece("border", cylinder_of(4, 0.8, 0), "white"),
-            piece("face", cylinder_of(4, 0.62, 0).translate((0, -0.03, 0)), "yellow"),
+            piece("border", plate(4, 0.8, 0), "white"),
+            piece("face", plate(4, 0.62, 0).translate((0, -0.03, 0)), "yellow"),
         )
     return (
         piece("border", disc(0.68, 0.06), "red"),
         piece("face", disc(0.52, 0.06).translate((0, -0.03, 0)), "white"),
-        piece("digits", written(name[-2:], 0.48).translate((0, -0.09, 0)), "black"),
+        piece("digits", letters(name[-2:], 0.48).translate((0, -0.09, 0)), "black"),
     )
 
 
-def cylinder_of(sides: int, radius: float, turn: float | None = None) -> Manifold:
+def plate(sides: int, radius: float, turn: float | None = None) -> Manifold:
     """Return a plate with so many sides that looks towards -y, standing on a side unless turned otherwise."""
     flat = Manifold.cylinder(0.06, radius, radius, sides)
     return flat.rotate((0, 0, 180 / sides if turn is None else turn)).rotate((90, 0, 0))

@@ -1,4 +1,4 @@
-"""What stands around: trees, houses and the light of the day. None of it means anything."""
+"""Surroundings that are no concepts: trees, houses and daylight."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.driving.drawing.model import Model, ball, limb, paint, piece, sideways
+from assay.families.driving.drawing.model import Model, ball, extrude_side, limb, paint, piece
 from assay.render.scene import Material, Sky, Sun, Vector
 from assay.render.solids import box, cylinder, union
 
@@ -39,13 +39,17 @@ DAYS = tuple(WEATHER)
 
 def daylight(day: str, azimuth: float, height: float) -> tuple[Sky, Sun, float]:
     """Return sky, sun and exposure of a day; `height` from 0 to 1 between the least and the greatest of that day."""
-    held = WEATHER[day]
-    low, high = held.heights
+    weather = WEATHER[day]
+    low, high = weather.heights
     up, around = np.radians(low + height * (high - low)), np.radians(azimuth)
     flat = float(np.cos(up))
     direction = flat * float(np.sin(around)), flat * float(np.cos(around)), float(np.sin(up))
     below = (0.16, 0.17, 0.15)
-    return Sky(held.zenith, held.horizon, below), Sun(direction, held.strength, held.angle, held.color), held.exposure
+    return (
+        Sky(weather.zenith, weather.horizon, below),
+        Sun(direction, weather.strength, weather.angle, weather.color),
+        weather.exposure,
+    )
 
 
 @cache
@@ -58,7 +62,7 @@ def building(kind: str) -> Model:
         crown = ball((0, 0, 3.9), 1.0, (0.95, 0.95, 2.9))
         return piece("trunk", cylinder(0.2, 2.0), "bark"), piece("crown", crown, "leaves")
     if kind == "house":
-        gable = sideways([(-3.3, 4.2), (3.3, 4.2), (0, 6.8)], 8.4)
+        gable = extrude_side([(-3.3, 4.2), (3.3, 4.2), (0, 6.8)], 8.4)
         panes = _windows(8.0, 6.0, (1.3,), 3)
         return (
             piece("walls", box(8.0, 6.0, 4.25), "wall"),

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.scene import AreaLight, Camera, Ground, Material, Sky, Sun, Texture, linear
+from assay.render.scene import AreaLight, Camera, Ground, Material, Sky, Sun, Texture, linear_rgb
 from assay.seeds import rng_for
 
 FOV = 49.134
@@ -17,7 +17,7 @@ TILE, TEXELS = 24.0, 768
 
 
 @dataclass(frozen=True)
-class Stage:
+class Surroundings:
     """All of a scene but the train."""
 
     camera: Camera
@@ -28,7 +28,7 @@ class Stage:
 
 
 @cache
-def stage(background: str) -> Stage:
+def surroundings(background: str) -> Surroundings:
     """Return the stage of a background."""
     if background == "base":
         return _studio()
@@ -40,21 +40,20 @@ def stage(background: str) -> Stage:
     return _desert(camera)
 
 
-def _studio() -> Stage:
+def _studio() -> Surroundings:
     middle = (0.0, 0.0, 0.0)
-    lights = (
-        AreaLight((6.5, 6.5, 6.0), middle, 3.0, 760.0),
-        AreaLight((-6.5, 4.0, 5.5), middle, 4.0, 420.0),
+    lights = (AreaLight((6.5, 6.5, 6.0), middle, 3.0, 760.0), AreaLight((-6.5, 4.0, 5.5), middle, 4.0, 420.0))
+    ground = Ground(Material(linear_rgb(176, 178, 182), roughness=0.9))
+    return Surroundings(
+        Camera((0.0, 11.0, 4.0), middle, FOV), lights, Sky((0.42,) * 3, (0.42,) * 3, (0.3,) * 3), ground, 1.0
     )
-    ground = Ground(Material(linear(176, 178, 182), roughness=0.9))
-    return Stage(Camera((0.0, 11.0, 4.0), middle, FOV), lights, Sky((0.42,) * 3, (0.42,) * 3, (0.3,) * 3), ground, 1.0)
 
 
-def _desert(camera: Camera) -> Stage:
+def _desert(camera: Camera) -> Surroundings:
     sun = Sun((-0.55, 0.6, 0.75), 3.0, angle=1.0, color=(1.0, 0.95, 0.86))
     sky = Sky(zenith=(0.11, 0.27, 0.62), horizon=(0.55, 0.68, 0.82), below=(0.4, 0.31, 0.2))
     sand = Material(roughness=1.0, texture=Texture(_sand(), (-TILE / 2, -TILE / 2), (TILE, TILE)))
-    return Stage(camera, (sun,), sky, Ground(sand), 1.0)
+    return Surroundings(camera, (sun,), sky, Ground(sand), 1.0)
 
 
 @cache
@@ -71,11 +70,11 @@ def _sand() -> Array:
 
 
 def _noise(rng: np.random.Generator, waves: int) -> Array:
-    """Return smooth noise of about so many waves across, the same on both edges, of spread 1."""
+    """Return smooth noise of about so many waves across, periodic, of standard deviation 1."""
     white = np.fft.rfft2(rng.standard_normal((TEXELS, TEXELS)))
     high = np.fft.fftfreq(TEXELS, 1 / TEXELS)[:, None]
     wide = np.fft.rfftfreq(TEXELS, 1 / TEXELS)[None, :]
-    kept = np.exp(-((np.hypot(high, wide) / waves) ** 2))
-    made = np.fft.irfft2(white * kept, s=(TEXELS, TEXELS))
-    smooth: Array = (made - made.mean()) / made.std()
+    gains = np.exp(-((np.hypot(high, wide) / waves) ** 2))
+    noise = np.fft.irfft2(white * gains, s=(TEXELS, TEXELS))
+    smooth: Array = (noise - noise.mean()) / noise.std()
     return smooth

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.trains.drawing import paint
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing import materials
+from assay.families.trains.drawing.materials import bevelled_box
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, hull, mesh_of, prism, sphere, torus, union
 
@@ -44,7 +44,7 @@ def _frustum() -> Manifold:
 
 
 SHAPES: Mapping[str, Callable[[], Manifold]] = {
-    "none": lambda: planed(2, 2, HEIGHT, 0.04),
+    "none": lambda: bevelled_box(2, 2, HEIGHT, 0.04),
     "foundation": lambda: cylinder(1.0, HEIGHT, rim=0.04),
     "solid": _dome,
     "braced": _frustum,
@@ -61,8 +61,8 @@ def height_at(roof: str, length: str, x: float) -> float:
 
 def load_places(count: int, length: str) -> list[float]:
     """Return where along a block its loads stand."""
-    spread = SPACING[count] * (1.15 if length == "long" else 1.0 if count < 3 else 0.9)
-    return [(place - (count - 1) / 2) * spread for place in range(count)]
+    spacing = SPACING[count] * (1.15 if length == "long" else 1.0 if count < 3 else 0.9)
+    return [(place - (count - 1) / 2) * spacing for place in range(count)]
 
 
 @cache
@@ -74,7 +74,7 @@ def load(kind: str) -> Mesh:
 LOADS: Mapping[str, Callable[[], Manifold]] = {
     "box": lambda: sphere(0.28).translate((0, 0, 0.27)),
     "golden_vase": lambda: prism(4, 0.46, 0.46, 0.0).rotate((0, 0, 45)),
-    "barrel": lambda: planed(0.5, 0.5, 0.5, 0.02),
+    "barrel": lambda: bevelled_box(0.5, 0.5, 0.5, 0.02),
     "diamond": lambda: cylinder(0.23, 0.56),
     "metal_pot": lambda: cylinder(0.22, 0.76, 0.0),
     "oval_vase": lambda: torus(0.22, 0.1).rotate((90, 0, 0)).translate((0, 0, 0.31)),
@@ -84,17 +84,17 @@ LOADS: Mapping[str, Callable[[], Manifold]] = {
 @cache
 def engine() -> tuple[tuple[str, Mesh, Material], ...]:
     """Return the pieces of the engine: a long base, a cab, a boiler and a chimney."""
-    base = planed(ENGINE, 2.0, 0.9, 0.05)
+    base = bevelled_box(ENGINE, 2.0, 0.9, 0.05)
     boiler = cylinder(0.62, 1.9).rotate((0, 90, 0)).translate((-0.3, 0, 1.3))
-    cab = planed(1.2, 1.9, 1.5, 0.04).translate((-0.95, 0, 0.85))
+    cab = bevelled_box(1.2, 1.9, 1.5, 0.04).translate((-0.95, 0, 0.85))
     chimney = cylinder(0.24, 0.8).translate((1.0, 0, 1.7))
     return (
-        ("body", mesh_of("block-engine", union(base, cab)), paint.WALNUT),
-        ("body", mesh_of("block-boiler", union(boiler, chimney)), paint.OAK),
+        ("body", mesh_of("block-engine", union(base, cab)), materials.WALNUT),
+        ("body", mesh_of("block-boiler", union(boiler, chimney)), materials.OAK),
     )
 
 
 @cache
 def strip(length: int) -> Mesh:
     """Return the flat strip that blocks stand on."""
-    return mesh_of(f"strip-{length}", planed(float(length), 2.5, STRIP, 0.02))
+    return mesh_of(f"strip-{length}", bevelled_box(float(length), 2.5, STRIP, 0.02))

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 from manifold3d import Manifold
 
-from assay.families.trains.drawing import paint
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing import materials
+from assay.families.trains.drawing.materials import bevelled_box
 from assay.render.scene import Material, Mesh
 from assay.render.solids import cylinder, mesh_of, union
 
@@ -37,16 +37,16 @@ def body(length: str) -> float:
 @cache
 def floor(length: str) -> Mesh:
     """Return the floor of a car, with the coupling to the car behind it."""
-    deck = planed(body(length), WIDTH, DECK - FLOOR, 0.05).translate((0, 0, FLOOR))
-    beam = planed(body(length) - 0.3, 0.5, 0.2, 0.03).translate((0, 0, FLOOR - 0.16))
-    stand = planed(body(length) - 3 * THICK, WIDTH - 3 * THICK, STAND + 0.1, 0.02).translate((0, 0, DECK - 0.1))
+    deck = bevelled_box(body(length), WIDTH, DECK - FLOOR, 0.05).translate((0, 0, FLOOR))
+    beam = bevelled_box(body(length) - 0.3, 0.5, 0.2, 0.03).translate((0, 0, FLOOR - 0.16))
+    stand = bevelled_box(body(length) - 3 * THICK, WIDTH - 3 * THICK, STAND + 0.1, 0.02).translate((0, 0, DECK - 0.1))
     return mesh_of(f"floor-{length}", union(deck, beam, stand))
 
 
 @cache
 def coupling() -> Mesh:
     """Return the bar between two cars, around the middle of the gap."""
-    bar = planed(GAP + 0.36, 0.16, 0.1, 0.02)
+    bar = bevelled_box(GAP + 0.36, 0.16, 0.1, 0.02)
     pin = cylinder(0.1, 0.22).translate((0, 0, -0.06))
     return mesh_of("coupling", (bar + pin).translate((0, 0, FLOOR + 0.04)))
 
@@ -64,19 +64,19 @@ def walls(kind: str, length: str) -> Mesh:
 def _boards(length: float, fields: int) -> Manifold:
     """Return a closed wall along x, with a batten between fields, so that long walls can be told from near ones."""
     step = length / fields
-    battens = [planed(0.13, THICK + 0.07, WALL - 0.04, 0.03) for _ in range(fields - 1)]
-    placed = [one.translate((place * step - length / 2, 0, 0)) for place, one in enumerate(battens, start=1)]
-    return union(planed(length, THICK, WALL, 0.03), *placed)
+    battens = [bevelled_box(0.13, THICK + 0.07, WALL - 0.04, 0.03) for _ in range(fields - 1)]
+    placed = [batten.translate((place * step - length / 2, 0, 0)) for place, batten in enumerate(battens, start=1)]
+    return union(bevelled_box(length, THICK, WALL, 0.03), *placed)
 
 
 def _crosses(length: float, fields: int) -> Manifold:
     """Return a frame along x whose fields hold a cross each."""
     bar = 0.1
-    rails = [planed(length, THICK, bar, 0.02).translate((0, 0, z)) for z in (0, WALL - bar)]
+    rails = [bevelled_box(length, THICK, bar, 0.02).translate((0, 0, z)) for z in (0, WALL - bar)]
     posts, crosses = [], []
     step = (length - bar) / fields
     for place in range(fields + 1):
-        posts.append(planed(bar, THICK, WALL, 0.02).translate((-length / 2 + bar / 2 + place * step, 0, 0)))
+        posts.append(bevelled_box(bar, THICK, WALL, 0.02).translate((-length / 2 + bar / 2 + place * step, 0, 0)))
     for place in range(fields):
         middle = -length / 2 + bar / 2 + (place + 0.5) * step
         for sign in (-1, 1):
@@ -87,7 +87,7 @@ def _crosses(length: float, fields: int) -> Manifold:
 
 
 def beam(start: tuple[float, float], end: tuple[float, float], thick: float = 0.09, deep: float = 0.07) -> Manifold:
-    """Return a slanted beam in the plane of x and z, between two points; z is told from the middle of the wall."""
+    """Return a slanted beam in the plane of x and z, between two points; z is measured from the middle of the wall."""
     (x, z), (far, up) = start, end
     length, angle = float(np.hypot(far - x, up - z)), float(np.degrees(np.arctan2(up - z, far - x)))
     bar = Manifold.cube((length, deep, thick), True).rotate((0, -angle, 0))
@@ -107,7 +107,7 @@ def wheels_at(name: str, places: Sequence[float]) -> Pieces:
     tyres, discs = tyre_pair(), disc_pair()
     dark = mesh_of(name, union(*(tyres.translate((x, 0, AXLE)) for x in places)), 40)
     light = mesh_of(f"{name}-discs", union(*(discs.translate((x, 0, AXLE)) for x in places)), 40)
-    return (dark, paint.RUBBER), (light, paint.DISC)
+    return (dark, materials.RUBBER), (light, materials.DISC)
 
 
 def tyre_pair() -> Manifold:

@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 
-from assay.families.trains.drawing import paint
+from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.cars import FLOOR, GAP, RADIUS, WIDTH, wheels_at
-from assay.families.trains.drawing.paint import planed
+from assay.families.trains.drawing.materials import bevelled_box
 from assay.render.scene import Material, Mesh
-from assay.render.solids import cylinder, extruded, mesh_of, sphere, turned, union
+from assay.render.solids import cylinder, extrude, mesh_of, revolve, sphere, union
 
 SPACE = 3.75
 Pieces = tuple[tuple[str, Mesh, Material], ...]
@@ -19,35 +19,35 @@ def engine() -> Pieces:
     """Return the pieces of the engine, each with the name of its part."""
     long = SPACE - GAP
     return (
-        ("body", _frame(long), paint.WALNUT),
-        ("body", _boiler(long), paint.BLACK),
-        ("body", _cab(long), paint.OAK),
-        ("body", _brass(long), paint.BRASS),
+        ("body", _frame(long), materials.WALNUT),
+        ("body", _boiler(long), materials.BLACK),
+        ("body", _cab(long), materials.OAK),
+        ("body", _brass(long), materials.BRASS),
         *_wheels(long),
     )
 
 
 def _frame(long: float) -> Mesh:
-    deck = planed(long, WIDTH, 0.3, 0.05).translate((0, 0, FLOOR))
-    catcher = extruded([(0, -0.7), (0.42, 0), (0, 0.7)], 0.42).translate((long / 2 - 0.12, 0, 0.72))
+    deck = bevelled_box(long, WIDTH, 0.3, 0.05).translate((0, 0, FLOOR))
+    catcher = extrude([(0, -0.7), (0.42, 0), (0, 0.7)], 0.42).translate((long / 2 - 0.12, 0, 0.72))
     return mesh_of("engine-frame", deck + catcher)
 
 
 def _boiler(long: float) -> Mesh:
     radius, length = 0.62, long * 0.62
     barrel = cylinder(radius, length, rim=0.06).rotate((0, 90, 0)).translate((long / 2 - length - 0.1, 0, 2.02))
-    chimney = turned([(0.0, 0.0), (0.2, 0.0), (0.2, 0.5), (0.34, 0.86), (0.26, 0.86), (0.0, 0.6)])
-    saddle = planed(length - 0.2, 0.8, 0.5, 0.03).translate((long / 2 - length / 2 - 0.1, 0, FLOOR + 0.2))
+    chimney = revolve([(0.0, 0.0), (0.2, 0.0), (0.2, 0.5), (0.34, 0.86), (0.26, 0.86), (0.0, 0.6)])
+    saddle = bevelled_box(length - 0.2, 0.8, 0.5, 0.03).translate((long / 2 - length / 2 - 0.1, 0, FLOOR + 0.2))
     return mesh_of("engine-boiler", union(barrel, saddle, chimney.translate((long / 2 - 0.55, 0, 2.5))), 40)
 
 
 def _cab(long: float) -> Mesh:
     x, high = long * 0.36, 1.62
     middle = -long / 2 + x / 2 + 0.04
-    shell = planed(x, WIDTH, high, 0.04)
-    window = planed(x * 0.5, WIDTH + 1, 0.55, 0.02).translate((0, 0, 0.78))
-    front = planed(x + 1, 1.0, 0.5, 0.02).translate((0, 0, 0.86))
-    roof = extruded(_arch(), x + 0.3).rotate((90, 0, 90)).translate((-(x + 0.3) / 2, 0, high - 0.02))
+    shell = bevelled_box(x, WIDTH, high, 0.04)
+    window = bevelled_box(x * 0.5, WIDTH + 1, 0.55, 0.02).translate((0, 0, 0.78))
+    front = bevelled_box(x + 1, 1.0, 0.5, 0.02).translate((0, 0, 0.86))
+    roof = extrude(_arch(), x + 0.3).rotate((90, 0, 90)).translate((-(x + 0.3) / 2, 0, high - 0.02))
     return mesh_of("engine-cab", (shell - window - front + roof).translate((middle, 0, FLOOR + 0.28)), 30)
 
 
@@ -71,5 +71,5 @@ def _brass(long: float) -> Mesh:
 
 def _wheels(long: float) -> list[tuple[str, Mesh, Material]]:
     reach = long / 2 - RADIUS - 0.1
-    found = wheels_at("engine-wheels", [float(x) for x in np.linspace(-reach, reach, 4)])
-    return [("wheels", mesh, material) for mesh, material in found]
+    pieces = wheels_at("engine-wheels", [float(x) for x in np.linspace(-reach, reach, 4)])
+    return [("wheels", mesh, material) for mesh, material in pieces]

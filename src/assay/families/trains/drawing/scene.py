@@ -1,15 +1,18 @@
-"""A train as a scene: the engine, the cars behind it, the rails, and the stage that they stand on."""
+"""A train as a scene: the engine, the cars behind it, the rails, and what they stand in."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.families.trains.drawing import blocks, cars, engine, loads, paint, rails, roofs
-from assay.families.trains.drawing.backgrounds import stage
-from assay.families.trains.drawing.look import Look
-from assay.render.scene import Instance, Material, Mesh, Scene, placed
+from assay.families.trains.drawing import blocks, cars, engine, loads, materials, roofs
+from assay.families.trains.drawing.appearance import TrainAppearance
+from assay.families.trains.drawing.backgrounds import surroundings
+from assay.families.trains.drawing.materials import bevelled_box
+from assay.render.scene import Instance, Material, Mesh, Scene, pose
+from assay.render.solids import mesh_of, union
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)
@@ -17,22 +20,25 @@ PIVOT = (0.0, -0.1)
 SUNK = 0.2
 """How deep the lengths of trains begin below the ground."""
 SLEEPERS = 44
+GAUGE = 1.42
+"""From the middle of one rail to that of the other."""
+SLEEPER_STEP = 0.8
 LARGEST = 1.12
 """How large loads are at most; where many share a short car they are smaller."""
 RAIL, ENGINE = "rail", "locomotive"
 
 
-def train_scene(train: Sequence[Car], angle: float, look: Look) -> Scene:
+def train_scene(train: Sequence[Car], angle: float, appearance: TrainAppearance) -> Scene:
     """Return the scene of a train that is turned by an angle; its cars follow the engine in their order."""
-    made = _toys(train) if look.visualization == "trains" else _blocks(train)
-    scale, instances = look.scale(len(train)), []
-    turned = placed((*PIVOT, 0.0), angle, scale)
-    for mesh, material, matrix, thing, part in made:
+    pieces = _toys(train) if appearance.visualization == "trains" else _blocks(train)
+    scale, instances = appearance.scale(len(train)), []
+    turned = pose((*PIVOT, 0.0), angle, scale)
+    for mesh, material, matrix, thing, part in pieces:
         instances.append(Instance(mesh, material, turned @ matrix, thing, part))
-    set_up = stage(look.background)
+    background = surroundings(appearance.background)
     return Scene(
-        look.width, look.height, set_up.camera, tuple(instances), set_up.lights, set_up.sky, set_up.ground,
-        set_up.exposure,
+        appearance.width, appearance.height, background.camera, tuple(instances), background.lights,
+        background.sky, background.ground, background.exposure,
     )  # fmt: skip
 
 
@@ -40,7 +46,7 @@ Piece = tuple[Mesh, Material, Array, str, str]
 
 
 def _at(x: float, z: float = 0.0, scale: float = 1.0) -> Array:
-    return placed((x, 0.0, z), scale=scale)
+    return pose((x, 0.0, z), scale=scale)
 
 
 def _places(lengths: Sequence[float]) -> list[float]:
@@ -49,9 +55,22 @@ def _places(lengths: Sequence[float]) -> list[float]:
     return [float(end + length / 2) for end, length in zip(ends, lengths, strict=True)]
 
 
+@cache
+def _rails(length: int) -> cars.Pieces:
+    """Return two steel bars on sleepers, longer than any train; their upper side is at z = 0.5."""
+    long = length * SLEEPER_STEP
+    bars = union(*(bevelled_box(long, 0.12, 0.16, 0.02).translate((0, sign * GAUGE / 2, 0.34)) for sign in (-1, 1)))
+    places = (np.arange(length) - (length - 1) / 2) * SLEEPER_STEP
+    sleepers = union(*(bevelled_box(0.3, 2.3, 0.16, 0.03).translate((float(x), 0, 0.2)) for x in places))
+    return (
+        (mesh_of(f"rails-{length}", bars), materials.STEEL),
+        (mesh_of(f"sleepers-{length}", sleepers), materials.SLEEPER),
+    )
+
+
 def _toys(train: Sequence[Car]) -> Iterator[Piece]:
     first, *places = _places([engine.SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
-    for mesh, material in rails.rails(SLEEPERS):
+    for mesh, material in _rails(SLEEPERS):
         yield mesh, material, _at(0.0, -SUNK), RAIL, ""
     for part, mesh, material in engine.engine():
         yield mesh, material, _at(first, -SUNK), ENGINE, part
@@ -60,9 +79,9 @@ def _toys(train: Sequence[Car]) -> Iterator[Piece]:
 
 
 def _toy_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
-    length, colour, at = str(car["length"]), paint.COLOURS[str(car["colour"])], _at(x, -SUNK)
+    length, colour, at = str(car["length"]), materials.COLOURS[str(car["colour"])], _at(x, -SUNK)
     hook = _at(x + cars.SPACE[length] / 2, -SUNK)
-    yield cars.coupling(), paint.STEEL, hook, thing, "floor"
+    yield cars.coupling(), materials.STEEL, hook, thing, "floor"
     yield cars.floor(length), colour, at, thing, "floor"
     yield cars.walls(str(car["wall"]), length), colour, at, thing, "wall"
     for mesh, material in cars.wheels(int(car["axles"]), length):
@@ -86,7 +105,7 @@ def _toy_loads(kind: str, count: int, x: float, length: str, thing: str) -> Iter
 def _blocks(train: Sequence[Car]) -> Iterator[Piece]:
     lengths = [blocks.ENGINE, *(blocks.SPACE[str(car["length"])] for car in train)]
     first, *places = _places([length + blocks.GAP for length in lengths])
-    yield blocks.strip(36), paint.STRIP, _at(0.0), RAIL, ""
+    yield blocks.strip(36), materials.STRIP, _at(0.0), RAIL, ""
     for part, mesh, material in blocks.engine():
         yield mesh, material, _at(first, blocks.STRIP), ENGINE, part
     for number, (car, x) in enumerate(zip(train, places, strict=True), start=1):
@@ -94,27 +113,27 @@ def _blocks(train: Sequence[Car]) -> Iterator[Piece]:
 
 
 def _block_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
-    roof, length, colour = str(car["roof"]), str(car["length"]), paint.COLOURS[str(car["colour"])]
+    roof, length, colour = str(car["roof"]), str(car["length"]), materials.COLOURS[str(car["colour"])]
     layers = {
-        "wheels": ("bottom", paint.BLACK if car["axles"] == 3 else colour),
+        "wheels": ("bottom", materials.BLACK if car["axles"] == 3 else colour),
         "roof": ("middle", colour),
-        "wall": ("top", paint.BLACK if car["wall"] == "braced" else colour),
+        "wall": ("top", materials.BLACK if car["wall"] == "braced" else colour),
     }
     for part, (layer, material) in layers.items():
         yield blocks.block(roof, length, layer), material, _at(x, blocks.STRIP), thing, part
     if car["load"] != "none":
         for place, off in enumerate(reversed(blocks.load_places(int(car["loads"]), length)), start=1):
             z = blocks.height_at(roof, length, off) + blocks.STRIP
-            yield blocks.load(str(car["load"])), paint.ORANGE, _at(x + off, z), thing, f"payload{place}"
+            yield blocks.load(str(car["load"])), materials.ORANGE, _at(x + off, z), thing, f"payload{place}"
 
 
 def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:
     """Return the middle of each thing and of each of its parts ("car1/roof") in the scene, by the box around it."""
-    found: dict[str, list[Array]] = {}
-    for one in scene.instances:
-        points = one.mesh.vertices @ one.matrix[:3, :3].T + one.matrix[:3, 3]
-        for name in (one.thing, f"{one.thing}/{one.part}") if one.part else (one.thing,):
-            found.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
-    boxes = {name: np.stack(ends) for name, ends in found.items()}
+    corners: dict[str, list[Array]] = {}
+    for instance in scene.instances:
+        points = instance.mesh.vertices @ instance.matrix[:3, :3].T + instance.matrix[:3, 3]
+        for name in filter(None, (instance.thing, instance.part_name)):
+            corners.setdefault(name, []).append(np.stack([points.min(axis=0), points.max(axis=0)]))
+    boxes = {name: np.stack(ends) for name, ends in corners.items()}
     middles = {name: (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / 2 for name, ends in boxes.items()}
     return {name: (float(at[0]), float(at[1]), float(at[2])) for name, at in middles.items()}

@@ -18,8 +18,8 @@ from assay.errors import ConfigError, MissingExtra
 from assay.logic.prolog.ilp_files import aleph_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
-from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, InducedClauses
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_ALEPH"
@@ -88,21 +88,21 @@ class Aleph(ClauseModel):
         """Refuse if SWI-Prolog or Aleph is missing."""
         aleph_file(config.aleph)
 
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Write the examples down, run Aleph for its time, and read back what it has learned by then."""
         clock = Clock.of(SHARE * seconds)
         engine = aleph_file(self.config.aleph)
-        with tempfile.TemporaryDirectory(prefix="assay-aleph-") as made:
-            folder = Path(made)
+        with tempfile.TemporaryDirectory(prefix="assay-aleph-") as path:
+            folder = Path(path)
             self._write(folder, examples, positive, head)
             (folder / "engine.pl").write_bytes(engine.read_bytes())
             command = ["swipl", "--no-pce", "-f", "none", "-F", "none", "-q", "-g", "true", "-t", "halt(4)"]
             ran = run_for([*command, "-s", "run.pl"], folder, clock.left)
-            kept = folder / "program.txt"
-            text = kept.read_text(encoding="utf-8") if kept.exists() else ""
-        done, tried = written_clauses(text, head), written_clauses(ran.output, head)
+            program = folder / "program.txt"
+            text = program.read_text(encoding="utf-8") if program.exists() else ""
+        done, tried = find_clauses(text, head), find_clauses(ran.output, head)
         clauses = best_of([done, [*done, *tried[-1:]]], head, self.bias, examples, positive)
-        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+        return InducedClauses(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
     def _write(self, folder: Path, examples: LabelExamples, positive: Array, head: str) -> None:
         problem, how = problem_of(self.bias, head, examples, positive), self.config
@@ -112,20 +112,20 @@ class Aleph(ClauseModel):
         (folder / "run.pl").write_text(DRIVER, encoding="utf-8")
 
 
-def aleph_file(given: str | None) -> Path:
+def aleph_file(setting: str | None) -> Path:
     """Return where Aleph is: as a setting or the environment says, or in the package that has it."""
     if shutil.which("swipl") is None:
         raise MissingExtra(f"the model 'aleph' needs SWI-Prolog: {INSTALL}")
-    said = given or os.environ.get(PATH)
-    if said:
-        path = Path(said)
+    named = setting or os.environ.get(PATH)
+    if named:
+        path = Path(named)
         if not path.is_file():
-            raise ConfigError(f"aleph: no file {said!r}; give the path of aleph.pl (Aleph 5), or: {WHEEL}")
+            raise ConfigError(f"aleph: no file {named!r}; give the path of aleph.pl (Aleph 5), or: {WHEEL}")
     else:
         spec = importlib.util.find_spec("rdm")
         places = list(spec.submodule_search_locations or []) if spec else []
-        found = [Path(place) / "wrappers" / "aleph" / "aleph.pl" for place in places]
-        path = next((one for one in found if one.is_file()), Path())
+        candidates = [Path(place) / "wrappers" / "aleph" / "aleph.pl" for place in places]
+        path = next((candidate for candidate in candidates if candidate.is_file()), Path())
         if not path.name:
             raise MissingExtra(f"the model 'aleph' needs Aleph 5: {WHEEL} (or set aleph=PATH or {PATH})")
     if ":- module(" in path.read_text(encoding="utf-8", errors="replace"):

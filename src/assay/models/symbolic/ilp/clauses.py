@@ -1,4 +1,4 @@
-"""Clauses: some objects and what is said of them; and programs of clauses, as formulas and as Prolog."""
+"""Clauses: objects and the literals that hold of them; and programs of clauses, as formulas and as Prolog."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,91 +7,91 @@ from itertools import permutations, product
 from assay.errors import DataError
 from assay.logic.formula import TRUE, Formula, Quantified, conjunction, disjunction
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.lift import paired
+from assay.logic.prolog.lift import merge_pairs
 from assay.logic.prolog.literals import Literal
 from assay.logic.prolog.program import Program
-from assay.logic.prolog.terms import Term, Var, deref, key_of, parts
+from assay.logic.prolog.terms import Term, Variable, chain_of, deref, key_of
 
 Places = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A literal and which of a clause's objects it speaks of."""
+class PlacedLiteral:
+    """A literal and the objects of a clause that are its arguments."""
 
     literal: Literal
     places: Places
 
 
 @dataclass(frozen=True)
-class Clause:
+class IlpClause:
     """The groups of the objects that there are, and the literals that hold of them."""
 
     groups: tuple[str, ...]
-    body: tuple[Placed, ...]
+    body: tuple[PlacedLiteral, ...]
 
     def __len__(self) -> int:
         return len(self.body)
 
-    def used(self) -> set[int]:
-        """Return the objects that literals speak of."""
-        return {place for one in self.body for place in one.places}
+    def objects(self) -> set[int]:
+        """Return the objects that occur in literals."""
+        return {place for placed in self.body for place in placed.places}
 
     def formula(self, names: Sequence[str] = ("a", "b", "c", "d", "e", "f")) -> Formula:
         """Return it as a formula: objects that no literal ties together apart."""
-        said: list[Formula] = [one.literal.formula() for one in self.body if not one.places]
+        conditions: list[Formula] = [placed.literal.formula() for placed in self.body if not placed.places]
         for group in self._tied():
-            said.append(paired(self._some(sorted(group), names, set())))
-        return conjunction(*said)
+            conditions.append(merge_pairs(self._some(sorted(group), names, set())))
+        return conjunction(*conditions)
 
     def _some(self, objects: list[int], names: Sequence[str], bound: set[int]) -> Formula:
         """Return "there are objects of which this holds", each literal as far out as it can be."""
         if not objects:
             return TRUE
         now = bound | {objects[0]}
-        said = [
-            one.literal.formula([names[place] for place in one.places])
-            for one in self.body
-            if objects[0] in one.places and set(one.places) <= now
+        conditions = [
+            placed.literal.formula([names[place] for place in placed.places])
+            for placed in self.body
+            if objects[0] in placed.places and set(placed.places) <= now
         ]
         inside = self._some(objects[1:], names, now)
-        body = conjunction(*said, *([] if inside == TRUE else [inside]))
+        body = conjunction(*conditions, *([] if inside == TRUE else [inside]))
         return Quantified("any", (names[objects[0]],), self.groups[objects[0]], body)
 
     def _tied(self) -> list[set[int]]:
         """Return the objects in sets that literals tie together."""
         sets = [{place} for place in range(len(self.groups))]
-        for one in self.body:
-            touched = [held for held in sets if held & set(one.places)]
-            sets = [held for held in sets if held not in touched] + ([set().union(*touched)] if touched else [])
+        for placed in self.body:
+            touched = [tied for tied in sets if tied & set(placed.places)]
+            sets = [tied for tied in sets if tied not in touched] + ([set().union(*touched)] if touched else [])
         return sorted(sets, key=min)
 
     def text(self, head: str, bias: Bias) -> str:
         """Return it as Prolog.
 
-        Objects are said to be there, and then what holds of them.
+        Objects are introduced first, then the literals about them.
         """
         names = ["W", *(f"X{place + 1}" for place in range(len(self.groups)))]
         has = [bias.vocabulary.relation("has", group).name for group in self.groups]
         goals = [f"{name}(W,{names[place + 1]})" for place, name in enumerate(has)]
-        for one in self.body:
-            goals.append(one.literal.head([names[place + 1] for place in one.places] or ["W"]))
+        for placed in self.body:
+            goals.append(placed.literal.head([names[place + 1] for place in placed.places] or ["W"]))
         return f"{head}(W) :- {', '.join(goals)}." if goals else f"{head}(W)."
 
 
-def program_formula(clauses: Iterable[Clause]) -> Formula:
+def program_formula(clauses: Iterable[IlpClause]) -> Formula:
     """Return "one of the clauses holds"."""
     return disjunction(*dict.fromkeys(clause.formula() for clause in clauses))
 
 
-def definitions(clauses: Iterable[Clause]) -> list[str]:
+def definitions(clauses: Iterable[IlpClause]) -> list[str]:
     """Return the definitions of the literals that clauses use, in Prolog."""
-    return list(dict.fromkeys(one.literal.definition for clause in clauses for one in clause.body))
+    return list(dict.fromkeys(placed.literal.definition for clause in clauses for placed in clause.body))
 
 
 def placements(literal: Literal, groups: Sequence[str]) -> Iterator[Places]:
-    """Give each choice of different objects that a literal can speak of."""
-    fitting = [[place for place, held in enumerate(groups) if held == group] for group in literal.groups]
+    """Give each choice of different objects as arguments of a literal."""
+    fitting = [[place for place, own in enumerate(groups) if own == group] for group in literal.groups]
     for places in product(*fitting):
         if len(set(places)) == len(places) and not (literal.symmetric and list(places) != sorted(places)):
             yield places
@@ -108,51 +108,51 @@ def canonical(groups: Sequence[str], body: Iterable[tuple[int, Places, bool]]) -
         for number, places, symmetric in body:
             there = tuple(order[place] for place in places)
             moved.append((number, tuple(sorted(there)) if symmetric else there))
-        made = tuple(sorted(moved))
-        best = made if best is None or made < best else best
+        renamed = tuple(sorted(moved))
+        best = renamed if best is None or renamed < best else best
     return best or ()
 
 
-def clause_of(clause: tuple[Term, Term], bias: Bias) -> Clause:
+def clause_of(clause: tuple[Term, Term], bias: Bias) -> IlpClause:
     """Return a clause of Prolog that another learner wrote, its literals being those of the bias."""
     head, body = clause
     world = deref(head[1])
     objects: list[Term] = []
     groups: list[str] = []
-    said: list[tuple[Literal, list[Term]]] = []
+    literals: list[tuple[Literal, list[Term]]] = []
     has = {relation.name: relation.group for relation in bias.vocabulary.relations if relation.what == "has"}
-    for goal in parts(body, ","):
+    for goal in chain_of(body, ","):
         goal = deref(goal)
         if goal == "true":
             continue
         name, arguments = key_of(goal)[0], [deref(part) for part in goal[1:]]
-        if name in has and len(arguments) == 2 and type(arguments[1]) is Var:
-            if not any(arguments[1] is held for held in objects):
+        if name in has and len(arguments) == 2 and type(arguments[1]) is Variable:
+            if not any(arguments[1] is known for known in objects):
                 objects.append(arguments[1])
                 groups.append(has[name])
         elif name in bias.by_name:
-            said.append((bias.by_name[name], arguments))
+            literals.append((bias.by_name[name], arguments))
         else:
             raise DataError(f"a learner wrote {name}/{len(arguments)}, which the bias does not declare")
     placed = []
-    for literal, arguments in said:
+    for literal, arguments in literals:
         if literal.arity == 0:
             if arguments[0] is not world:
                 raise DataError(f"a learner wrote {literal.name} of something that is not the world")
-            placed.append(Placed(literal, ()))
+            placed.append(PlacedLiteral(literal, ()))
             continue
         places = []
         for argument, group in zip(arguments, literal.groups, strict=True):
-            found = next((place for place, held in enumerate(objects) if held is argument), None)
-            if found is None:  # an object that only literals name: there is such an object
+            position = next((place for place, known in enumerate(objects) if known is argument), None)
+            if position is None:  # an object that only literals name: there is such an object
                 objects.append(argument)
                 groups.append(group)
-                found = len(objects) - 1
-            places.append(found)
-        placed.append(Placed(literal, tuple(places)))
-    return Clause(tuple(groups), tuple(placed))
+                position = len(objects) - 1
+            places.append(position)
+        placed.append(PlacedLiteral(literal, tuple(places)))
+    return IlpClause(tuple(groups), tuple(placed))
 
 
-def clauses_of(program: Program, head: str, bias: Bias) -> list[Clause]:
+def clauses_of(program: Program, head: str, bias: Bias) -> list[IlpClause]:
     """Return the clauses of a program that another learner wrote."""
     return [clause_of((clause.head, clause.body), bias) for clause in program.clauses.get((head, 1), ())]

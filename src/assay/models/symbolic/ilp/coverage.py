@@ -16,39 +16,14 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Slot
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import Counted, Term
-from assay.models.symbolic.ilp.clauses import Clause, Places, placements
-
-WORD = 64
-
-
-def packed(truths: Array) -> Array:
-    """Return truth values along the last axis as bits, 64 a word.
-
-    >>> packed(np.array([True, False, True])).tolist()
-    [5]
-    """
-    bytes_ = np.packbits(truths, axis=-1, bitorder="little")
-    short = -bytes_.shape[-1] % 8
-    if short:
-        bytes_ = np.concatenate([bytes_, np.zeros((*bytes_.shape[:-1], short), dtype=np.uint8)], axis=-1)
-    return np.ascontiguousarray(bytes_).view(np.uint64)
-
-
-def unpacked(words: Array, size: int) -> Array:
-    """Return what `packed` made of so many truth values."""
-    bytes_ = np.ascontiguousarray(words).view(np.uint8)
-    return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
-
-
-def ones(words: Array) -> Array:
-    """Return how many bits are set along the last axis."""
-    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
+from assay.logic.prolog.literals import CountLiteral, Term, literals_by_terms
+from assay.models.symbolic.bits import WORD, pack_bits
+from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Literals that speak of the same objects of a clause: their numbers in the bias, and their bits."""
+class LiteralBatch:
+    """Literals with the same objects of a clause as arguments: their numbers in the bias, and their bits."""
 
     places: Places
     numbers: Array
@@ -69,7 +44,7 @@ class Coverage:
     @cached_property
     def present(self) -> dict[str, Array]:
         """Which slots of each group hold an object: slots x words."""
-        return {group: packed(self._there(slots)) for group, slots in self.space.groups.items()}
+        return {group: pack_bits(self._there(slots)) for group, slots in self.space.groups.items()}
 
     def _there(self, slots: Sequence[Slot]) -> Array:
         rows = []
@@ -82,32 +57,27 @@ class Coverage:
     @cached_property
     def bits(self) -> tuple[Array, ...]:
         """The bits of each literal: an axis for each object, and words."""
-        tables: dict[int, Array] = {}
-        alike: dict[tuple[tuple[Term, ...], tuple[str, ...]], list[int]] = {}
-        for number, literal in enumerate(self.bias.literals):
-            if isinstance(literal, Counted):
-                tables[number] = self._counted(literal)
-            else:
-                alike.setdefault((literal.terms, literal.groups), []).append(number)
-        for (terms, groups), numbers in alike.items():
+        literals = enumerate(self.bias.literals)
+        tables = {number: self._counted(literal) for number, literal in literals if isinstance(literal, CountLiteral)}
+        for (terms, groups), numbers in literals_by_terms(self.bias.literals).items():
             stacked = np.stack([self.bias.literals[number].table() for number in numbers])
-            found = self._tabled(stacked, terms, groups)
-            tables.update(zip(numbers, found, strict=True))
+            bits = self._tabled(stacked, terms, groups)
+            tables.update(zip(numbers, bits, strict=True))
         return tuple(tables[number] for number in range(len(self.bias.literals)))
 
     def _tabled(self, tables: Array, terms: tuple[Term, ...], groups: tuple[str, ...]) -> Array:
         """Return the bits of literals of the same terms, by looking up their tables."""
         slots = [self.space.groups[group] for group in groups]
-        shape = tuple(len(held) for held in slots)
-        made = np.zeros((len(tables), *shape, self.words), dtype=np.uint64)
+        shape = tuple(len(members) for members in slots)
+        bits = np.zeros((len(tables), *shape, self.words), dtype=np.uint64)
         for place in np.ndindex(shape):
-            chosen = [held[at] for held, at in zip(slots, place, strict=True)]
+            chosen = [members[at] for members, at in zip(slots, place, strict=True)]
             rows = tuple(self._column(term, chosen[term.argument] if chosen else None) for term in terms)
-            made[(slice(None), *place)] = packed(_looked_up(tables, rows))
+            bits[(slice(None), *place)] = pack_bits(_looked_up(tables, rows))
         for axis, group in enumerate(groups):
             there = self.present[group]
-            made &= there.reshape(1, *[len(there) if at == axis else 1 for at in range(len(shape))], self.words)
-        return made
+            bits &= there.reshape(1, *[len(there) if at == axis else 1 for at in range(len(shape))], self.words)
+        return bits
 
     def _column(self, term: Term, slot: Slot | None) -> Array:
         """Return the place of each example's value among those of a term; the last for absent."""
@@ -125,52 +95,52 @@ class Coverage:
             self._columns[key] = lookup[self.codes[:, self.space.place(name)]]
         return self._columns[key]
 
-    def _counted(self, literal: Counted) -> Array:
+    def _counted(self, literal: CountLiteral) -> Array:
         slots = self.space.groups[literal.group]
         if literal.counted is None:
-            held = self._there(slots)
+            truths = self._there(slots)
         else:
             term = literal.counted.terms[0]
             at = term.values.index(literal.counted.value)
-            held = np.stack([self._column(term, slot) == at for slot in slots])
-        number = held.sum(axis=0)
-        return packed(number == literal.value if literal.way == "==" else number >= int(literal.value))
+            truths = np.stack([self._column(term, slot) == at for slot in slots])
+        number = truths.sum(axis=0)
+        return pack_bits(number == literal.value if literal.way == "==" else number >= int(literal.value))
 
-    def batches(self, groups: tuple[str, ...]) -> list[Batch]:
-        """Return all literals that a clause of such objects may have, by the objects that they speak of."""
-        found: dict[Places, list[int]] = {}
+    def batches(self, groups: tuple[str, ...]) -> list[LiteralBatch]:
+        """Return all literals that a clause of such objects may have, by their arguments."""
+        by_places: dict[Places, list[int]] = {}
         for number, literal in enumerate(self.bias.literals):
             for places in placements(literal, groups):
-                found.setdefault(places, []).append(number)
-        made = []
-        for places, numbers in found.items():
+                by_places.setdefault(places, []).append(number)
+        batches = []
+        for places, numbers in by_places.items():
             ordered = tuple(sorted(places))
             axes = [places.index(place) for place in ordered]
             stacked = np.stack([np.moveaxis(self.bits[n], axes, range(len(axes))) for n in numbers])
-            made.append(Batch(places, np.array(numbers), stacked))
-        return made
+            batches.append(LiteralBatch(places, np.array(numbers), stacked))
+        return batches
 
     def start(self, groups: tuple[str, ...]) -> Array:
         """Return for which choices of objects, and in which examples, there are such objects."""
-        made = np.full((1,) * len(groups) + (self.words,), ~np.uint64(0), dtype=np.uint64)
-        made = made & packed(np.ones(self.size, dtype=bool))
+        choices = np.full((1,) * len(groups) + (self.words,), ~np.uint64(0), dtype=np.uint64)
+        choices = choices & pack_bits(np.ones(self.size, dtype=bool))
         for axis, group in enumerate(groups):
-            made = made & expanded(self.present[group], (axis,), len(groups))
-        return made
+            choices = choices & expand_axes(self.present[group], (axis,), len(groups))
+        return choices
 
-    def of(self, clause: Clause) -> Array:
+    def of(self, clause: IlpClause) -> Array:
         """Return which examples a clause covers, as bits."""
-        held = self.start(clause.groups)
-        for one in clause.body:
-            number = self.bias.literals.index(one.literal)
-            held = held & self.placed(number, one.places, len(clause.groups))
-        return covered(held)
+        choices = self.start(clause.groups)
+        for placed in clause.body:
+            number = self.bias.literals.index(placed.literal)
+            choices = choices & self.literal_bits(number, placed.places, len(clause.groups))
+        return covered_examples(choices)
 
-    def placed(self, number: int, places: Places, axes: int) -> Array:
-        """Return the bits of a literal that speaks of these objects of a clause."""
+    def literal_bits(self, number: int, places: Places, axes: int) -> Array:
+        """Return the bits of a literal with these objects of a clause as arguments."""
         ordered = tuple(sorted(places))
         moved = np.moveaxis(self.bits[number], [places.index(p) for p in ordered], range(len(ordered)))
-        return expanded(moved, ordered, axes)
+        return expand_axes(moved, ordered, axes)
 
 
 def _looked_up(tables: Array, rows: tuple[Array, ...]) -> Array:
@@ -179,7 +149,7 @@ def _looked_up(tables: Array, rows: tuple[Array, ...]) -> Array:
     return np.asarray(tables[where])
 
 
-def expanded(bits: Array, places: Places, axes: int) -> Array:
+def expand_axes(bits: Array, places: Places, axes: int) -> Array:
     """Return bits of some objects with an axis of length 1 for each other object."""
     shape = [1] * axes
     for place, size in zip(places, bits.shape[:-1], strict=True):
@@ -187,14 +157,14 @@ def expanded(bits: Array, places: Places, axes: int) -> Array:
     return bits.reshape(*shape, bits.shape[-1])
 
 
-def covered(held: Array) -> Array:
+def covered_examples(choices: Array) -> Array:
     """Return the examples for which a clause holds for some choice of objects."""
-    return np.asarray(np.bitwise_or.reduce(held.reshape(-1, held.shape[-1]), axis=0))
+    return np.asarray(np.bitwise_or.reduce(choices.reshape(-1, choices.shape[-1]), axis=0))
 
 
-def children(held: Array, batch: Batch) -> Array:
+def refined_covers(choices: Array, batch: LiteralBatch) -> Array:
     """Return which examples a clause covers with each literal of a batch added: literals x words."""
-    others = tuple(axis for axis in range(held.ndim - 1) if axis not in batch.places)
-    known = np.bitwise_or.reduce(held, axis=others) if others else held
+    others = tuple(axis for axis in range(choices.ndim - 1) if axis not in batch.places)
+    known = np.bitwise_or.reduce(choices, axis=others) if others else choices
     joined = batch.bits & known
-    return np.asarray(np.bitwise_or.reduce(joined.reshape(len(batch.numbers), -1, held.shape[-1]), axis=1))
+    return np.asarray(np.bitwise_or.reduce(joined.reshape(len(batch.numbers), -1, choices.shape[-1]), axis=1))

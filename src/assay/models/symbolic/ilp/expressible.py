@@ -1,4 +1,4 @@
-"""Whether a rule can be said in a bias: it is written as clauses, and each part looked for among the literals.
+"""Whether a rule is expressible in a bias: it is written as clauses, and each part is looked up among the literals.
 
 Parts are compared by their tables of truth, so that it does not matter how they are written. A "yes" is proved by the
 clauses found. A "no" means that the rule as it is written does not fit; an equivalent that does is not ruled out.
@@ -20,7 +20,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.ground import NUMBER
 from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import WORLD, Counted, Term
+from assay.logic.prolog.literals import WORLD, CountLiteral, Term
 from assay.logic.traverse import walk
 
 MOST_CLAUSES = 64
@@ -33,8 +33,8 @@ class Inexpressible(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
-    """Whether a rule can be said, in how many clauses, and what is in the way if not."""
+class Expressibility:
+    """Whether a rule is expressible, in how many clauses, and if not, why."""
 
     holds: bool
     clauses: int = 0
@@ -46,54 +46,56 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A clause: the groups of its objects by name, and how many literals it takes."""
+class ClauseSketch:
+    """The outline of a clause: the groups of its objects by name, and its number of literals."""
 
     objects: tuple[tuple[str, str], ...] = ()
     literals: int = 0
 
-    def __add__(self, other: "Said") -> "Said":
-        return Said((*self.objects, *other.objects), self.literals + other.literals)
+    def __add__(self, other: "ClauseSketch") -> "ClauseSketch":
+        return ClauseSketch((*self.objects, *other.objects), self.literals + other.literals)
 
 
-def expressible(
-    rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "Writer | None" = None
-) -> Told:
-    """Return whether a rule can be said in a bias; of a rule with other values, whether each value can be.
+def express_rule(
+    rule: Formula, bias: Bias, values: Sequence[Value] = (False, True), writer: "ClauseWriter | None" = None
+) -> Expressibility:
+    """Return whether a rule is expressible in a bias; for a rule that is not true or false, whether each value is.
 
     >>> from assay.concepts import bits
-    >>> expressible(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
+    >>> express_rule(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
     True
     """
     truth = all(isinstance(value, bool) for value in values)
     most = 0
     for goal in [rule] if truth else [rule.eq(value) for value in values]:
-        told = _told(goal, bias, writer or Writer(bias))
-        if not told.holds:
-            return told
-        most = max(most, told.clauses)
-    return Told(True, most)
+        answer = _express(goal, bias, writer or ClauseWriter(bias))
+        if not answer.holds:
+            return answer
+        most = max(most, answer.clauses)
+    return Expressibility(True, most)
 
 
-def _told(rule: Formula, bias: Bias, writer: "Writer") -> Told:
+def _express(rule: Formula, bias: Bias, writer: "ClauseWriter") -> Expressibility:
     language = bias.language
     try:
         clauses = writer.clauses(rule, {}, True)
     except Inexpressible as error:
-        return Told(False, why=str(error))
+        return Expressibility(False, why=str(error))
     except AssayError as error:
-        return Told(False, why=f"the rule cannot be read as clauses ({error})")
+        return Expressibility(False, why=f"the rule cannot be read as clauses ({error})")
     if len(clauses) > language.clauses:
-        return Told(False, why=f"it takes {len(clauses)} clauses as it is written, and {language.clauses} are allowed")
+        return Expressibility(
+            False, why=f"it takes {len(clauses)} clauses as it is written, and {language.clauses} are allowed"
+        )
     for clause in clauses:
         if len(clause.objects) > language.objects:
-            return Told(False, why=f"a clause speaks of {len(clause.objects)} objects")
+            return Expressibility(False, why=f"a clause speaks of {len(clause.objects)} objects")
         if clause.literals > language.literals:
-            return Told(False, why=f"a clause takes {clause.literals} literals")
-    return Told(True, len(clauses))
+            return Expressibility(False, why=f"a clause takes {clause.literals} literals")
+    return Expressibility(True, len(clauses))
 
 
-class Writer:
+class ClauseWriter:
     """Writes a rule as clauses."""
 
     def __init__(self, bias: Bias) -> None:
@@ -101,26 +103,26 @@ class Writer:
         self.space = bias.space
 
     @cached_property
-    def known(self) -> set[Key]:
+    def tables(self) -> set[Key]:
         """The table of every literal, its terms in any order."""
-        found = set()
-        for one in self.bias.literals:
-            if isinstance(one, Counted):
+        tables = set()
+        for literal in self.bias.literals:
+            if isinstance(literal, CountLiteral):
                 continue
-            table = one.table()[tuple(slice(-1) for _ in one.terms)]
-            for order in permutations(range(len(one.terms))):
-                terms = [one.terms[place] for place in order]
-                found.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
-        return found
+            table = literal.table()[tuple(slice(-1) for _ in literal.terms)]
+            for order in permutations(range(len(literal.terms))):
+                terms = [literal.terms[place] for place in order]
+                tables.add((_pattern([(t.argument, t.attribute) for t in terms]), table.transpose(order).tobytes()))
+        return tables
 
-    def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
-        """Return the clauses that say a formula, or that it is false."""
+    def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
+        """Return the clauses of a formula, or of its negation."""
         match rule:
             case f.Not(body):
                 return self.clauses(body, bound, not positive)
             case f.Or(parts) | f.And(parts):
-                made = [self.clauses(part, bound, positive) for part in parts]
-                return _either(made) if isinstance(rule, f.Or) == positive else _both(made)
+                parts_as_clauses = [self.clauses(part, bound, positive) for part in parts]
+                return _either(parts_as_clauses) if isinstance(rule, f.Or) == positive else _both(parts_as_clauses)
             case f.Implies(premise, conclusion):
                 return self.clauses(f.Or((f.Not(premise), conclusion)), bound, positive)
             case f.If(condition, then, otherwise) if positive:
@@ -142,68 +144,72 @@ class Writer:
 
     def _some(
         self, names: tuple[str, ...], group: str, body: Formula, bound: Mapping[str, str], positive: bool
-    ) -> list[Said]:
+    ) -> list[ClauseSketch]:
         """Return clauses of some more objects."""
         inner = {**bound, **dict.fromkeys(names, group)}
-        held = [Said(tuple((name, group) for name in names))]
+        objects = [ClauseSketch(tuple((name, group) for name in names))]
         ordered = []
         if len(names) == 2:
             ordered.append(self._atom(f.Var(f"{names[0]}.{NUMBER}") < f.Var(f"{names[1]}.{NUMBER}"), inner, True))
-        return _both([held, *ordered, self.clauses(body, inner, positive)])
+        return _both([objects, *ordered, self.clauses(body, inner, positive)])
 
-    def _counted(self, counted: f.Quantified, wanted: Any) -> list[Said]:
-        """Return clauses that say how many objects there are of a kind."""
+    def _counted(self, counted: f.Quantified, wanted: Any) -> list[ClauseSketch]:
+        """Return clauses for a count of objects."""
         name, slots = counted.variables[0], len(self.space.groups[counted.group])
         numbers = [number for number in range(slots + 1) if wanted(number)]
         there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
-        found: list[list[int]] = []
-        for one in self.bias.literals:
-            if isinstance(one, Counted) and one.group == counted.group and self._same(one, there):
-                found.append(
-                    [n for n in range(slots + 1) if (n == one.value if one.way == "==" else n >= int(one.value))]
+        ranges: list[list[int]] = []
+        for literal in self.bias.literals:
+            if isinstance(literal, CountLiteral) and literal.group == counted.group and self._same(literal, there):
+                ranges.append(
+                    [
+                        n
+                        for n in range(slots + 1)
+                        if (n == literal.value if literal.way == "==" else n >= int(literal.value))
+                    ]
                 )
-        if numbers in found:
-            return [Said((), 1)]
-        parts = [held for held in found if set(held) <= set(numbers)]
+        if numbers in ranges:
+            return [ClauseSketch((), 1)]
+        parts = [range_ for range_ in ranges if set(range_) <= set(numbers)]
         if set().union(*parts) == set(numbers) and numbers:
             least = next(
                 size
                 for size in range(1, len(parts) + 1)
                 if any(set().union(*some) == set(numbers) for some in combinations(parts, size))
             )
-            return [Said((), 1)] * least
+            return [ClauseSketch((), 1)] * least
         raise Inexpressible(f"it counts {str(counted)!r}")
 
-    def _same(self, one: Counted, there: tuple[list[Term], Array] | None) -> bool:
-        if one.counted is None or there is None:
-            return (one.counted is None) == (there is None)
+    def _same(self, literal: CountLiteral, there: tuple[list[Term], Array] | None) -> bool:
+        if literal.counted is None or there is None:
+            return (literal.counted is None) == (there is None)
         terms, table = there
-        if [term.attribute for term in terms] != [one.counted.terms[0].attribute]:
+        if [term.attribute for term in terms] != [literal.counted.terms[0].attribute]:
             return False
-        return bool((table == one.counted.table()[:-1]).all())
+        return bool((table == literal.counted.table()[:-1]).all())
 
-    def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[Said]:
+    def _atom(self, atom: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return clauses for a comparison: a literal, or several of which one holds."""
         terms, table = self._table(atom, bound)
         table = table if positive else ~table
         if table.all() or not table.any():
-            return [Said()] if table.all() else []
+            return [ClauseSketch()] if table.all() else []
         pattern = _pattern([(term.argument, term.attribute) for term in terms])
-        if (pattern, table.tobytes()) in self.known:
-            return [Said((), 1)]
-        alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for held, data in self.known if held == pattern]
-        inside = [one for one in alike if not (one & ~table).any()]
+        if (pattern, table.tobytes()) in self.tables:
+            return [ClauseSketch((), 1)]
+        alike = [np.frombuffer(data, dtype=bool).reshape(table.shape) for own, data in self.tables if own == pattern]
+        inside = [other for other in alike if not (other & ~table).any()]
         for size in range(2, 4):
             if any((np.logical_or.reduce(some) == table).all() for some in combinations(inside, size)):
-                return [Said((), 1)] * size
+                return [ClauseSketch((), 1)] * size
         if int(table.sum()) <= MOST_CLAUSES and all(self._has_values(term) for term in terms):
-            return [Said((), len(terms))] * int(table.sum())
+            return [ClauseSketch((), len(terms))] * int(table.sum())
         raise Inexpressible(f"no literal says {str(atom if positive else f.Not(atom))!r}")
 
     def _has_values(self, term: Term) -> bool:
-        """Return whether literals say each value of a term."""
+        """Return whether there is a literal for each value of a term."""
         pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
-        return all((pattern, row.tobytes()) in self.known for row in ones)
+        return all((pattern, row.tobytes()) in self.tables for row in ones)
 
     def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[Term], Array]:
         """Return the terms of a formula and its truth for all their values."""
@@ -239,18 +245,18 @@ def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     return tuple((place if place == WORLD else places.setdefault(place, len(places)), name) for place, name in terms)
 
 
-def _either(made: Sequence[list[Said]]) -> list[Said]:
-    return _few([clause for clauses in made for clause in clauses])
+def _either(alternatives: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
+    return _few([clause for clauses in alternatives for clause in clauses])
 
 
-def _both(made: Sequence[list[Said]]) -> list[Said]:
-    found = [Said()]
-    for clauses in made:
-        found = _few([one + other for one, other in product(found, clauses)])
-    return found
+def _both(factors: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:
+    joined = [ClauseSketch()]
+    for clauses in factors:
+        joined = _few([left + right for left, right in product(joined, clauses)])
+    return joined
 
 
-def _few(clauses: list[Said]) -> list[Said]:
+def _few(clauses: list[ClauseSketch]) -> list[ClauseSketch]:
     if len(clauses) > MOST_CLAUSES:
         raise Inexpressible(f"it takes more than {MOST_CLAUSES} clauses as it is written")
     return clauses

@@ -1,4 +1,4 @@
-"""Learners that are other programs: what they are given, how they are run and stopped, and how they are read back."""
+"""External ILP systems: their input, how they are run and stopped, and how their output is read."""
 
 import os
 import re
@@ -19,31 +19,33 @@ from assay.logic.prolog.program import read_program
 from assay.logic.prolog.vocabulary import WORLD
 from assay.logic.prolog.write import facts_text
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.clauses import Clause, clauses_of, program_formula
-from assay.processes import started
+from assay.models.symbolic.ilp.clauses import IlpClause, clauses_of, program_formula
+from assay.processes import start_program
 
 
 @dataclass(frozen=True)
-class Ran:
-    """How another program went: whether it came to its end, what it wrote, and how long it took."""
+class ProcessResult:
+    """The result of running a program: whether it finished, its output, and how long it took."""
 
     finished: bool
     output: str
     seconds: float
 
 
-def run_for(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None) -> Ran:
+def run_for(
+    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None
+) -> ProcessResult:
     """Run a program in a folder; when the time is up, it and all that it started are killed, and what it wrote kept."""
     log, start = folder / "output.txt", time.monotonic()
     with log.open("wb") as file:
         how = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, "cwd": folder}
-        with started(command, **how, env={**os.environ, **(environment or {})}) as process:
+        with start_program(command, **how, env={**os.environ, **(environment or {})}) as process:
             try:
                 process.wait(max(seconds, 0.01))
                 finished = True
             except subprocess.TimeoutExpired:
                 finished = False
-    return Ran(finished, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - start)
+    return ProcessResult(finished, log.read_text(encoding="utf-8", errors="replace"), time.monotonic() - start)
 
 
 def problem_of(bias: Bias, head: str, examples: LabelExamples, positive: Array) -> IlpProblem:
@@ -52,22 +54,22 @@ def problem_of(bias: Bias, head: str, examples: LabelExamples, positive: Array) 
     return IlpProblem(bias, head, facts_text(bias.vocabulary, examples.codes), with_it, without)
 
 
-def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[Clause]:
+def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[IlpClause]:
     """Return clauses that another program wrote, as ours; those that say more than the bias declares are left out."""
-    found = []
+    clauses = []
     for line in lines:
         try:
-            found += clauses_of(read_program(line, "a learned clause"), head, bias)
+            clauses += clauses_of(read_program(line, "a learned clause"), head, bias)
         except AssayError:
             continue
-    return found
+    return clauses
 
 
 def best_of(
     programs: Sequence[Sequence[str]], head: str, bias: Bias, examples: LabelExamples, positive: Array
-) -> tuple[Clause, ...]:
+) -> tuple[IlpClause, ...]:
     """Return the program with the fewest errors by our own count, the last of several; none may be the best."""
-    best: tuple[Clause, ...] = ()
+    best: tuple[IlpClause, ...] = ()
     fewest = int(positive.sum())
     for program in programs:
         clauses = tuple(dict.fromkeys(read_clauses(program, head, bias)))
@@ -80,11 +82,11 @@ def best_of(
     return best
 
 
-def written_clauses(text: str, head: str) -> list[str]:
+def find_clauses(text: str, head: str) -> list[str]:
     """Return the clauses of a predicate in a text, one a line each, broken lines joined.
 
-    >>> written_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
+    >>> find_clauses("junk\\neast(A) :-\\n   has_car(A,B), big(B).\\n[done]", "east")
     ['east(A) :- has_car(A,B), big(B).']
     """
-    found = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)
-    return [" ".join(one.split()) for one in found]
+    matches = re.findall(rf"(?<![\w'])({re.escape(head)}\([A-Z]\w*\)(?:\s*:-[^.]*)?\.)", text)
+    return [" ".join(match.split()) for match in matches]

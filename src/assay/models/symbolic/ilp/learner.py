@@ -3,7 +3,7 @@
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,13 +18,14 @@ from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.vocabulary import plain_name
 from assay.logic.prolog.write import label_names
 from assay.models.symbolic.base import SymbolicConfig
+from assay.models.symbolic.bits import count_bits, pack_bits
 from assay.models.symbolic.examples import Examples, LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, Learned
-from assay.models.symbolic.ilp.clauses import Clause, definitions, program_formula
-from assay.models.symbolic.ilp.cover import Cover, Theory
-from assay.models.symbolic.ilp.coverage import Coverage, ones, packed
-from assay.models.symbolic.ilp.expressible import Writer, expressible
-from assay.models.symbolic.ilp.search import Clock, Pool, Search, Target
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
+from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
+from assay.models.symbolic.ilp.coverage import Coverage
+from assay.models.symbolic.ilp.expressible import ClauseWriter, express_rule
+from assay.models.symbolic.ilp.search import CandidatePool, Clock, Search, Target
+from assay.models.symbolic.ilp.set_cover import CoverSolver, Theory
 
 SPARE = 0.93
 """The share of the time limit that the search may use; the rest is for what must be done at its end."""
@@ -38,10 +39,10 @@ class IlpConfig(SymbolicConfig, Language):
 
 
 @dataclass(frozen=True)
-class Induced:
+class InducedClauses:
     """The clauses that a learner found for one value of a label, and notes for the record."""
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[IlpClause, ...]
     notes: Mapping[str, Any]
 
 
@@ -52,42 +53,40 @@ class ClauseModel(FormulaModel):
     config: IlpConfig
 
     @abstractmethod
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Return clauses that hold where `positive` does."""
 
     @cached_property
     def bias(self) -> Bias:
         """What clauses may be made of: the same for all engines."""
-        given = self.config.model_dump(include=set(Language.model_fields))
-        return Bias(self.space, Language.model_validate(given))
+        settings = self.config.model_dump(include=set(Language.model_fields))
+        return Bias(self.space, Language.model_validate(settings))
 
     def learn(self, examples: Examples) -> None:
-        """Learn label by label; then say for the record whether the true rule could have been found."""
+        """Learn label by label; then record whether the true rule is expressible in the bias."""
         super().learn(examples)
-        writer = Writer(self.bias)
+        writer = ClauseWriter(self.bias)
         for label in self.knowledge.labels:
-            told = expressible(label.formula, self.bias, label.values, writer)
-            held = self.learned[label.name]
-            self.learned[label.name] = Learned(held.formulas, held.otherwise, {**held.notes, "bias": told.to_dict()})
+            answer = express_rule(label.formula, self.bias, label.values, writer)
+            rule = self.learned[label.name]
+            self.learned[label.name] = replace(rule, notes={**rule.notes, "bias": answer.to_dict()})
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Learn the clauses of "true", or of each value but the commonest."""
         counts = np.bincount(examples.targets, minlength=len(label.values))
         if label.kind == "bool":
             true = label.values.index(True)
             head = label_names(self.knowledge)[label.name]
             formula, notes = self._value(examples, true, head, self.config.seconds)
-            return Learned({true: formula}, 1 - true, notes)
+            return LearnedFormulas({true: formula}, 1 - true, notes)
         otherwise = int(counts.argmax())
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code] and code != otherwise]
-        made, ends = {}, time.monotonic() + self.config.seconds
+        rules, ends = {}, time.monotonic() + self.config.seconds
         for place, code in enumerate(codes):
             head = plain_name(f"{label.name}_{label.values[code]}".replace("-", "minus_"))
             left = max(ends - time.monotonic(), 0.0) / (len(codes) - place)
-            made[code] = self._value(examples, code, head, left)
-        ranked = sorted(codes, key=lambda code: (made[code][1]["errors"], codes.index(code)))
-        notes = {str(label.values[code]): made[code][1] for code in ranked}
-        return Learned({code: made[code][0] for code in ranked}, otherwise, notes)
+            rules[code] = self._value(examples, code, head, left)
+        return LearnedFormulas.of_values(label, rules, otherwise)
 
     def _value(self, examples: LabelExamples, code: int, head: str, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the formula of one value of a label, and notes, with errors counted by us."""
@@ -95,16 +94,16 @@ class ClauseModel(FormulaModel):
         if not positive.any() or positive.all():
             return Const(bool(len(positive) and positive.all())), {"errors": 0, "clauses": 0, "seconds": 0.0}
         start = time.monotonic()
-        found = self.induce(examples, positive, head, seconds)
-        formula = program_formula(found.clauses)
+        induced = self.induce(examples, positive, head, seconds)
+        formula = program_formula(induced.clauses)
         wrong = np.asarray(evaluate(formula, self.space, examples.codes), dtype=bool) != positive
-        program = [clause.text(head, self.bias) for clause in found.clauses]
+        program = [clause.text(head, self.bias) for clause in induced.clauses]
         return formula, {
             "errors": int(wrong.sum()),
-            "clauses": len(found.clauses),
+            "clauses": len(induced.clauses),
             "seconds": round(time.monotonic() - start, 3),
-            "prolog": [*program, *definitions(found.clauses)],
-            **found.notes,
+            "prolog": [*program, *definitions(induced.clauses)],
+            **induced.notes,
         }
 
 
@@ -113,7 +112,7 @@ class Ilp(ClauseModel):
 
     name = "ilp"
 
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Search and cover in turn, until nothing shorter is found."""
         clock = Clock.of(seconds * SPARE)
         learner = Learner(Coverage(self.bias, examples.codes), positive)
@@ -122,7 +121,7 @@ class Ilp(ClauseModel):
             "bits": round(theory.bits, 2), "proved": theory.proved, "complete": learner.search.complete,
             "seen": learner.search.seen, "rounds": learner.rounds,
         }  # fmt: skip
-        return Induced(tuple(one.clause for one in theory.clauses), notes)
+        return InducedClauses(tuple(candidate.clause for candidate in theory.clauses), notes)
 
 
 class Learner:
@@ -130,9 +129,9 @@ class Learner:
 
     def __init__(self, coverage: Coverage, positive: Array) -> None:
         self.coverage = coverage
-        self.positive, self.negative = packed(positive), packed(~positive)
+        self.positive, self.negative = pack_bits(positive), pack_bits(~positive)
         self.search = Search(coverage)
-        self.cover = Cover(self.positive, self.negative, coverage.bias.language.clauses)
+        self.cover = CoverSolver(self.positive, self.negative, coverage.bias.language.clauses)
         self.rounds = 0
 
     def run(self, clock: Clock) -> Theory:
@@ -141,31 +140,26 @@ class Learner:
         The first search is for all examples; then, as long as that helps, for those that are wrong, or would be
         without one of the clauses.
         """
-        best, pool = self._searched(self.cover.theory(()), self.cover.theory(()), Pool(), clock)
+        best, pool = self._searched(self.cover.theory(()), self.cover.theory(()), CandidatePool(), clock)
         improved = True
         while improved and best.errors and not clock.over:
             improved = False
-            for base in self._bases(best):
-                found, pool = self._searched(base, best, pool, clock)
-                improved |= found.bits < best.bits - 1e-9
-                best = found
+            for base in [best, *self.cover.without_each(best)]:
+                theory, pool = self._searched(base, best, pool, clock)
+                improved |= theory.bits < best.bits - 1e-9
+                best = theory
                 if improved or clock.over:
                     break
-        return self.cover.proved(list(pool.clauses.values()), clock, best)
+        return self.cover.prove(list(pool.clauses.values()), clock, best)
 
-    def _bases(self, best: Theory) -> list[Theory]:
-        """Return a program, and it without each of its clauses."""
-        held = best.clauses
-        return [best, *(self.cover.theory(held[:at] + held[at + 1 :]) for at in range(len(held)))]
-
-    def _searched(self, base: Theory, best: Theory, pool: Pool, clock: Clock) -> tuple[Theory, Pool]:
+    def _searched(self, base: Theory, best: Theory, pool: CandidatePool, clock: Clock) -> tuple[Theory, CandidatePool]:
         """Search for clauses to add to a program, and return the best program of all clauses known by then."""
         self.rounds += 1
         left = self.positive & ~base.covers
-        target = Target(left, self.negative & ~base.covers, self.cover.saved(base, int(ones(left))))
-        for found in self.search.run(target, clock.share(0.7)):
-            for one in found.clauses.values():
-                pool.add(one)
+        target = Target(left, self.negative & ~base.covers, self.cover.savings(base, int(count_bits(left))))
+        for level in self.search.run(target, clock.share(0.7)):
+            for candidate in level.clauses.values():
+                pool.add(candidate)
             best = self.cover.best(list(pool.clauses.values()), clock, best)
             self.search.limit = best.bits - self.cover.least
         return best, pool

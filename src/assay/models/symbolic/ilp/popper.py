@@ -12,8 +12,8 @@ from assay.errors import ConfigError, DataError, MissingExtra
 from assay.logic.prolog.ilp_files import popper_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.ilp.external import best_of, problem_of, run_for, written_clauses
-from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, Induced
+from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for
+from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, InducedClauses
 from assay.models.symbolic.ilp.search import Clock
 
 PATH = "ASSAY_POPPER"
@@ -46,12 +46,12 @@ class Popper(ClauseModel):
         """Refuse if no checkout is named."""
         popper_folder(config.popper)
 
-    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> Induced:
+    def induce(self, examples: LabelExamples, positive: Array, head: str, seconds: float) -> InducedClauses:
         """Write the examples down, run Popper for its time, and take the best program of its log, scored by us."""
         clock = Clock.of(SHARE * seconds)
         checkout = popper_folder(self.config.popper)
-        with tempfile.TemporaryDirectory(prefix="assay-popper-") as made:
-            folder = Path(made)
+        with tempfile.TemporaryDirectory(prefix="assay-popper-") as path:
+            folder = Path(path)
             for name, text in popper_files(problem_of(self.bias, head, examples, positive)).items():
                 (folder / name).write_text(text, encoding="utf-8")
             python, script = self.config.python or sys.executable, str(checkout / "popper.py")
@@ -60,25 +60,25 @@ class Popper(ClauseModel):
             environment = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": paths}
             ran = run_for([*command, *(["--noisy"] if self.config.noisy else [])], folder, clock.left, environment)
         failed = re.findall(r"^\w*(?:Error|Exception)\b.*$", ran.output, re.MULTILINE)
-        programs = [written_clauses(part, head) for part in PARTS.split(ran.output)[1:]]
+        programs = [find_clauses(part, head) for part in PARTS.split(ran.output)[1:]]
         if failed and not programs and ran.finished:
             raise DataError(f"popper: {failed[-1].strip()[:300]}")
         clauses = best_of(programs, head, self.bias, examples, positive)
-        return Induced(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
+        return InducedClauses(clauses, {"finished": ran.finished, "engine_seconds": round(ran.seconds, 3)})
 
 
-def popper_folder(given: str | None) -> Path:
+def popper_folder(setting: str | None) -> Path:
     """Return the checkout of Popper that a setting or the environment points to, refusing versions that go wrong."""
-    said = given or os.environ.get(PATH)
-    if not said:
+    named = setting or os.environ.get(PATH)
+    if not named:
         raise MissingExtra(f"the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or {PATH}")
-    folder = Path(said).resolve()
+    folder = Path(named).resolve()
     if not (folder / "popper.py").is_file():
-        raise ConfigError(f"popper: {said!r} holds no popper.py; give the folder of a checkout of Popper 4.4 or 3.1")
+        raise ConfigError(f"popper: {named!r} holds no popper.py; give the folder of a checkout of Popper 4.4 or 3.1")
     project = folder / "pyproject.toml"
     stated = re.search(r'^version *= *"(\d+)', project.read_text(encoding="utf-8"), re.M) if project.is_file() else None
     if (stated and int(stated[1]) >= 5) or any((folder / "popper" / name).is_file() for name in NEWER):
         raise ConfigError(
-            f"popper: {said!r} is Popper 5, which can return programs that are worse than it says; take 4.4 or 3.1"
+            f"popper: {named!r} is Popper 5, which can return programs that are worse than it says; take 4.4 or 3.1"
         )
     return folder

@@ -16,8 +16,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.prolog.bias import Bias
-from assay.models.symbolic.ilp.clauses import Clause, Placed, Places, canonical
-from assay.models.symbolic.ilp.coverage import Batch, Coverage, children, ones
+from assay.models.symbolic.bits import count_bits
+from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
+from assay.models.symbolic.ilp.coverage import Coverage, LiteralBatch, refined_covers
 from assay.seeds import rng_for
 
 Step = tuple[int, Places]
@@ -63,9 +64,9 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A clause, how many bits it takes to say, and the examples that it covers."""
+    """A clause, its description length in bits, and the examples that it covers."""
 
-    clause: Clause
+    clause: IlpClause
     bits: float
     covers: Array
 
@@ -76,11 +77,11 @@ class Target:
 
     positive: Array
     negative: Array
-    saved: Array
+    savings: Array
 
     def counts(self, covers: Array) -> tuple[Array, Array]:
         """Return how many of either are covered."""
-        return ones(covers & self.positive), ones(covers & self.negative)
+        return count_bits(covers & self.positive), count_bits(covers & self.negative)
 
 
 def choose_bits(number: float, of: float) -> float:
@@ -93,24 +94,24 @@ def choose_bits(number: float, of: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
-    """A clause on the way: its steps, its bits, and for which choices of objects it holds."""
+class SearchNode:
+    """A partial clause in the search: its steps, its bits, and for which choices of objects it holds."""
 
     steps: tuple[Step, ...]
     bits: float
-    held: Array
+    choices: Array
 
     @property
-    def used(self) -> set[int]:
-        """The objects that it speaks of."""
+    def objects(self) -> set[int]:
+        """The objects that occur in it."""
         return {place for _, places in self.steps for place in places}
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
-    """A clause with each of some literals added: which, their bits, what they cover, and how many of either."""
+class Refinements:
+    """A clause refined by each of some literals: the literals, bits, coverage, and covered positives and negatives."""
 
-    node: Node
+    node: SearchNode
     places: Places
     numbers: Array
     bits: Array
@@ -118,10 +119,10 @@ class Grown:
     pos: Array
     neg: Array
 
-    def only(self, rows: Array) -> "Grown":
+    def only(self, rows: Array) -> "Refinements":
         """Return some of them."""
         parts = (self.numbers, self.bits, self.covers, self.pos, self.neg)
-        return Grown(self.node, self.places, *(part[rows] for part in parts))
+        return Refinements(self.node, self.places, *(part[rows] for part in parts))
 
     def steps(self, row: int) -> tuple[Step, ...]:
         """Return the steps of one of them."""
@@ -129,16 +130,16 @@ class Grown:
 
 
 @dataclass(eq=False)
-class Pool:
+class CandidatePool:
     """The most promising clauses found, one for each set of examples that is covered: the one with the fewest bits."""
 
     clauses: dict[bytes, Candidate] = field(default_factory=dict)
 
-    def add(self, one: Candidate) -> None:
+    def add(self, candidate: Candidate) -> None:
         """Take a clause, unless a shorter one covers the same."""
-        key = one.covers.tobytes()
-        if key not in self.clauses or one.bits < self.clauses[key].bits:
-            self.clauses[key] = one
+        key = candidate.covers.tobytes()
+        if key not in self.clauses or candidate.bits < self.clauses[key].bits:
+            self.clauses[key] = candidate
 
 
 class Search:
@@ -151,15 +152,15 @@ class Search:
         self.seen = 0
         self.complete = True
 
-    def run(self, target: Target, clock: Clock) -> Iterator[Pool]:
+    def run(self, target: Target, clock: Clock) -> Iterator[CandidatePool]:
         """Give the most promising clauses after each level, as far as time allows."""
         started = [Structure(self, groups, target) for groups in self.bias.structures if self._fits(groups)]
         for depth in range(1, self.bias.language.literals + 1):
             for place, structure in enumerate(started):
                 structure.advance(depth, clock.share(1 / (len(started) - place)))
-            pool = Pool()
+            pool = CandidatePool()
             for structure in started:
-                structure.kept.into(pool)
+                structure.best.into(pool)
             yield pool
             if clock.over or not any(structure.level for structure in started):
                 return
@@ -171,12 +172,12 @@ class Search:
         self.complete &= choices <= LARGEST
         return choices <= LARGEST
 
-    def prices(self, batches: Sequence[Batch]) -> list[Array]:
+    def prices(self, batches: Sequence[LiteralBatch]) -> list[Array]:
         """Return the bits of each literal of each batch: which kind, and which one of the kind, placed where."""
         kinds = [[self.bias.literals[number].kind for number in batch.numbers] for batch in batches]
-        every = [kind for found in kinds for kind in found]
+        every = [kind for batch_kinds in kinds for kind in batch_kinds]
         price = {kind: log2(len(set(every))) + log2(every.count(kind)) for kind in set(every)}
-        return [np.array([price[kind] for kind in found]) for found in kinds]
+        return [np.array([price[kind] for kind in batch_kinds]) for batch_kinds in kinds]
 
     def key(self, groups: tuple[str, ...], steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """Return steps as they are whatever their order and the names of objects."""
@@ -188,9 +189,9 @@ class Structure:
 
     def __init__(self, search: Search, groups: tuple[str, ...], target: Target) -> None:
         self.search, self.groups, self.target = search, groups, target
-        self.level = [Node((), log2(len(search.bias.structures)), search.coverage.start(groups))]
-        self.kept = Kept(search, groups, target)
-        self.before = float(ones(target.positive)), float(ones(target.negative))
+        self.level = [SearchNode((), log2(len(search.bias.structures)), search.coverage.start(groups))]
+        self.best = BestClauses(search, groups, target)
+        self.before = float(count_bits(target.positive)), float(count_bits(target.negative))
         rng = rng_for(0, "ilp", "hash")  # only to tell covers apart: no result depends on which numbers these are
         self.mix = rng.integers(1, 2**63, search.coverage.words, dtype=np.uint64) | np.uint64(1)
 
@@ -199,7 +200,7 @@ class Structure:
         if not self.level:
             return
         batches = self.search.coverage.batches(self.groups)
-        prices, found = self.search.prices(batches), list[Grown]()
+        prices, refinements = self.search.prices(batches), list[Refinements]()
         for node in self.level:
             if clock.over:
                 self.search.complete = False
@@ -207,54 +208,58 @@ class Structure:
             for batch, price in zip(batches, prices, strict=True):
                 grown = self._grown(node, batch, price - log2(depth))
                 if grown is not None:
-                    found.append(grown)
+                    refinements.append(grown)
         last = depth == self.search.bias.language.literals
         tried = sum(len(batch.numbers) for batch in batches)
-        self.level = [] if last or clock.over else list(self._chosen(found, tried, clock))
+        self.level = [] if last or clock.over else list(self._chosen(refinements, tried, clock))
 
-    def _grown(self, node: Node, batch: Batch, price: Array) -> Grown | None:
+    def _grown(self, node: SearchNode, batch: LiteralBatch, price: Array) -> Refinements | None:
         """Return a clause with every literal of a batch that pays, those that go on to the next level only."""
-        covers = children(node.held, batch)
+        covers = refined_covers(node.choices, batch)
         self.search.seen += len(covers)
         pos, neg = self.target.counts(covers)
         bits = node.bits + price
-        useful = (self.target.saved[pos] > bits) & (bits < self.search.limit)
+        useful = (self.target.savings[pos] > bits) & (bits < self.search.limit)
         for number, places in node.steps:
             if places == batch.places:
                 useful &= batch.numbers != number
         if not useful.any():
             return None
-        grown = Grown(node, batch.places, batch.numbers, bits, covers, pos, neg).only(np.flatnonzero(useful))
-        if len(node.used | set(batch.places)) == len(self.groups):
-            self.kept.look(grown)
+        grown = Refinements(node, batch.places, batch.numbers, bits, covers, pos, neg).only(np.flatnonzero(useful))
+        if len(node.objects | set(batch.places)) == len(self.groups):
+            self.best.look(grown)
         return grown.only(np.flatnonzero(grown.neg > 0))
 
-    def _chosen(self, found: Sequence[Grown], tried: int, clock: Clock) -> Iterator[Node]:
+    def _chosen(self, refinements: Sequence[Refinements], tried: int, clock: Clock) -> Iterator[SearchNode]:
         """Give the clauses that go on to the next level, each once."""
-        at = np.repeat(np.arange(len(found)), [len(one.numbers) for one in found])
+        at = np.repeat(np.arange(len(refinements)), [len(refined.numbers) for refined in refinements])
         if not len(at):
             return
-        row = np.concatenate([np.arange(len(one.numbers)) for one in found])
-        bits, pos, neg = (np.concatenate([getattr(one, name) for one in found]) for name in ("bits", "pos", "neg"))
-        marks = np.concatenate([one.covers @ self.mix for one in found])
+        row = np.concatenate([np.arange(len(refined.numbers)) for refined in refinements])
+        bits, pos, neg = (
+            np.concatenate([getattr(refined, name) for refined in refinements]) for name in ("bits", "pos", "neg")
+        )
+        marks = np.concatenate([refined.covers @ self.mix for refined in refinements])
         whole, beam = len(at) <= ALL_BELOW, min(max(TRIED // tried, FEWEST), MOST)
         seen: set[tuple[Step, ...]] = set()
         alike: dict[int, int] = {}
         for place in range(len(at)) if whole else self._ranked(bits, pos, neg, 20 * beam):
-            mark, one = int(marks[place]), found[at[place]]
+            mark, refined = int(marks[place]), refinements[at[place]]
             if clock.over or (len(seen) >= beam and not whole):
                 self.search.complete = False
                 return
             if bits[place] >= self.search.limit or (alike.get(mark, 0) >= ALIKE and not whole):
                 continue
-            steps = one.steps(row[place])
+            steps = refined.steps(row[place])
             key = self.search.key(self.groups, steps)
             if key in seen:
                 continue
             seen.add(key)
             alike[mark] = alike.get(mark, 0) + 1
-            held = one.node.held & self.search.coverage.placed(steps[-1][0], steps[-1][1], len(self.groups))
-            yield Node(steps, float(bits[place]), held)
+            choices = refined.node.choices & self.search.coverage.literal_bits(
+                steps[-1][0], steps[-1][1], len(self.groups)
+            )
+            yield SearchNode(steps, float(bits[place]), choices)
 
     def _ranked(self, bits: Array, pos: Array, neg: Array, most: int) -> list[int]:
         """Return rows, the best by each of two scores in turn: examples set right, and information gained."""
@@ -265,40 +270,40 @@ class Structure:
         return list(dict.fromkeys(place for pair in zip(*ranks, strict=True) for place in pair))
 
 
-class Kept:
+class BestClauses:
     """The clauses of one structure that a program may be made of: the best by some scores."""
 
     def __init__(self, search: Search, groups: tuple[str, ...], target: Target) -> None:
         self.search, self.groups = search, groups
-        most = int(ones(target.positive))
-        first = float(target.saved[1]) if most else 1.0
+        most = int(count_bits(target.positive))
+        first = float(target.savings[1]) if most else 1.0
         self.scores = ((first, 1.0), (first, 4.0), (first / 3, 1.0))
         """The price of an example that is set right, and how many of these one that is set wrong is worth."""
-        self.held: list[dict[bytes, tuple[float, tuple[Step, ...], float, Array]]] = [{} for _ in self.scores]
+        self.by_score: list[dict[bytes, tuple[float, tuple[Step, ...], float, Array]]] = [{} for _ in self.scores]
         self.floors = [0.0] * len(self.scores)
 
-    def look(self, grown: Grown) -> None:
+    def look(self, grown: Refinements) -> None:
         """Keep what is among the best by some score."""
         for which, (price, weight) in enumerate(self.scores):
             score = price * (grown.pos - weight * grown.neg) - grown.bits
-            held = self.held[which]
+            best = self.by_score[which]
             for row in np.flatnonzero(score > self.floors[which]).tolist():
                 covers = grown.covers[row]
                 key, value = covers.tobytes(), float(score[row])
-                if key not in held or held[key][0] < value:
-                    held[key] = (value, grown.steps(row), float(grown.bits[row]), covers.copy())
-            if len(held) > 4 * POOL:
+                if key not in best or best[key][0] < value:
+                    best[key] = (value, grown.steps(row), float(grown.bits[row]), covers.copy())
+            if len(best) > 4 * POOL:
                 self._trim(which)
 
     def _trim(self, which: int) -> None:
-        kept = sorted(self.held[which].items(), key=lambda item: -item[1][0])[:POOL]
-        self.held[which] = dict(kept)
-        self.floors[which] = kept[-1][1][0] if len(kept) == POOL else self.floors[which]
+        best = sorted(self.by_score[which].items(), key=lambda item: -item[1][0])[:POOL]
+        self.by_score[which] = dict(best)
+        self.floors[which] = best[-1][1][0] if len(best) == POOL else self.floors[which]
 
-    def into(self, pool: Pool) -> None:
+    def into(self, pool: CandidatePool) -> None:
         """Add what was kept to a pool."""
-        for which in range(len(self.held)):
+        for which in range(len(self.by_score)):
             self._trim(which)
-            for _, steps, bits, covers in self.held[which].values():
-                body = tuple(Placed(self.search.bias.literals[number], places) for number, places in steps)
-                pool.add(Candidate(Clause(self.groups, body), bits, covers))
+            for _, steps, bits, covers in self.by_score[which].values():
+                body = tuple(PlacedLiteral(self.search.bias.literals[number], places) for number, places in steps)
+                pool.add(Candidate(IlpClause(self.groups, body), bits, covers))

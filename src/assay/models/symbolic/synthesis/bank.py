@@ -82,19 +82,19 @@ class Bank:
 
     def find(self, keys: Array) -> Array:
         """Return the number of the program with each key, -1 where there is none."""
-        found = np.full(len(keys), -1, dtype=np.int64)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
         for run, places in self._runs:
             at = np.minimum(np.searchsorted(run, keys), len(run) - 1)
             hit = run[at] == keys
-            found[hit] = places[at[hit]]
-        return found
+            numbers[hit] = places[at[hit]]
+        return numbers
 
     def _remember(self, keys: Array, start: int) -> None:
         order = np.argsort(keys)
         self._runs.append((keys[order], order + start))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= 2 * len(self._runs[-1][0]):
-            (one, places), (other, more) = self._runs.pop(), self._runs.pop()
-            both, numbers = np.concatenate([one, other]), np.concatenate([places, more])
+            (last, places), (previous, more) = self._runs.pop(), self._runs.pop()
+            both, numbers = np.concatenate([last, previous]), np.concatenate([places, more])
             order = np.argsort(both, kind="stable")
             self._runs.append((both[order], numbers[order]))
 
@@ -102,22 +102,22 @@ class Bank:
         """Return a program as a formula."""
         starts = [origin[0] for origin in self._origins]
         start, operation, left, right = self._origins[int(np.searchsorted(starts, number, side="right")) - 1]
-        return self.made(operation, int(left[number - start]), int(right[number - start]))
+        return self.build_formula(operation, int(left[number - start]), int(right[number - start]))
 
-    def made(self, operation: int, left: int, right: int) -> Formula:
+    def build_formula(self, operation: int, left: int, right: int) -> Formula:
         """Return the formula of an operation on programs of the bank."""
         if operation == LEAF:
             return self.blocks[left].make(right)
         if operation == NOT:
-            return negated(self.formula(left))
-        return joined(operation, self.formula(left), self.formula(right))
+            return negate(self.formula(left))
+        return join(operation, self.formula(left), self.formula(right))
 
 
-def negated(body: Formula) -> Formula:
+def negate(body: Formula) -> Formula:
     """Return "not", written as a comparison where it can be.
 
     >>> from assay.logic.parse import parse
-    >>> negated(parse("a >= 1")), negated(parse("a and b"))
+    >>> negate(parse("a >= 1")), negate(parse("a and b"))
     (<a < 1>, <not (a and b)>)
     """
     opposite: dict[f.Operator, f.Operator] = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -128,10 +128,10 @@ def negated(body: Formula) -> Formula:
     return f.Not(body)
 
 
-def joined(operation: int, left: Formula, right: Formula) -> Formula:
+def join(operation: int, left: Formula, right: Formula) -> Formula:
     """Return two programs joined, without brackets in brackets."""
     if operation == XOR:
         return f.Xor((left, right))
     kind: type[f.And] | type[f.Or] = f.And if operation == AND else f.Or
-    parts = [part for one in (left, right) for part in (one.parts if isinstance(one, kind) else (one,))]
+    parts = [part for program in (left, right) for part in (program.parts if isinstance(program, kind) else (program,))]
     return kind(tuple(parts))

@@ -25,7 +25,7 @@ from assay.logic.formula import Formula, Var
 
 NUMBERS = (0, 1, 2, 3)
 FEW = 12
-"""Numbers that do not count are asked for one by one up to so many values."""
+"""Numbers that are no counts are tested for each value, up to so many values."""
 MOST_OBJECTS = 400
 """Properties in pairs are left out where there would be more of them."""
 
@@ -53,7 +53,7 @@ class Costs:
     negation: float = 1.0
     addb: float = 0.5
     several: float = 1.0
-    """Asking the same of several objects."""
+    """Applying one predicate to several objects."""
     another: float = 1.0
     """Each object after the first."""
     unseen: float = 0.1
@@ -66,7 +66,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Family:
-    """One predicate and the objects that it is asked of, as formulas; `cost` is that of the predicate alone."""
+    """One predicate applied to several objects, as formulas; `cost` is that of the predicate alone."""
 
     name: str
     cost: float
@@ -96,22 +96,22 @@ class ProgramLanguage:
         costs = costs or Costs()
         loose = _loose(space)
         families = [*_counted(loose, costs), *_plain(loose, costs), *_slotted(space, costs)]
-        return cls(tuple(one for one in families if one.objects), tuple(_terms(space, loose, costs)), costs)
+        return cls(tuple(family for family in families if family.objects), tuple(_terms(space, loose, costs)), costs)
 
     @property
     def objects(self) -> int:
-        """The number of different objects that predicates are asked of, which naming one is paid by."""
+        """The number of different objects that predicates apply to, which sets the cost of naming one."""
         return max(2, max(len(family.objects) for family in self.families))
 
 
 def _loose(space: ConceptSpace) -> list[Concept]:
-    """Return the concepts that belong to no slot, or to slots too few to be spoken of as a group."""
+    """Return the concepts that belong to no slot, or to a group of a single slot."""
     grouped = {name for slots in space.groups.values() if len(slots) > 1 for slot in slots for name in slot.concepts}
     return [concept for concept in space.concepts if concept.name not in grouped]
 
 
 def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula]]:
-    """Give what can be asked of a number of things: some, at least 2 or 3, exactly 1, 2 or 3."""
+    """Give the predicates of a count: some, at least 2 or 3, exactly 1, 2 or 3."""
     yield "exists", costs.exists, f.Compare(">=", what, f.Const(1))
     for number in NUMBERS[1:3]:
         yield f"gt {number}", costs.gt + costs.of_number(number), f.Compare(">=", what, f.Const(number + 1))
@@ -119,36 +119,36 @@ def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula
         yield f"eq {number}", costs.eq + costs.of_number(number), f.Compare("==", what, f.Const(number))
 
 
-def _families(asked: Sequence[tuple[str, float, Formula]], grouped: bool = True) -> list[Family]:
-    """Return what is asked of several objects as families, by name."""
-    names = dict.fromkeys((name, cost) for name, cost, _ in asked)
+def _families(predicates: Sequence[tuple[str, float, Formula]], grouped: bool = True) -> list[Family]:
+    """Return predicates grouped into families by name."""
+    names = dict.fromkeys((name, cost) for name, cost, _ in predicates)
     return [
-        Family(name, cost, tuple(formula for other, _, formula in asked if other == name), grouped)
+        Family(name, cost, tuple(formula for other, _, formula in predicates if other == name), grouped)
         for name, cost in names
     ]
 
 
 def _counted(concepts: Sequence[Concept], costs: Costs) -> list[Family]:
-    return _families([one for c in concepts if c.counts for one in _compared(Var(c.name), costs)])
+    return _families([predicate for c in concepts if c.counts for predicate in _compared(Var(c.name), costs)])
 
 
 def _plain(concepts: Sequence[Concept], costs: Costs) -> list[Family]:
     """Return the families of concepts that do not count: is it true, is it this value, is it at least this."""
     truths = [("exists", costs.exists, Var(c.name)) for c in concepts if c.kind == "bool" and not c.optional]
-    found = _families(truths)
+    families = _families(truths)
     others = [c for c in concepts if not c.counts and (c.kind != "bool" or c.optional)]
     equal = [(c, value) for c in others for value in c.values if c.kind == "symbol" or len(c.values) <= FEW]
     for value in dict.fromkeys(value for _, value in equal):
         holders = tuple(_is(Var(c.name), other) for c, other in equal if other == value)
-        found.append(Family(f"is {value}", costs.exists + np.log2(max(2, len(equal)) / len(holders)), holders))
+        families.append(Family(f"is {value}", costs.exists + np.log2(max(2, len(equal)) / len(holders)), holders))
     for concept in others:
         if concept.kind == "int" and not concept.optional:
             steps = tuple(Var(concept.name) >= value for value in concept.values[1:] if not isinstance(value, bool))
-            found.append(Family(f"least {concept.name}", costs.gt + costs.two_ints, steps, grouped=False))
+            families.append(Family(f"least {concept.name}", costs.gt + costs.two_ints, steps, grouped=False))
         elif concept.kind == "symbol":
             either = tuple(_is(Var(concept.name), value) for value in concept.values)
-            found.append(Family(f"one of {concept.name}", costs.exists, either))
-    return found
+            families.append(Family(f"one of {concept.name}", costs.exists, either))
+    return families
 
 
 def _is(what: Formula, value: Value) -> Formula:
@@ -158,34 +158,34 @@ def _is(what: Formula, value: Value) -> Formula:
 def _properties(space: ConceptSpace, group: str) -> list[tuple[str, Formula]]:
     """Return the attribute of each property that slots of a group can have, and the property of the slot `x`."""
     slot = space.groups[group][0]
-    found = []
+    properties = []
     for attribute in slot.attributes:
         concept = space.concept(slot.concept(attribute))
         for value in concept.values:
             if value != ABSENT:
-                found.append((attribute, _is(Var(f"x.{attribute}"), value)))
-    return found
+                properties.append((attribute, _is(Var(f"x.{attribute}"), value)))
+    return properties
 
 
 def _slotted(space: ConceptSpace, costs: Costs) -> list[Family]:
     """Return the families over slots: how many have a property, and whether some has two, or all have one."""
-    found: list[Family] = []
+    families: list[Family] = []
     for group, slots in space.groups.items():
         if len(slots) < 2:
             continue
-        held = _properties(space, group)
-        counted = [_count(group, body) for _, body in held]
-        found += _families([one for what in counted for one in _compared(what, costs)])
+        properties = _properties(space, group)
+        counted = [_count(group, body) for _, body in properties]
+        families += _families([predicate for what in counted for predicate in _compared(what, costs)])
         if space.concept(slots[0].concepts[0]).optional:
-            present = [(name, cost + costs.every, one) for name, cost, one in _compared(_count(group, f.TRUE), costs)]
-            found += [Family(f"{group} {name}", cost, (one,), grouped=False) for name, cost, one in present]
-        every = tuple(f.Quantified("all", ("x",), group, body) for _, body in held)
-        found.append(Family(f"all of {group}", costs.exists + costs.every, every))
-        pairs = [f.And((one, other)) for (a, one), (b, other) in combinations(held, 2) if a != b]
+            present = [(name, cost + costs.every, test) for name, cost, test in _compared(_count(group, f.TRUE), costs)]
+            families += [Family(f"{group} {name}", cost, (test,), grouped=False) for name, cost, test in present]
+        every = tuple(f.Quantified("all", ("x",), group, body) for _, body in properties)
+        families.append(Family(f"all of {group}", costs.exists + costs.every, every))
+        pairs = [f.And((first, second)) for (a, first), (b, second) in combinations(properties, 2) if a != b]
         if 0 < len(pairs) <= MOST_OBJECTS:
             both = tuple(f.Quantified("any", ("x",), group, body) for body in pairs)
-            found.append(Family(f"with property of {group}", costs.exists + costs.conj, both, grouped=False))
-    return found
+            families.append(Family(f"with property of {group}", costs.exists + costs.conj, both, grouped=False))
+    return families
 
 
 def _count(group: str, body: Formula) -> Formula:
@@ -201,9 +201,9 @@ def _terms(space: ConceptSpace, loose: Sequence[Concept], costs: Costs) -> Itera
     if len(plain) > 1:
         yield NumberTerms(tuple(plain), tuple(0.0 for _ in plain))
     for group, slots in space.groups.items():
-        held = _properties(space, group) if len(slots) > 1 else []
-        if 1 < len(held) <= FEW * 4:
-            yield NumberTerms(tuple(_count(group, body) for _, body in held), tuple(0.0 for _ in held))
+        properties = _properties(space, group) if len(slots) > 1 else []
+        if 1 < len(properties) <= FEW * 4:
+            yield NumberTerms(tuple(_count(group, body) for _, body in properties), tuple(0.0 for _ in properties))
 
 
 def truths(formulas: Sequence[Formula], space: ConceptSpace, codes: Codes) -> Array:

@@ -15,10 +15,10 @@ from assay.logic.formula import Const, Formula, Var, total
 from assay.logic.knowledge import Label
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
-from assay.models.symbolic.formulas import FormulaModel, Learned
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.synthesis.language import NUMBERS, ProgramLanguage
 from assay.models.symbolic.synthesis.leaves import MOST_SUBSETS, leaves_of
-from assay.models.symbolic.synthesis.search import Found, ProgramSearch, SearchBudget
+from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget, SearchResult
 
 FIRST = 256
 MORE = 64
@@ -34,7 +34,7 @@ class SynthesisConfig(SymbolicConfig):
     programs: int = Field(300_000, ge=100)
     """The most programs that are kept, which bounds memory."""
     largest_group: int = Field(4, ge=1, le=6)
-    """Of how many objects the same may be asked at once."""
+    """To how many objects one predicate may be applied at once."""
     error_bits: float | None = Field(None, gt=0)
     """What an example costs that a program has wrong, where all have some wrong; by default 2 + log2(examples)."""
     examples: int = Field(1024, ge=FIRST)
@@ -48,22 +48,20 @@ class Synthesis(FormulaModel):
     Config: ClassVar[type[SymbolicConfig]] = SynthesisConfig
     config: SynthesisConfig
 
-    def learn_label(self, label: Label, examples: LabelExamples) -> Learned:
+    def learn_label(self, label: Label, examples: LabelExamples) -> LearnedFormulas:
         """Find the program of a label: of its own kind if it is a number, or a true-or-false one for each value."""
         counts = np.bincount(examples.targets, minlength=len(label.values))
         otherwise = int(counts.argmax()) if len(examples) else 0
         if label.kind == "bool":
             true = label.values.index(True)
             formula, notes = self._program(examples, true, self.config.seconds)
-            return Learned({true: formula}, 1 - true, notes)
+            return LearnedFormulas({true: formula}, 1 - true, notes)
         whole = _sum(examples) if label.kind == "int" else None
         if whole is not None:
-            return Learned({None: whole}, otherwise, {"errors": 0})
+            return LearnedFormulas({None: whole}, otherwise, {"errors": 0})
         codes = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-        made = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
-        ranked = sorted(codes, key=lambda code: (made[code][1]["errors"], codes.index(code)))
-        notes = {str(label.values[code]): made[code][1] for code in ranked}
-        return Learned({code: made[code][0] for code in ranked}, otherwise, notes)
+        programs = {code: self._program(examples, code, self.config.seconds / len(codes)) for code in codes}
+        return LearnedFormulas.of_values(label, programs, otherwise)
 
     def _program(self, examples: LabelExamples, code: int, seconds: float) -> tuple[Formula, dict[str, Any]]:
         """Return the program for one value, and notes; of many examples, those that it has wrong are added in turn."""
@@ -72,30 +70,30 @@ class Synthesis(FormulaModel):
             return Const(bool(len(target) and target.all())), {"bits": 0.0, "errors": 0, "complete": True}
         rows, spent = self._first(len(examples)), 0.0
         for _ in range(ROUNDS):
-            found = self._search(examples, rows, target, seconds - spent)
-            spent += found.seconds
-            wrong = np.flatnonzero(_holds(found.best.formula, examples) != target)
+            result = self._search(examples, rows, target, seconds - spent)
+            spent += result.seconds
+            wrong = np.flatnonzero(_holds(result.best.formula, examples) != target)
             fresh = np.setdiff1d(wrong, rows)
             if not len(fresh) or spent >= seconds:
                 break
             rows = np.concatenate([rows, self.rng("counterexamples", len(rows)).permutation(fresh)[:MORE]])
-        return found.best.formula, {**_notes(found), "errors": len(wrong), "seconds": round(spent, 3)}
+        return result.best.formula, {**_notes(result), "errors": len(wrong), "seconds": round(spent, 3)}
 
     def _first(self, size: int) -> Array:
         if size <= self.config.examples:
             return np.arange(size)
         return np.sort(self.rng("examples").permutation(size)[:FIRST])
 
-    def _search(self, examples: LabelExamples, rows: Array, target: Array, seconds: float) -> Found:
+    def _search(self, examples: LabelExamples, rows: Array, target: Array, seconds: float) -> SearchResult:
         language = ProgramLanguage.of(examples.space)
         blocks = leaves_of(language, examples.space, examples.codes[rows], self.config.largest_group)
         budget = SearchBudget(seconds, self.config.programs, self.config.error_bits)
         return ProgramSearch(blocks, target[rows], language.costs, budget).run()
 
 
-def _notes(found: Found) -> dict[str, Any]:
-    rivals = [[str(one.formula), one.bits] for one in found.rivals]
-    return {"bits": found.best.bits, "programs": found.programs, "complete": found.complete, "rivals": rivals}
+def _notes(result: SearchResult) -> dict[str, Any]:
+    rivals = [[str(rival.formula), rival.bits] for rival in result.rivals]
+    return {"bits": result.best.bits, "programs": result.programs, "complete": result.complete, "rivals": rivals}
 
 
 def _holds(formula: Formula, examples: LabelExamples) -> Array:

@@ -5,6 +5,7 @@ A program is known by which examples it holds in: packed bits, in words of 64.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from math import comb, factorial, log2
 
@@ -14,6 +15,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
+from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.synthesis.language import (
     Costs,
     Family,
@@ -28,7 +30,6 @@ UNITS = 8
 """Costs are counted in eighths of a bit, so that programs of equal cost form a level."""
 MOST_SUBSETS = 20_000
 """Groups of more objects are left out where there would be more of them in a family."""
-WORD = 64
 
 Make = Callable[[int], Formula]
 
@@ -46,24 +47,11 @@ class LeafBlock:
         """Return the block of leaves that hold in these examples (leaves x examples) and cost so many bits."""
         costs = np.maximum(1, np.round(bits * UNITS)).astype(np.int64)
         order = np.argsort(costs, kind="stable")
-        return cls(packed(holds[order]), costs[order], lambda row: make(int(order[row])))
+        return cls(pack_bits(holds[order]), costs[order], lambda row: make(int(order[row])))
 
     def of_cost(self, cost: int) -> slice:
         """Return the rows of one cost."""
         return slice(*np.searchsorted(self.costs, [cost, cost + 1]).tolist())
-
-
-def packed(truth: Array) -> Array:
-    """Return truth values (rows x examples) as words of 64 bits.
-
-    >>> packed(np.array([[True, False, True]])).tolist()
-    [[5]]
-    """
-    rows, examples = truth.shape
-    whole = -(-examples // WORD) * WORD
-    padded = np.zeros((rows, whole), dtype=bool)
-    padded[:, :examples] = truth
-    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view(np.uint64)
 
 
 def units(bits: float) -> int:
@@ -85,9 +73,9 @@ def leaves_of(language: ProgramLanguage, space: ConceptSpace, codes: Codes, larg
     return blocks
 
 
-def names(seen: Array, costs: Costs) -> Array:
+def names(truths: Array, costs: Costs) -> Array:
     """Return what naming each object costs in bits: less if it is seen in more examples (a row each)."""
-    share = seen.sum(axis=1) + costs.unseen * seen.shape[1]
+    share = truths.sum(axis=1) + costs.unseen * truths.shape[1]
     return np.asarray(-np.log2(share / share.sum()))
 
 
@@ -99,36 +87,28 @@ def _of_family(family: Family, costs: Costs, truth: Array, largest: int) -> Iter
         if comb(many, size) > MOST_SUBSETS:
             return
         chosen = np.array(list(combinations(range(many), size)))
-        held = truth[chosen].sum(axis=1, dtype=np.uint8)
+        counts = truth[chosen].sum(axis=1, dtype=np.uint8)
         unordered = naming[chosen].sum(axis=1) - log2(factorial(size))
         shared = family.cost + unordered + costs.several + costs.another * (size - 1)
-        for extra, holds, join in _joins(held, size, costs):
+        for extra, holds, join in _joins(counts, size, costs):
             yield LeafBlock.of(holds, shared + extra, _writer(family, chosen, join))
 
 
 Join = Callable[..., Formula]
 
 
-def _joins(held: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
+def _joins(counts: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
     """Give the ways to ask a predicate of several objects: what it costs, where it holds, and how it is written."""
-    yield costs.disj, held >= 1, f.disjunction
-    yield costs.conj, held == size, f.conjunction
+    yield costs.disj, counts >= 1, f.disjunction
+    yield costs.conj, counts == size, f.conjunction
     if size == 2:
-        yield costs.xor, held == 1, f.parity
+        yield costs.xor, counts == 1, f.parity
         return
     for number in range(1, size):
         counted = costs.addb * size + costs.of_number(number)
-        yield costs.eq + counted, held == number, _exactly(number)
+        yield costs.eq + counted, counts == number, partial(f.exactly, number)
         if number > 1:
-            yield costs.gt + counted, held >= number, _at_least(number)
-
-
-def _exactly(number: int) -> Join:
-    return lambda *parts: f.exactly(number, *parts)
-
-
-def _at_least(number: int) -> Join:
-    return lambda *parts: f.at_least(number, *parts)
+            yield costs.gt + counted, counts >= number, partial(f.at_least, number)
 
 
 def _writer(family: Family, chosen: Array, join: Join) -> Make:
@@ -141,15 +121,12 @@ def _of_terms(terms: NumberTerms, costs: Costs, values: Array) -> Iterator[LeafB
     naming = names(values != 0, costs) + np.array(terms.costs)
     ordered = np.array([(a, b) for a in range(many) for b in range(many) if a != b])
     unordered = ordered[ordered[:, 0] < ordered[:, 1]]
-    for operator, pairs, cost in (">", ordered, costs.gt), ("==", unordered, costs.eq - 1):
+    kinds: list[tuple[f.Operator, Array, float]] = [(">", ordered, costs.gt), ("==", unordered, costs.eq - 1)]
+    for operator, pairs, cost in kinds:
         left, right = values[pairs[:, 0]], values[pairs[:, 1]]
         holds = left > right if operator == ">" else left == right
-        yield LeafBlock.of(
-            holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _comparison(terms, pairs, operator)
-        )
+        yield LeafBlock.of(holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _compare(terms, pairs, operator))
 
 
-def _comparison(terms: NumberTerms, pairs: Array, operator: str) -> Make:
-    return lambda row: f.Compare(
-        ">" if operator == ">" else "==", terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]]
-    )
+def _compare(terms: NumberTerms, pairs: Array, operator: f.Operator) -> Make:
+    return lambda row: f.Compare(operator, terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]])

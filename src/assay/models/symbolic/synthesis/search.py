@@ -15,9 +15,10 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.logic.formula import Const, Formula
-from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, joined, keys_of, negated
+from assay.models.symbolic.bits import count_bits, pack_bits
+from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, join, keys_of, negate
 from assay.models.symbolic.synthesis.language import Costs
-from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, packed, units
+from assay.models.symbolic.synthesis.leaves import UNITS, LeafBlock, units
 
 ROWS = 1 << 20
 """How many programs are joined at a time."""
@@ -25,7 +26,7 @@ RIVALS = 5
 NEAR = 800
 """How many programs that miss the target a little are tried in pairs."""
 WEIGHTS = {AND: (1.0, 0.25), OR: (0.25, 1.0), XOR: (1.0, 1.0)}
-"""What a part misses, and what it has too much, of the target: the other part of a pair may mend one of them."""
+"""The weights of false negatives and false positives of one part of a pair: the other part may correct one of them."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class ProgramCandidate:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search gave: the best program, dearer ones that explain the examples as well, and what was done."""
+class SearchResult:
+    """The result of a search: the best program, costlier ones that also explain the examples, and statistics."""
 
     best: ProgramCandidate
     rivals: tuple[ProgramCandidate, ...]
@@ -63,14 +64,14 @@ class Found:
 class _Known:
     """The explanations found so far: operation, operands, and cost in units."""
 
-    found: list[tuple[int, int, int, int, int, bool]] = field(default_factory=list)
+    explanations: list[tuple[int, int, int, int, int, bool]] = field(default_factory=list)
 
     def add(self, cost: int, operation: int, left: int, right: int, turned: bool = False) -> None:
-        self.found.append((cost, len(self.found), operation, left, right, turned))
+        self.explanations.append((cost, len(self.explanations), operation, left, right, turned))
 
     @property
     def least(self) -> int:
-        return min((one[0] for one in self.found), default=1 << 40)
+        return min((explanation[0] for explanation in self.explanations), default=1 << 40)
 
 
 class _Target:
@@ -94,8 +95,8 @@ class ProgramSearch:
 
     def __init__(self, blocks: list[LeafBlock], target: Array, costs: Costs, budget: SearchBudget) -> None:
         self.budget, self.size = budget, len(target)
-        self.target = packed(target[None, :])[0]
-        self.all = packed(np.ones((1, len(target)), dtype=bool))[0]
+        self.target = pack_bits(target[None, :])[0]
+        self.all = pack_bits(np.ones((1, len(target)), dtype=bool))[0]
         self.prices = {NOT: units(costs.negation), AND: units(costs.conj), OR: units(costs.disj), XOR: units(costs.xor)}
         self.bank = Bank(blocks, len(self.target))
         self.known = _Known()
@@ -103,13 +104,13 @@ class ProgramSearch:
         opposite = self.all & ~self.target
         self.targets = ((_Target(self.target), 0), (_Target(opposite), self.prices[NOT]))
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search until the cheapest explanation is known, or the budget is spent."""
         self._leaves_that_fit()
         cheapest = cost = min(int(block.costs[0]) for block in self.bank.blocks)
         dearest = max(int(block.costs[-1]) for block in self.bank.blocks)
         complete = False
-        while not complete and not self.spent():
+        while not complete and not self.is_out_of_budget():
             level = self.bank.add_level(cost, list(self._of_cost(cost)))
             for target, extra in self.targets:
                 self._close(target, extra, level, cost)
@@ -120,13 +121,13 @@ class ProgramSearch:
         return self._result(complete)
 
     def _leaves_that_fit(self) -> None:
-        """Note the leaves that explain the examples by themselves, or turned around."""
+        """Record the leaves that explain the examples by themselves, or negated."""
         for number, block in enumerate(self.bank.blocks):
             for target, extra in self.targets:
                 for row in np.flatnonzero((block.words == target.words).all(axis=1))[: RIVALS + 1].tolist():
                     self.known.add(int(block.costs[row]) + extra, LEAF, number, row, extra > 0)
 
-    def spent(self) -> bool:
+    def is_out_of_budget(self) -> bool:
         """Return whether time or room is used up."""
         return len(self.bank) >= self.budget.programs or time.perf_counter() - self.start > self.budget.seconds
 
@@ -146,13 +147,13 @@ class ProgramSearch:
 
     def _pairs(self, cost: int, operation: int) -> Iterator[ProgramBatch]:
         """Give all programs that join two whose costs add up to this."""
-        for one, level in list(self.bank.levels.items()):
-            other = self.bank.levels.get(cost - one)
-            if other is None or 2 * one > cost or level.stop == level.start or other.stop == other.start:
+        for own_cost, level in list(self.bank.levels.items()):
+            other = self.bank.levels.get(cost - own_cost)
+            if other is None or 2 * own_cost > cost or level.stop == level.start or other.stop == other.start:
                 continue
             step = max(1, ROWS // (other.stop - other.start))
             for first in range(level.start, level.stop, step):
-                if self.spent():
+                if self.is_out_of_budget():
                     return
                 left, right = np.arange(first, min(first + step, level.stop)), np.arange(other.start, other.stop)
                 a, b = np.repeat(left, len(right)), np.tile(right, len(left))
@@ -183,26 +184,29 @@ class ProgramSearch:
         for place in range(int(np.searchsorted(fitting, start)), len(fitting)):
             limit = self.known.least + RIVALS * UNITS - cost - self.prices[operation]
             end = min(place, int(np.searchsorted(costs, limit, side="right")))
-            made = _applied(operation, words[:end], words[place])
-            for hit in np.flatnonzero((made == target.words).all(axis=1))[: RIVALS + 1].tolist():
+            joined = _applied(operation, words[:end], words[place])
+            for hit in np.flatnonzero((joined == target.words).all(axis=1))[: RIVALS + 1].tolist():
                 whole = cost + int(costs[hit]) + self.prices[operation]
                 self.known.add(whole, operation, int(fitting[hit]), int(fitting[place]), turned)
-            if not place % 256 and self.spent():
+            if not place % 256 and self.is_out_of_budget():
                 return
 
     # -- what was found --------------------------------------------------------------------------------------------
 
-    def _result(self, complete: bool) -> Found:
-        ranked = sorted(self.known.found)
-        made = [ProgramCandidate(self._formula(*one[2:]), one[0] / UNITS) for one in ranked[: RIVALS + 1]]
-        if not made:
-            made = [self._nearest()]
+    def _result(self, complete: bool) -> SearchResult:
+        ranked = sorted(self.known.explanations)
+        candidates = [
+            ProgramCandidate(self._formula(*explanation[2:]), explanation[0] / UNITS)
+            for explanation in ranked[: RIVALS + 1]
+        ]
+        if not candidates:
+            candidates = [self._nearest()]
         seconds = time.perf_counter() - self.start
-        return Found(made[0], tuple(made[1:]), len(self.bank), seconds, complete)
+        return SearchResult(candidates[0], tuple(candidates[1:]), len(self.bank), seconds, complete)
 
     def _formula(self, operation: int, left: int, right: int, turned: bool) -> Formula:
-        formula = self.bank.made(operation, left, right)
-        return negated(formula) if turned else formula
+        formula = self.bank.build_formula(operation, left, right)
+        return negate(formula) if turned else formula
 
     def _nearest(self) -> ProgramCandidate:
         """Return the program that is the shortest account of the examples: its cost and that of what it has wrong.
@@ -214,16 +218,16 @@ class ProgramSearch:
         blocks = self.bank.blocks
         words = np.concatenate([self.bank.words, *(block.words for block in blocks)])
         costs = np.concatenate([self.bank.costs, *(block.costs for block in blocks)])
-        missing, extra = _counted(~words & self.target), _counted(words & ~self.target)
-        never = int(_counted(self.target[None, :])[0])
+        missing, extra = count_bits(~words & self.target), count_bits(words & ~self.target)
+        never = int(count_bits(self.target[None, :])[0])
         worth = costs + wrong * (missing + extra)
         first = int(worth.argmin())
         best = (int(worth[first]), -1, first, first, int(missing[first] + extra[first]))
         for operation, (of_missing, of_extra) in WEIGHTS.items():
             near = np.argsort(costs + wrong * (of_missing * missing + of_extra * extra), kind="stable")[:NEAR]
-            held, prices = words[near], costs[near] + self.prices[operation]
+            near_words, prices = words[near], costs[near] + self.prices[operation]
             for place in range(1, len(near)):
-                errors = _counted(_applied(operation, held[:place], held[place]) ^ self.target)
+                errors = count_bits(_applied(operation, near_words[:place], near_words[place]) ^ self.target)
                 whole = prices[:place] + costs[near[place]] + wrong * errors
                 hit = int(whole.argmin())
                 if whole[hit] < best[0]:
@@ -232,7 +236,7 @@ class ProgramSearch:
             return ProgramCandidate(Const(False), 0.0, never)
         whole_cost, operation, left, right, errors_made = best
         parts = self._of_pool(left), self._of_pool(right)
-        formula = parts[0] if operation < 0 else joined(operation, *parts)
+        formula = parts[0] if operation < 0 else join(operation, *parts)
         return ProgramCandidate(formula, (whole_cost - errors_made * wrong) / UNITS, errors_made)
 
     def _of_pool(self, number: int) -> Formula:
@@ -251,7 +255,3 @@ def _applied(operation: int, left: Array, right: Array) -> Array:
     if operation == AND:
         return left & right
     return left | right if operation == OR else left ^ right
-
-
-def _counted(words: Array) -> Array:
-    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))

@@ -1,0 +1,90 @@
+"""The audit: all checks in order, their outcome, and the section of the dataset card that reports it."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.auditing import nuisance, pictures, symbols
+from assay.auditing.audited import AuditedDataset
+from assay.auditing.check_result import CheckResult
+from assay.data.manifest import to_json
+from assay.errors import UnknownName, suggestion
+from assay.files import write_atomically
+from assay.html import html_table
+from assay.markdown import escape_cell
+
+START, END = "<!-- audit -->", "<!-- end of audit -->"
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}
+
+CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
+    "labels": symbols.labels,
+    "classes": symbols.classes,
+    "splits": symbols.splits,
+    "disjoint": symbols.disjoint,
+    "free": symbols.free,
+    "sources": pictures.sources,
+    "duplicates": pictures.duplicates,
+    "visible": pictures.visible,
+    "texts": pictures.texts,
+    "nuisances": nuisance.nuisances,
+    "ceilings": nuisance.ceilings,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What the audit of a dataset found."""
+
+    dataset: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The checks that failed."""
+        return tuple(result for result in self.results if result.status == "fail")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain data."""
+        findings = [result.to_dict() for result in self.results]
+        return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
+
+    def __repr__(self) -> str:
+        counts = Counter(result.status for result in self.results)
+        failed = ", ".join(result.check for result in self.failed)
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        return f"Audit({self.dataset}: {told}{f'; failed: {failed}' if failed else ''})"
+
+    def _repr_html_(self) -> str:
+        rows = [[result.check, result.status, result.text] for result in self.results]
+        return html_table(["check", "outcome", ""], rows)
+
+
+def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
+    """Try all checks, or those named."""
+    for name in names:
+        if name not in CHECKS:
+            raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")
+    results = []
+    for name in names or CHECKS:
+        watch(name)
+        results.append(CHECKS[name](data))
+    return Audit(data.name, tuple(results))
+
+
+def card_section(audit: Audit) -> str:
+    """Return the section of the dataset card."""
+    rows = [f"| {result.check} | {OUTCOMES[result.status]} | {escape_cell(result.text)} |" for result in audit.results]
+    head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
+    return "\n".join([START, *head, *rows, END])
+
+
+def write_audit(folder: Path, audit: Audit) -> None:
+    """Write `audit.json`, and the section into the card, in place of an earlier one."""
+    write_atomically(folder / "audit.json", to_json(audit.to_dict()))
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    write_atomically(card, f"{before.rstrip()}\n\n{card_section(audit)}\n{after.lstrip()}".encode())

@@ -1,0 +1,179 @@
+"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ConceptSpace, Value
+from assay.config import Settings
+from assay.data.dataset import Dataset, SplitData, decode
+from assay.data.rebuild import task_of
+from assay.errors import DataError
+from assay.logic.formula import TRUE, Formula
+from assay.logic.knowledge import Knowledge
+from assay.tasks.base import Task
+from assay.worlds.split import HARD
+from assay.worlds.world import CONTENT, LUCK
+
+MOST_PICTURES = 3000
+MOST_NUISANCES = 400
+THUMB = 16
+
+
+@dataclass(frozen=True)
+class PictureStats:
+    """A picture in a few numbers, so that thousands can be compared: its shape, a small grey copy, its mean colours."""
+
+    shape: tuple[int, ...]
+    small: Array
+    means: Array
+
+
+@dataclass(frozen=True)
+class AuditedSplit:
+    """One split: concepts and labels as codes, the pictures as files, nuisances as numbers, and what it claims."""
+
+    name: str
+    concepts: Codes
+    labels: Codes
+    lawful: Array | None = None
+    pictures: Sequence[bytes] = ()
+    texts: Sequence[str] = ()
+    nuisances: Mapping[str, Array] = field(default_factory=dict)
+    ingredients: Sequence[tuple[str, ...]] = ()
+    where: Formula = TRUE
+    disjoint_from: tuple[str, ...] = ()
+    by_quota: bool = False
+    """Whether its worlds were chosen by where they lie in the rule, so that some labels are rare in it."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def trains(self) -> bool:
+        """Whether models learn from it."""
+        return self.name.lower().startswith("train")
+
+    @cached_property
+    def stats(self) -> list[PictureStats]:
+        """The pictures in a few numbers each."""
+        return [picture_stats(self.image(row)) for row in range(len(self.pictures))]
+
+    def image(self, row: int) -> Array:
+        """Return a picture: height x width x channels."""
+        try:
+            return decode(self.pictures[row])
+        except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
+            raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
+
+
+@dataclass(frozen=True)
+class AuditedDataset:
+    """A dataset under audit. Without a rule or a task, what needs them is left out, and said to be."""
+
+    name: str
+    space: ConceptSpace
+    labels: Mapping[str, tuple[Value, ...]]
+    parts: Mapping[str, AuditedSplit]
+    knowledge: Knowledge | None = None
+    task: Task | None = None
+    no_task: str = "there is no task that could draw its worlds again"
+    splits: Mapping[str, SplitData] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What one check found and another needs."""
+
+    @property
+    def training(self) -> list[AuditedSplit]:
+        """The splits that models learn from."""
+        return [part for part in self.parts.values() if part.trains]
+
+    @property
+    def held_out(self) -> list[AuditedSplit]:
+        """The other splits."""
+        return [part for part in self.parts.values() if not part.trains]
+
+
+def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> AuditedDataset:
+    """Return a dataset that `assay make` wrote, ready for the audit."""
+    try:
+        task, why = task_of(dataset, settings), ""
+    except DataError as error:
+        task, why = None, str(error)
+    about = {split["name"]: split for split in dataset.manifest["splits"]}
+    splits = {name: dataset[name] for name in dataset.split_names}
+    parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
+    knowledge = dataset.knowledge
+    values = {label.name: label.values for label in knowledge.labels}
+    return AuditedDataset(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
+
+
+def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
+    columns = data.table.column_names
+    some = range(min(len(data), MOST_PICTURES))
+    worlds = [data.world(row) for row in some]
+    return AuditedSplit(
+        data.name,
+        data.concepts,
+        data.labels,
+        data.lawful,
+        data.pngs[: len(some)] if "image" in columns else (),
+        data.texts if "text" in columns else (),
+        nuisances_of([dict(world.style) for world in worlds], len(data)),
+        [task.ingredients(world) for world in worlds] if task is not None else (),
+        data.where,
+        tuple(about["disjoint_from"]),
+        about["quota"] is not None or data.name == HARD,
+    )
+
+
+def nuisances_of(styles: Sequence[Mapping[str, Any]], total: int) -> dict[str, Array]:
+    """Return the numbers in styles as columns, lists of varying length by their length and start."""
+    rows = [_flat({key: value for key, value in style.items() if key not in (CONTENT, LUCK)}) for style in styles]
+    names = list(dict.fromkeys(name for row in rows for name in row))[:MOST_NUISANCES]
+    columns = {name: np.array([as_number(row.get(name)) for row in rows]) for name in names}
+    return {"index": place_in_split(len(rows), total), **columns}
+
+
+def place_in_split(rows: int, total: int) -> Array:
+    """Return how far into its split each example comes, from 0 to 1: the same for a sorted split of any size."""
+    return np.arange(rows) / max(1, total)
+
+
+def _flat(value: Any, name: str = "") -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {key: leaf for part in value for key, leaf in _flat(value[part], f"{name}.{part}".lstrip(".")).items()}
+    if isinstance(value, (list, tuple)):
+        inside = {key: leaf for place, part in enumerate(value) for key, leaf in _flat(part, f"{name}.{place}").items()}
+        return {f"{name}.length": len(value), **inside}
+    return {name: value}
+
+
+def as_number(value: Any) -> float:
+    """Return a nuisance as a number, a text by its hash, which is the same in every split; NaN where there is none."""
+    if value is None or value == "":
+        return float("nan")
+    try:
+        return float(value)
+    except ValueError:
+        return float(zlib.crc32(str(value).encode()))
+
+
+def picture_stats(image: Array) -> PictureStats:
+    """Return the numbers of a picture: height x width x channels."""
+    return PictureStats(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
+
+
+def _thumbnail(image: Array) -> Array:
+    """Return the means of 16 x 16 parts; a picture with fewer pixels has some twice."""
+    grey = image.mean(axis=2)
+    rows, columns = (np.arange(THUMB) * length // THUMB for length in grey.shape)
+    added = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
+    tall, wide = (
+        np.maximum(1, np.diff([*starts, length])) for starts, length in zip((rows, columns), grey.shape, strict=True)
+    )
+    return np.asarray((added / np.outer(tall, wide)).ravel(), dtype=np.float32)

@@ -1,0 +1,262 @@
+"""What can be had without the concepts: nuisances that predict the label, and the best accuracy that anything allows.
+
+A nuisance is what the rule does not speak of. Some are drawn: the style, the place of an example in its split. These
+must not predict the label at all. Others are measured: the size of a picture's file, its mean colour. They depend on
+what is in the picture, so what each concept explains of them is taken away first; since some of what is left can still
+be due to what goes with what (beaches with surfboards), only a clear leak fails, a faint one is noted.
+
+What is drawn is judged by a small forest, what is measured by a line through it and its squares: the leftover of a fit
+to the concepts could spell them out to a forest. Both learn on one split and predict another.
+"""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing.check_result import CheckResult, first_few
+from assay.auditing.pictures import invisible_concepts
+from assay.errors import MissingExtra
+from assay.metrics.boundary import balanced_accuracy
+from assay.metrics.metric import mean
+from assay.seeds import rng_for
+
+TREES = 60
+DEPTH = 6
+MARGIN = 0.05
+"""How far above chance a drawn nuisance may be, or a measured one before it is noted."""
+CLEAR = 0.6
+"""How much of the way from chance to certainty a measured nuisance may be."""
+ERRORS = 4.0
+MOST_ROWS = 4000
+FEWEST_ROWS = 100
+FOLDS = 5
+FARTHEST = 4.0
+"""How many standard deviations from the middle a measured nuisance can count as."""
+ROUNDING = 1e-6
+"""What is left is taken for nothing where it is smaller, as a share of what there was."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Nuisances of a split: their names, and their values, a row an example."""
+
+    names: tuple[str, ...]
+    values: Array
+
+    def only(self, names: Sequence[str]) -> Array:
+        """Return the columns of these names."""
+        return self.values[:, [self.names.index(name) for name in names]]
+
+
+def sampled_nuisances(part: AuditedSplit, data: AuditedDataset) -> Columns:
+    """Return what was drawn, or comes with the order of the examples."""
+    columns = [np.nan_to_num(values, nan=-1.0) for values in part.nuisances.values()]
+    return Columns(tuple(part.nuisances), np.stack(columns, axis=1) if columns else np.zeros((len(part), 0)))
+
+
+def measured_nuisances(part: AuditedSplit, data: AuditedDataset) -> Columns:
+    """Return the size of each file and the mean of each colour, but for what the concepts explain."""
+    if len(part.pictures) <= sum(data.space.sizes):
+        return Columns((), np.zeros((len(part), 0)))
+    channels = min(len(stats.means) for stats in part.stats)
+    sizes = np.array([[len(file)] for file in part.pictures], dtype=np.float64)
+    facts = np.concatenate([sizes, np.stack([stats.means[:channels] for stats in part.stats])], axis=1)
+    names = ("file size", *(f"colour {channel}" for channel in range(channels)))
+    return Columns(names, residuals(facts, part.concepts[: len(facts)], data.space.sizes))
+
+
+def residuals(facts: Array, concepts: Codes, sizes: tuple[int, ...]) -> Array:
+    """Return the part of facts about pictures that the values of the concepts do not explain, by least squares."""
+    columns = [np.ones((len(concepts), 1))]
+    columns += [np.eye(size)[concepts[:, place]][:, 1:] for place, size in enumerate(sizes) if size > 1]
+    known = np.concatenate(columns, axis=1)
+    left = facts - known @ np.linalg.lstsq(known, facts, rcond=None)[0]
+    return np.asarray(np.where(left.std(axis=0) > ROUNDING * (facts.std(axis=0) + 1), left, 0.0))
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The labels predicted for the queries, and the importance of each nuisance."""
+
+    labels: Array
+    importance: Array
+
+
+Learner = Callable[[Array, Array, Array], Guess]
+
+
+def forest(inputs: Array, labels: Array, queries: Array) -> Guess:
+    """Learn labels from nuisances by trees."""
+    _need_scikit_learn()
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    trees = ExtraTreesClassifier(
+        TREES, max_depth=DEPTH, min_samples_leaf=5, random_state=0, n_jobs=1, class_weight="balanced"
+    )
+    trees.fit(inputs, labels)
+    return Guess(np.asarray(trees.predict(queries)), np.asarray(trees.feature_importances_))
+
+
+def line(inputs: Array, labels: Array, queries: Array) -> Guess:
+    """Learn labels from nuisances and their squares by logistic regression."""
+    _need_scikit_learn()
+    from sklearn.linear_model import LogisticRegression
+
+    middle, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-9)
+    known, wanted = (np.clip((values - middle) / scale, -FARTHEST, FARTHEST) for values in (inputs, queries))
+    model = LogisticRegression(class_weight="balanced", max_iter=1000)
+    model.fit(np.concatenate([known, known**2], axis=1), labels)
+    weights = np.abs(np.asarray(model.coef_)).sum(axis=0).reshape(2, -1).sum(axis=0)
+    return Guess(np.asarray(model.predict(np.concatenate([wanted, wanted**2], axis=1))), weights)
+
+
+def _need_scikit_learn() -> None:
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtra("the audit's probes need: pip install scikit-learn")
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How well some nuisances predict a label, balanced over its values, and which do most."""
+
+    label: str
+    accuracy: float
+    chance: float
+    error: float
+    by: tuple[str, ...]
+
+    def above(self, margin: float) -> bool:
+        """Return whether that is above chance by more than a margin and by more than luck."""
+        return self.accuracy > self.chance + max(margin, ERRORS * self.error)
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is most of the way to certainty."""
+        return self.above(CLEAR * (1 - self.chance))
+
+    @property
+    def text(self) -> str:
+        """The leak in words."""
+        accuracy = f"balanced accuracy {self.accuracy:.2f} (chance {self.chance:.2f})"
+        return f"{self.label!r} is predicted with {accuracy} by {', '.join(self.by)}"
+
+
+Measure = Callable[[AuditedSplit, AuditedDataset], Columns]
+
+
+def _leaks(
+    data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit, measure: Measure, learner: Learner
+) -> list[Leak]:
+    """Return how well the nuisances that both splits have predict each label."""
+    known, wanted = measure(learn, data), measure(ask, data)
+    names = [name for name in known.names if name in wanted.names]
+    inputs, queries = known.only(names), wanted.only(names)
+    leaks = []
+    for place, label in enumerate(data.labels):
+        labels, truth = learn.labels[: len(inputs), place], ask.labels[: len(queries), place]
+        present = np.unique(truth)
+        if names and len(np.unique(labels)) > 1 and len(present) > 1:
+            guess = learner(inputs[:MOST_ROWS], labels[:MOST_ROWS], queries)
+            error = np.sqrt(sum(0.25 / (truth == value).sum() for value in present)) / len(present)
+            best = tuple(names[number] for number in np.argsort(-guess.importance, kind="stable")[:3])
+            leaks.append(Leak(label, balanced_accuracy(truth, guess.labels), 1 / len(present), float(error), best))
+    return leaks
+
+
+def nuisances(data: AuditedDataset) -> CheckResult:
+    """Nothing but the concepts predicts the label: no spurious feature leaks it."""
+    if "nuisances" not in data.memo:
+        data.memo["nuisances"] = _probe(data)
+    result: CheckResult = data.memo["nuisances"]
+    return result
+
+
+def _probe(data: AuditedDataset) -> CheckResult:
+    learn, ask = _learn_and_ask(data)
+    if learn is None or ask is None:
+        return CheckResult("nuisances", "skip", f"no training and other split of {FEWEST_ROWS} examples or more")
+    first, second = (
+        _leaks(data, learn, ask, sampled_nuisances, forest),
+        _leaks(data, learn, ask, measured_nuisances, line),
+    )
+    leaks = first + second
+    if not leaks:
+        return CheckResult("nuisances", "skip", "no label takes two values where it is learned and asked for")
+    best = {label: max(t.accuracy for t in leaks if t.label == label) for label in {t.label: None for t in leaks}}
+    numbers = {"balanced_accuracy": best}
+    clear = [leak.text for leak in (*(t for t in first if t.above(MARGIN)), *(t for t in second if t.clear))]
+    if clear:
+        return CheckResult("nuisances", "fail", first_few(clear), numbers)
+    faint = [leak.text for leak in second if leak.above(MARGIN)]
+    if faint:
+        return CheckResult("nuisances", "note", f"{first_few(faint, 1)}; the concepts may bring that along", numbers)
+    highest = max(best, key=lambda label: best[label])
+    text = f"nuisances predict no label (at most {best[highest]:.2f} balanced accuracy, {highest!r})"
+    return CheckResult("nuisances", "pass", text, numbers)
+
+
+def _learn_and_ask(data: AuditedDataset) -> tuple[AuditedSplit | None, AuditedSplit | None]:
+    """Return the first training split and the largest test split, or another if there is none."""
+    learn = next((part for part in data.training if len(part) >= FEWEST_ROWS), None)
+    others = [part for part in data.held_out if len(part) >= FEWEST_ROWS]
+    ask = max(others, key=lambda part: (part.name.lower().startswith(("test", "val")), len(part)), default=None)
+    return learn, ask
+
+
+def ceilings(data: AuditedDataset) -> CheckResult:
+    """The best accuracy that concepts, and visible concepts, allow, averaged over labels, beside always saying one."""
+    if not data.held_out:
+        return CheckResult("ceilings", "skip", "no held-out split")
+    codes = np.concatenate([part.concepts for part in data.held_out])
+    labels = np.concatenate([part.labels for part in data.held_out])
+    hidden = invisible_concepts(data) or []
+    visible = [place for place, name in enumerate(data.space.names) if name not in hidden]
+    all_told = float(np.fmax(reachable(codes, labels), _by_rule(data, codes, labels)))
+    numbers: dict[str, float] = {
+        "concepts": all_told,
+        "visible concepts": reachable(codes[:, visible], labels) if hidden else all_told,
+        "nuisances": _from_nuisances(data),
+        "majority": float(np.mean([np.bincount(column).max() / len(labels) for column in labels.T])),
+    }
+    numbers = {name: value for name, value in numbers.items() if not np.isnan(value)}
+    texts = ", ".join(f"{name} {value:.3f}" for name, value in numbers.items())
+    return CheckResult("ceilings", "note" if hidden else "pass", f"best label accuracy from {texts}", numbers)
+
+
+def _by_rule(data: AuditedDataset, codes: Codes, labels: Codes) -> float:
+    """Return how often the rule is right: what can be had where worlds are too many to be met twice."""
+    return float("nan") if data.knowledge is None else float((data.knowledge.labels_of(codes) == labels).mean())
+
+
+def _from_nuisances(data: AuditedDataset) -> float:
+    """Return the balanced accuracy of the labels from nuisances alone, averaged over labels."""
+    accuracies = nuisances(data).numbers.get("balanced_accuracy", {})
+    return mean(np.array([*accuracies.values()], dtype=np.float64))
+
+
+def reachable(codes: Codes, labels: Codes) -> float:
+    """Return the accuracy of the best guess for each combination of codes, averaged over labels; held out by fifths.
+
+    >>> reachable(np.array([[0], [0], [1], [1]] * 50), np.array([[0], [0], [1], [1]] * 50))
+    1.0
+    """
+    _, which = np.unique(codes, axis=0, return_inverse=True)
+    fold = rng_for(0, "audit", "folds").permutation(len(codes)) % FOLDS
+    rates = []
+    for column in labels.T:
+        right = [_guess_accuracy(which.ravel(), column, fold != number) for number in range(FOLDS)]
+        rates.append(mean(np.array(right)))
+    return mean(np.array(rates))
+
+
+def _guess_accuracy(groups: Array, labels: Array, learned: Array) -> float:
+    """Return how often the most frequent label of a group where it was learned is right elsewhere, groups met there."""
+    counts = np.zeros((groups.max() + 1, labels.max() + 1), dtype=np.int64)
+    np.add.at(counts, (groups[learned], labels[learned]), 1)
+    queries, truth = groups[~learned], labels[~learned]
+    known = counts.sum(axis=1)[queries] > 0
+    return float((counts.argmax(axis=1)[queries] == truth)[known].mean()) if known.any() else float("nan")

@@ -1,0 +1,170 @@
+"""Checks of pictures and texts: source images, duplicates, what a changed concept changes, unfilled places."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.auditing.audited import AuditedDataset, AuditedSplit, PictureStats
+from assay.auditing.check_result import CheckResult, fail_if, first_few
+from assay.concepts import listing
+from assay.errors import AssayError
+from assay.render.picture import Picture
+from assay.seeds import rng_for
+from assay.tasks.base import Task
+from assay.worlds.world import World
+
+MEAN_GAP = 1.5
+LARGEST_GAP = 24
+TOO_MANY = 0.01
+WORLDS = 24
+COMPARED = 2000
+PLACEHOLDER = re.compile(r"\{[^{}]*\}|\[[A-Z_]{3,}\]|<[A-Z_]{3,}>|\bTODO\b")
+
+
+def sources(data: AuditedDataset) -> CheckResult:
+    """No source image (digit, photograph) occurs both where models learn and where they are tested."""
+    if not any(any(part.ingredients) for part in data.parts.values()):
+        why = "no source images are used" if data.task is not None else f"not known: {data.no_task}"
+        return CheckResult("sources", "pass" if data.task is not None else "skip", why)
+    if not data.training:
+        return CheckResult("sources", "skip", "no training split")
+    learned = {name for part in data.training for names in part.ingredients for name in names}
+    shared = []
+    for part in data.held_out:
+        both = learned & {name for names in part.ingredients for name in names}
+        if both:
+            shared.append(f"{part.name} shows {len(both):,} of them, such as {min(both)}")
+    text = f"{len(learned):,} source images of training occur nowhere else"
+    return fail_if(shared, "sources", "source images of training occur elsewhere", text)
+
+
+def duplicates(data: AuditedDataset) -> CheckResult:
+    """Hardly any picture of a held-out split is one of training, or nearly."""
+    training = [PictureRow(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
+    held_out = {part.name: [PictureRow(part, row) for row in range(len(part.pictures))] for part in data.held_out}
+    if not training or not any(held_out.values()):
+        return CheckResult("duplicates", "skip", "no pictures to compare")
+    copies, worst = [], 0.0
+    for name, pictures in held_out.items():
+        rows = _near_copies(training, pictures[:COMPARED]) if pictures else []
+        share = len(rows) / max(1, min(COMPARED, len(pictures)))
+        worst = max(worst, share)
+        if share > TOO_MANY:
+            copies.append(f"{name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
+    if copies:
+        return CheckResult("duplicates", "fail", f"pictures that training shows: {first_few(copies)}", {"share": worst})
+    text = f"at most {100 * worst:.1f} % of a held-out split is nearly in training"
+    return CheckResult("duplicates", "pass", text, {"share": worst})
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """A picture of a split, by its row."""
+
+    part: AuditedSplit
+    row: int
+
+    @property
+    def stats(self) -> PictureStats:
+        """The picture in a few numbers."""
+        return self.part.stats[self.row]
+
+    def like(self, other: "PictureRow") -> bool:
+        """Return whether two pictures are the same but for noise."""
+        if self.stats.shape != other.stats.shape or np.abs(self.stats.small - other.stats.small).mean() > MEAN_GAP:
+            return False
+        first, second = (picture.part.image(picture.row).astype(np.int16) for picture in (self, other))
+        apart = np.abs(first - second)
+        return bool(apart.mean() <= MEAN_GAP and apart.max() <= LARGEST_GAP)
+
+
+def _near_copies(training: list[PictureRow], held_out: list[PictureRow]) -> list[int]:
+    """Return the pictures that are like the training picture nearest by small copies."""
+    small, queries = (np.stack([picture.stats.small for picture in group]) for group in (training, held_out))
+    gaps = (small**2).sum(axis=1)[None, :] - 2 * queries @ small.T
+    pairs = zip(held_out, gaps.argmin(axis=1).tolist(), strict=True)
+    return [picture.row for picture, nearest in pairs if picture.like(training[nearest])]
+
+
+def invisible_concepts(data: AuditedDataset) -> list[str] | None:
+    """Return the concepts whose change alters no pixel and no word in any world tried; None if it cannot be tried."""
+    if data.task is None or not data.splits:
+        return None
+    if "hidden" not in data.memo:
+        data.memo["hidden"] = _hidden(data, data.task)
+    hidden: list[str] = data.memo["hidden"]
+    return hidden
+
+
+def _hidden(data: AuditedDataset, task: Task) -> list[str]:
+    name = next((part.name for part in data.held_out), next(iter(data.parts)))
+    split = data.splits[name]
+    rng = rng_for(0, "audit", "visible")
+    rows = rng.permutation(len(split))[:WORLDS].tolist()
+    worlds = [split.world(row) for row in rows]
+    names = [concept.name for concept in data.space.concepts if len(concept.values) > 1]
+    shows = {name: _shows(task, worlds, name) for name in names}
+    data.memo["untried"] = [name for name in names if shows[name] is None]
+    return [name for name in names if shows[name] is False]
+
+
+def _shows(task: Task, worlds: list[World], name: str) -> bool | None:
+    """Return whether some change of a concept makes a difference; None where no change of it can be drawn."""
+    tried = False
+    for world in worlds:
+        for value in task.space.concept(name).values:
+            if value != world[name]:
+                try:
+                    other = task.change_world(world, {name: value})
+                except AssayError:
+                    other = None
+                if other is None:
+                    continue
+                if _differ(task.render(world), task.render(other), task):
+                    return True
+                tried = True
+    return False if tried else None
+
+
+def _differ(before: Picture, after: Picture, task: Task) -> bool:
+    """Return whether two pictures differ in what is written to disk and a model may see."""
+    columns = [name for name in task.columns if name in ("image", "depth", "text")]
+    return any(not np.array_equal(getattr(before, name), getattr(after, name)) for name in columns)
+
+
+def visible(data: AuditedDataset) -> CheckResult:
+    """Every concept shows: changing it changes the picture or the text."""
+    hidden = invisible_concepts(data)
+    if hidden is None:
+        return CheckResult("visible", "skip", f"cannot be tried: {data.no_task}")
+    if hidden:
+        text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
+        return CheckResult("visible", "fail", text, {"hidden": hidden})
+    untried: list[str] = data.memo["untried"]
+    if len(untried) == sum(size > 1 for size in data.space.sizes):
+        return CheckResult("visible", "skip", "no world can be drawn again with a concept changed")
+    text = "changing any concept changes what is shown"
+    left = f", but for {listing(untried, 5)}, which no world could be drawn again with" if untried else ""
+    return CheckResult("visible", "note" if untried else "pass", text + left)
+
+
+def texts(data: AuditedDataset) -> CheckResult:
+    """No text has an unfilled place, none is empty."""
+    parts = [part for part in data.parts.values() if len(part.texts)]
+    if not parts:
+        return CheckResult("texts", "skip", "there are no texts")
+    faults = [fault for part in parts for fault in _text_faults(part)]
+    total = sum(len(part.texts) for part in parts)
+    return fail_if(faults, "texts", "unfinished texts", f"{total:,} texts without an unfilled place")
+
+
+def _text_faults(part: AuditedSplit) -> list[str]:
+    unfilled = [row for row, text in enumerate(part.texts) if PLACEHOLDER.search(text)]
+    empty = [row for row, text in enumerate(part.texts) if not text.strip()]
+    faults = []
+    if unfilled:
+        sample = PLACEHOLDER.search(part.texts[unfilled[0]])
+        what = sample.group() if sample else ""
+        faults.append(f"{part.name}: {len(unfilled):,} of {len(part.texts):,} hold an unfilled place such as {what}")
+    return faults + ([f"{part.name}: {len(empty):,} are empty"] if empty else [])

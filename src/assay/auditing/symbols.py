@@ -1,0 +1,135 @@
+"""Checks of concepts, labels and splits: nothing is drawn, nothing is learned."""
+
+from itertools import permutations
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing.check_result import CheckResult, fail_if, first_few
+from assay.errors import TooLarge
+from assay.logic.circuit import compile_diagram
+from assay.logic.evaluate import evaluate
+from assay.logic.formula import TRUE, Formula, Var, conjunction, disjunction
+
+RARE = 0.1
+LEAST = 0.02
+FEWEST_ROWS = 100
+
+
+def labels(data: AuditedDataset) -> CheckResult:
+    """Every label is one that the rule gives."""
+    if data.knowledge is None:
+        return CheckResult("labels", "skip", "no rule is given")
+    wrong = []
+    for part in data.parts.values():
+        lawful = part.lawful if part.lawful is not None else part.labels == data.knowledge.labels_of(part.concepts)
+        for place, name in enumerate(data.labels):
+            rows = np.flatnonzero(~lawful[:, place])
+            if len(rows):
+                wrong.append(f"{part.name}: {len(rows):,} of {len(part):,} labels {name!r}, first at row {rows[0]}")
+    return fail_if(wrong, "labels", "labels that the rule does not give", "every label is one that the rule gives")
+
+
+def classes(data: AuditedDataset) -> CheckResult:
+    """No split has one label only, and no true-or-false label is very rare."""
+    single, rare, low = list[str](), list[str](), list[str]()
+    for part in data.parts.values():
+        for place, (name, values) in enumerate(data.labels.items()):
+            counts = np.bincount(part.labels[:, place], minlength=len(values))
+            share = counts.min() / len(part)
+            if (counts > 0).sum() < 2:
+                single.append(f"{part.name}: {name!r} is always {values[int(counts.argmax())]}")
+            elif len(values) == 2 and share < LEAST and not part.by_quota:
+                rare.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
+            elif len(values) == 2 and share < RARE:
+                low.append(f"{part.name}: {name!r} is {values[int(counts.argmin())]} in {100 * share:.1f} %")
+    if low and not single + rare:
+        return CheckResult("classes", "note", f"unbalanced: {first_few(low)}")
+    text = "every split has several labels, none of them rare"
+    return fail_if(single + rare, "classes", "one-class or badly unbalanced", text)
+
+
+def splits(data: AuditedDataset) -> CheckResult:
+    """Every world lies where its split says that its worlds lie."""
+    if all(part.where == TRUE for part in data.parts.values()):
+        return CheckResult("splits", "pass", "every split may hold any world")
+    outside = []
+    for part in data.parts.values():
+        if part.where != TRUE:
+            rows = np.flatnonzero(~evaluate(part.where, data.space, part.concepts))
+            if len(rows):
+                world = " ".join(f"{n}={v}" for n, v in data.space.decode(part.concepts[rows[0]]).items())
+                outside.append(f"{part.name}: {len(rows):,} of {len(part):,} worlds, such as {world}")
+    return fail_if(outside, "splits", "worlds outside what their split says", "every world lies where its split says")
+
+
+def disjoint(data: AuditedDataset) -> CheckResult:
+    """Splits that say that they share no world share none."""
+    shared, claims = [], 0
+    for part in data.parts.values():
+        for other in part.disjoint_from:
+            if other in data.parts:
+                claims += 1
+                both = _rows(part.concepts) & _rows(data.parts[other].concepts)
+                if both:
+                    world = " ".join(f"{n}={v}" for n, v in data.space.decode(np.array(min(both))).items())
+                    shared.append(f"{part.name} and {other} share {len(both):,} worlds, such as {world}")
+    text = f"{claims} claims to share no world hold" if claims else "no split claims to share no world"
+    return fail_if(shared, "disjoint", "splits that say they share no world do", text)
+
+
+def _rows(codes: Codes) -> set[tuple[int, ...]]:
+    return set(map(tuple, np.unique(codes, axis=0).tolist()))
+
+
+def free(data: AuditedDataset) -> CheckResult:
+    """Concepts that the space says are free vary, and none tells another."""
+    parts = [part for part in data.training if len(part) >= FEWEST_ROWS]
+    if not parts:
+        return CheckResult("free", "skip", f"no training split of {FEWEST_ROWS} examples or more")
+    ties = [text for part in parts for text in (*_find_constants(part, data), *_find_ties(part, data))]
+    text = "every concept varies, and none determines another that is free"
+    return fail_if(ties, "free", "concepts are tied although the rule leaves them free", text)
+
+
+def _find_constants(part: AuditedSplit, data: AuditedDataset) -> list[str]:
+    texts = []
+    for place, concept in enumerate(data.space.concepts):
+        codes = np.unique(part.concepts[:, place])
+        if len(codes) == 1 and len(concept.values) > 1:
+            other = Var(concept.name).ne(concept.values[codes[0]])
+            if _possible(conjunction(other), part, data):
+                texts.append(f"{part.name}: {concept.name} is always {concept.values[codes[0]]}")
+    return texts
+
+
+def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
+    """Return the pairs of which one tells the other in the data, but not in the worlds that the split may hold."""
+    texts, done = [], set[frozenset[int]]()
+    distinct = [len(np.unique(part.concepts[:, place])) for place in range(len(data.space))]
+    for first_place, second_place in permutations(range(len(data.space)), 2):
+        pair = frozenset((first_place, second_place))
+        if min(distinct[first_place], distinct[second_place]) < 2 or pair in done:
+            continue
+        combinations = np.unique(part.concepts[:, [first_place, second_place]], axis=0)
+        if len(combinations) == len(np.unique(combinations[:, 0])) and len(part) >= 10 * len(combinations):
+            first, second = data.space.concepts[first_place], data.space.concepts[second_place]
+            cases = [
+                Var(first.name).eq(first.values[a]) & Var(second.name).ne(second.values[b])
+                for a, b in combinations.tolist()
+            ]
+            if _possible(disjunction(*cases), part, data):
+                done.add(pair)
+                texts.append(f"{part.name}: {first.name} determines {second.name}")
+    return texts
+
+
+def _possible(formula: Formula, part: AuditedSplit, data: AuditedDataset) -> bool:
+    """Return whether some world of the split's own kind satisfies the formula."""
+    limits = [part.where] if data.knowledge is None else [part.where, data.knowledge.possible]
+    try:
+        diagram = compile_diagram([conjunction(formula, *(x for x in limits if x != TRUE))], data.space)
+    except TooLarge:
+        return True
+    return (True,) in diagram.outcomes

@@ -1,0 +1,1 @@
+"""Settings as rsbench writes them, for every family that understands them."""

@@ -1,0 +1,116 @@
+"""Workers on this machine: processes with one thread each, so that a run gives the same numbers wherever it is done."""
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.config import validate
+from assay.data.make import default_workers
+from assay.errors import ConfigError
+from assay.processes import block_interrupts
+from assay.studies.study import DataStep, RunStep
+from assay.studies.work import Outcome, Step, is_finished, perform
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+TRIES = 3
+"""How often a step is started whose worker dies: one that runs out of memory would kill every worker."""
+PAUSE = 0.3
+
+Poll = Callable[[], None]
+"""Called several times a second while steps run, to show progress."""
+
+
+@dataclass(frozen=True)
+class LocalWorkers:
+    """A pool of processes."""
+
+    count: int
+
+    def check(self, steps: Sequence[RunStep], output: Path) -> None:
+        """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
+        for step in steps:
+            if step.settings.values.get("precision", "float32") != "float32" and not is_finished(step, output):
+                from assay.models.core.training import Training, device_for
+
+                try:
+                    device_for(validate(Training, step.settings.only({"device", "precision"})))
+                except ConfigError as error:
+                    raise ConfigError(f"{step.settings.place('precision')}{error}") from None
+
+    def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
+        """Do the steps in any order and give each outcome as it comes; a worker that dies loses no finished work."""
+        left, tries = list(steps), dict.fromkeys((step.name for step in steps), 0)
+        while left:
+            done: set[str] = set()
+            try:
+                for outcome in self._once(left, output, poll, tries):
+                    done.add(outcome.name)
+                    yield outcome
+            except BrokenProcessPool:
+                tired = [step for step in left if step.name not in done and tries[step.name] >= TRIES]
+                for step in tired:
+                    done.add(step.name)
+                    yield Outcome(step.name, False, 0.0, f"its worker died {TRIES} times (killed, or out of memory)")
+            left = [step for step in left if step.name not in done]
+
+    def make(self, step: DataStep, output: Path) -> Outcome:
+        """Make a dataset, with as many processes as pay."""
+        return perform(step, output, min(self.count, default_workers(step.recipe)))
+
+    def _once(self, steps: Sequence[Step], output: Path, poll: Poll, tries: dict[str, int]) -> Iterator[Outcome]:
+        """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""
+        waiting = list(steps)
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(self.count, len(steps)), mp_context=context, initializer=_prepare) as pool:
+            under_way: set[Future[Outcome]] = set()
+            try:
+                while waiting or under_way:
+                    while waiting and len(under_way) < self.count:
+                        step = waiting.pop(0)
+                        tries[step.name] += 1
+                        under_way.add(_submit(pool, step, output))
+                    ended, under_way = wait(under_way, timeout=PAUSE, return_when=FIRST_COMPLETED)
+                    poll()
+                    for future in ended:
+                        yield future.result()
+            except BaseException:
+                for process in list((pool._processes or {}).values()):  # a run under way would take hours to end
+                    process.terminate()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outcome]:
+    """Hand a step to a worker; a worker that starts ignores Ctrl-C and computes in one thread."""
+    environment = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        with block_interrupts():
+            return pool.submit(perform, step, output)
+    finally:
+        for name, value in environment.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
+
+
+def _prepare() -> None:
+    """Let a worker end with its parent process, and compute in one thread."""
+    from assay.models.core.training import one_thread
+
+    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+    one_thread()
+
+
+def _watch_parent(parent: int) -> None:
+    """End this process when its parent is gone: nobody would read its outcome."""
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os._exit(1)

@@ -1,0 +1,84 @@
+"""The models of runs, ready for interventions: by a run, a folder of runs, or a predictions file."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.arrays import Codes
+from assay.data.dataset import Dataset, SplitData
+from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
+from assay.diagnosis.interventions.manipulation import Answering
+from assay.errors import ConfigError, DataError, MissingExtra
+from assay.metrics.evidence import gather_from
+from assay.predictions import Predictions, read_predictions
+from assay.runs.folder import RUN, RunFolder
+from assay.runs.writing import check_dataset
+
+if TYPE_CHECKING:
+    from assay.models.core.model import Model
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """Return the runs that a path stands for: itself, or those in its folders, such as seeds."""
+    if folder.is_file() or (folder / RUN).exists():
+        return [folder]
+    runs = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
+    if not runs:
+        raise DataError(f"{str(folder)!r} holds no finished run and is no predictions file")
+    return runs
+
+
+def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
+    """Return a function from a split to the model of a run on it, and the facts of the run."""
+    if folder.is_file():
+        return _by_file(folder, dataset, split)
+    about = RunFolder(folder).about()
+    check_dataset(RunFolder(folder), dataset)
+    from assay.models.core.runs import load_model
+
+    model = load_model(folder)
+    known = {key: about[key] for key in ("model", "seed", "config")}
+    return model.intervene, known
+
+
+def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
+    """Return any model by its predictions: its labels follow from its concepts by the rule."""
+    predictions = read_predictions(path, dataset.knowledge)
+    if predictions.fingerprint != dataset.fingerprint or predictions.split != split:
+        raise DataError(f"{str(path)!r} is for other data, or another split than {split!r}")
+
+    def answering(data: SplitData) -> IntervenableModel:
+        if data.name != predictions.split or not np.array_equal(data.index, predictions.index):
+            raise ConfigError(
+                f"a predictions file answers for split {predictions.split!r} as it is, whole and in order"
+            )
+        return model_from_predictions(predictions, dataset.knowledge)
+
+    return answering, dict(predictions.about)
+
+
+def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
+    """Return the label accuracy of a run or a predictions file on a split."""
+    predictions = RunFolder(path).all_predictions(dataset.knowledge)
+    if split not in predictions:
+        raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
+    evidence = gather_from(dataset, predictions[split])
+    return float((evidence.predicted_labels == evidence.labels).mean())
+
+
+def ask_run(run: Path, data: SplitData, do: Mapping[str, Codes] | None) -> Predictions:
+    """Return the predictions of a run's model for rows, with some concepts set."""
+    try:
+        return _model(run).predict(data, do)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
+
+
+@lru_cache(maxsize=8)
+def _model(run: Path) -> "Model":
+    from assay.models.core.runs import load_model
+
+    return load_model(run)

@@ -1,0 +1,168 @@
+"""Reading COCO: what is in the columns, which images are left out, and one clear line for each kind of bad file."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.errors import DataError
+from assay.families.coco.album import AnnotationFilter, identifier
+from assay.families.coco.coco_files import read_coco
+from assay.render.png import encode_png
+
+DOT = encode_png(np.zeros((4, 6, 3), dtype=np.uint8))
+
+
+def table(images=3, first=1):
+    numbers = range(first, first + images)
+    annotation = {"category_id": 1, "bbox": [0, 0, 3, 2], "area": 5.0, "iscrowd": 0}
+    return {
+        "images": [{"id": n, "file_name": f"{n}.png", "width": 6, "height": 4} for n in numbers],
+        "categories": [{"id": 1, "name": "traffic light"}, {"id": 7, "name": "dog"}],
+        "annotations": [{**annotation, "id": 10 * n + k, "image_id": n} for n in numbers for k in range(n % 3 + 1)],
+    }
+
+
+def written(root: Path, train=None, val=None) -> Path:
+    for part, held in (("train2017", train or table()), ("val2017", val or table(2, first=50))):
+        (root / "annotations").mkdir(parents=True, exist_ok=True)
+        (root / part).mkdir(exist_ok=True)
+        for image in held["images"]:
+            (root / part / str(image["file_name"])).write_bytes(DOT)
+        (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(held))
+    return root
+
+
+def test_objects_are_counted_and_pools_share_no_image(tmp_path):
+    album = read_coco(str(written(tmp_path))).album
+    assert album.files == ("train2017/1.png", "train2017/2.png", "train2017/3.png", "val2017/50.png", "val2017/51.png")
+    assert album.counts(("dog", "traffic_light"), AnnotationFilter()).tolist() == [
+        [0, 2],
+        [0, 3],
+        [0, 1],
+        [0, 3],
+        [0, 1],
+    ]
+    pools = album.pools(0.34, 0.5)
+    assert sorted(np.concatenate(list(pools.values())).tolist()) == [0, 1, 2, 3, 4]
+    assert {name: len(numbers) for name, numbers in pools.items()} == {"train": 2, "valid": 1, "test": 1, "hard": 1}
+    assert set(pools["train"].tolist() + pools["valid"].tolist()) == {0, 1, 2}
+
+
+def test_crowds_and_tiny_objects_are_rated_as_asked(tmp_path):
+    held = table(2)
+    held["annotations"] = [
+        {"id": 1, "image_id": 1, "category_id": 7, "bbox": [0, 0, 4, 4], "area": 12, "iscrowd": 1},
+        {"id": 2, "image_id": 1, "category_id": 7, "bbox": [0, 0, 4, 4], "area": 12},
+        {"id": 3, "image_id": 2, "category_id": 7, "bbox": [0, 0, 4, 4], "area": 1.2},
+    ]
+    album = read_coco(str(written(tmp_path, train=held))).album
+
+    def dogs(**annotation_filter):
+        return album.counts(("dog",), AnnotationFilter(**annotation_filter))[:2, 0].tolist()
+
+    def kept(**annotation_filter):
+        return album.usable_images(("dog",), AnnotationFilter(**annotation_filter))[:2].tolist()
+
+    assert dogs() == [2, 1] and dogs(crowds="ignore") == [1, 1] and dogs(least_area=0.1) == [2, 0]
+    assert kept() == kept(crowds="ignore") == kept(least_area=0.1) == [True, True]
+    assert kept(crowds="drop") == [False, True] and kept(least_area=0.1, tiny="drop") == [True, False]
+    assert kept(clear_area=0.1) == [False, False] and kept(clear_fill=0.5) == [False, False]
+    assert album.usable_images(("traffic_light",), AnnotationFilter(crowds="drop")).all()
+
+
+def test_one_annotation_file_is_cut_into_training_and_test_images(tmp_path):
+    held = table(20)
+    (tmp_path / "images").mkdir()
+    for image in held["images"]:
+        (tmp_path / "images" / image["file_name"]).write_bytes(DOT)
+    (tmp_path / "mine.json").write_text(json.dumps(held))
+    album = read_coco(str(tmp_path / "mine.json")).album
+    assert album.parts.sum() == 5 and album.files[0] == "images/1.png"
+
+
+def test_missing_images_stop_or_are_skipped(tmp_path):
+    root = written(tmp_path)
+    (root / "train2017" / "2.png").unlink()
+    with pytest.raises(DataError, match=r"1 of 3 images are not there, the first is 'train2017/2.png'; `skip_missing"):
+        read_coco(str(root))
+    album = read_coco(str(root), skip_missing=True).album
+    assert len(album) == 4 and album.counts(("traffic_light",), AnnotationFilter())[:, 0].tolist() == [2, 1, 3, 1]
+
+
+def test_the_hash_is_of_the_data_and_not_of_the_place(tmp_path):
+    first, second = written(tmp_path / "a"), written(tmp_path / "b")
+    assert read_coco(str(first)).sha256 == read_coco(str(second)).sha256
+    other = written(tmp_path / "c", val=table(1, first=50))
+    assert read_coco(str(other)).sha256 != read_coco(str(first)).sha256
+
+
+def row(held, table_name, **values):
+    held[table_name][0] = {**held[table_name][0], **values}
+    return held
+
+
+BAD = {
+    "images has the id 2 twice": lambda t: row(t, "images", id=2),
+    "annotations has the id 11 twice": lambda t: row(t, "annotations", id=11),
+    "annotation 10 has the image_id 99": lambda t: row(t, "annotations", image_id=99),
+    "annotation 10 has the category_id 5": lambda t: row(t, "annotations", category_id=5),
+    "annotation 10 has the category_id {}": lambda t: row(t, "annotations", category_id={}),
+    "some bbox is not 4 numbers": lambda t: row(t, "annotations", bbox=[1, 2]),
+    "some bbox is negative or no number": lambda t: row(t, "annotations", bbox=[1, 2, -3, 4]),
+    "some area is negative or no number": lambda t: row(t, "annotations", area=float("nan")),
+    "two categories are called 'dog'": lambda t: row(t, "categories", name="dog"),
+    "image 1 has no plain file name: '../1.png'": lambda t: row(t, "images", file_name="../1.png"),
+    "images[0] has no 'width'": lambda t: {**t, "images": [{"id": 1, "file_name": "1.png"}]},
+    "has no list 'annotations'": lambda t: {"images": t["images"], "categories": t["categories"]},
+    "has no list 'images'": lambda t: [t],
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_faulty_file_is_refused_in_one_line(fault, tmp_path):
+    root = written(tmp_path)
+    bad = json.dumps(BAD[fault](table()))
+    (root / "annotations" / "instances_train2017.json").write_text(bad)
+    with pytest.raises(DataError) as caught:
+        read_coco(str(root))
+    assert fault in str(caught.value) and "instances_train2017.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_breaks_off_is_refused_in_one_line(tmp_path):
+    root = written(tmp_path)
+    path = root / "annotations" / "instances_val2017.json"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(DataError, match="'instances_val2017.json': is no whole JSON file"):
+        read_coco(str(root))
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="is no whole JSON file"):
+        read_coco(str(root))
+
+
+def test_folders_without_coco_say_what_is_expected(tmp_path):
+    with pytest.raises(DataError, match="expected a folder 'annotations'"):
+        read_coco(str(tmp_path))
+    (tmp_path / "annotations").mkdir()
+    with pytest.raises(DataError, match="there is: none"):
+        read_coco(str(tmp_path))
+
+
+def test_the_same_image_cannot_train_and_test(tmp_path):
+    root = written(tmp_path, val=table())
+    (root / "images").mkdir()
+    for part in ("train2017", "val2017"):
+        for path in (root / part).iterdir():
+            path.rename(root / "images" / path.name)
+    with pytest.raises(DataError, match=r"'images/1.png' is annotated for training and for testing"):
+        read_coco(str(root))
+
+
+def test_categories_become_names_for_formulas():
+    assert [identifier(name) for name in ("hair drier", "T-shirt", "2 wheels")] == [
+        "hair_drier",
+        "T_shirt",
+        "_2_wheels",
+    ]
