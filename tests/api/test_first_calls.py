@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a folder that is not there": (lambda ds, run, to: assay.load(to / "nowhere"), "no dataset folder"),
     "a split that is not there": (lambda ds, run, to: ds["tests"], "no split named 'tests'; did you mean 'test'?"),
     "a column by name": (lambda ds, run, to: ds["train"]["label_y"], "to_pandas() has all columns by name"),
-    "a misspelt model": (lambda ds, run, to: assay.train("dlp", ds), "no model named 'dlp'; did you mean 'dpl'?"),
+    "a misspelt model": (lambda ds, run, to: assay.train("cbmm", ds), "no model named 'cbmm'; did you mean 'cbm'?"),
     "predictions without a dataset": (
         lambda ds, run, to: assay.diagnose(ds["test"].predictions(ds["test"].labels)),
         "diagnose needs a dataset and what a model says",
@@ -168,6 +168,13 @@ def test_every_public_object_has_a_short_repr(ds: Dataset, run: Any) -> None:
         assert len(repr(thing)) < 400, type(thing).__name__
     for thing in things[:8]:
         assert thing is answers or "<" in thing._repr_html_()
+
+
+@pytest.mark.parametrize("task", sorted(assay.TASKS))
+def test_rules_of_every_task_have_a_short_repr(task: str) -> None:
+    knowledge = assay.TASKS[task]().knowledge
+    assert len(repr(knowledge)) < 400 and len(repr(knowledge.space)) < 400
+    assert len(repr(knowledge.space.concepts[0])) < 400
 
 
 def test_every_public_name_is_documented() -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,8 +101,6 @@ def train(
 
 def _cached(order: Any, dataset: Dataset) -> Path:
     """Return the folder in the cache for what is to be trained."""
-    import torch
-
-    used = {**versions(), "torch": torch.__version__}
+    used = {**versions(), "torch": version("torch")}
     plan = json.dumps([order.model, dict(order.settings.values), order.seed, dataset.fingerprint, used], default=str)
     return cache_folder() / "runs" / f"{dataset.name}-{order.model}-seed{order.seed}-{digest(plan).hex()[:12]}"

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from PIL import Image
 
-    from assay.models.core.tensors import TorchSplit
-    from assay.predictions import Predictions
+    import assay
 
 PICTURES = ("image", "instances", "parts", "depth")
 
@@ -209,7 +208,7 @@ class SplitData:
             raise MissingExtra("to_hf needs datasets: pip install datasets") from None
         return datasets.Dataset(self.table)
 
-    def torch(self) -> "TorchSplit":
+    def torch(self) -> "assay.TorchSplit":
         """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""
         import assay  # the door to torch, which only models import
 
@@ -220,10 +219,10 @@ class SplitData:
         return [self._tensors[row] for row in rows]
 
     @cached_property
-    def _tensors(self) -> "TorchSplit":
+    def _tensors(self) -> "assay.TorchSplit":
         return self.torch()
 
-    def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> "Predictions":
+    def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> "assay.Predictions":
         """Return what a model says of every example, in order, as predictions: arrays, tensors or a data frame.
 
         An array has a code for each example, or a row of probabilities. Where there are several labels or concepts,
