@@ -13,44 +13,23 @@ if TYPE_CHECKING:
     from assay.api.datasets import pairs as pairs
     from assay.api.figures import plot_coverage as plot_coverage
     from assay.api.figures import plot_errors as plot_errors
-    from assay.api.judging import (
-        audit as audit,
-    )
-    from assay.api.judging import (
-        count as count,
-    )
-    from assay.api.judging import (
-        diagnose as diagnose,
-    )
-    from assay.api.judging import (
-        intervene as intervene,
-    )
-    from assay.api.judging import (
-        report as report,
-    )
-    from assay.api.judging import (
-        view as view,
-    )
+    from assay.api.judging import audit as audit
+    from assay.api.judging import count as count
+    from assay.api.judging import diagnose as diagnose
+    from assay.api.judging import intervene as intervene
+    from assay.api.judging import report as report
+    from assay.api.judging import score as score
+    from assay.api.judging import view as view
     from assay.api.running import Run as Run
     from assay.api.running import train as train
-    from assay.concepts import (
-        Concept as Concept,
-    )
-    from assay.concepts import (
-        ConceptSpace as ConceptSpace,
-    )
-    from assay.concepts import (
-        EncoderGroup as EncoderGroup,
-    )
-    from assay.concepts import (
-        Slot as Slot,
-    )
-    from assay.concepts import (
-        bits as bits,
-    )
-    from assay.concepts import (
-        digits as digits,
-    )
+    from assay.api.studying import StudyResult as StudyResult
+    from assay.api.studying import run_study as run_study
+    from assay.concepts import Concept as Concept
+    from assay.concepts import ConceptSpace as ConceptSpace
+    from assay.concepts import EncoderGroup as EncoderGroup
+    from assay.concepts import Slot as Slot
+    from assay.concepts import bits as bits
+    from assay.concepts import digits as digits
     from assay.counting.count import count_readings as count_readings
     from assay.data.dataset import Dataset as Dataset
     from assay.data.dataset import SplitData as SplitData
@@ -61,6 +40,7 @@ if TYPE_CHECKING:
     from assay.logic.cnf import knowledge_from_cnf as knowledge_from_cnf
     from assay.logic.cnf import to_cnf as to_cnf
     from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.evaluate import evaluate as evaluate
     from assay.logic.knowledge import Constraint as Constraint
     from assay.logic.knowledge import Knowledge as Knowledge
     from assay.logic.latex import latex as latex
@@ -68,7 +48,6 @@ if TYPE_CHECKING:
     from assay.metrics import METRICS as METRICS
     from assay.metrics.evidence import Evidence as Evidence
     from assay.metrics.evidence import gather as gather
-    from assay.metrics.score import score as score
     from assay.models import BACKBONES as BACKBONES
     from assay.models import MODELS as MODELS
     from assay.models.core.tensors import TorchSplit as TorchSplit
@@ -76,10 +55,20 @@ if TYPE_CHECKING:
     from assay.predictions import Answer as Answer
     from assay.predictions import Predictions as Predictions
     from assay.predictions import read_predictions as read_predictions
+    from assay.render.picture import Box as Box
+    from assay.render.picture import Layout as Layout
+    from assay.render.picture import Picture as Picture
     from assay.reporting.write import write_report as write_report
     from assay.tasks import TASKS as TASKS
     from assay.tasks.base import Task as Task
+    from assay.testing import check_metric as check_metric
+    from assay.testing import check_model as check_model
+    from assay.testing import check_task as check_task
+    from assay.testing import given_reading as given_reading
+    from assay.testing import oracle as oracle
+    from assay.testing import require as require
     from assay.worlds.split import Split as Split
+    from assay.worlds.world import Style as Style
     from assay.worlds.world import World as World
 
 _HOMES = {
@@ -112,7 +101,7 @@ _HOMES = {
     "read_predictions": "assay.predictions",
     "Evidence": "assay.metrics.evidence",
     "gather": "assay.metrics.evidence",
-    "score": "assay.metrics.score",
+    "score": "assay.api.judging",
     "diagnose": "assay.api.judging",
     "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
@@ -133,6 +122,19 @@ _HOMES = {
     "Diagnosis": "assay.diagnosis.verdict",
     "count_readings": "assay.counting.count",
     "wrap": "assay.models.external.wrapped",
+    "run_study": "assay.api.studying",
+    "StudyResult": "assay.api.studying",
+    "Box": "assay.render.picture",
+    "Layout": "assay.render.picture",
+    "Picture": "assay.render.picture",
+    "Style": "assay.worlds.world",
+    "check_task": "assay.testing",
+    "check_model": "assay.testing",
+    "check_metric": "assay.testing",
+    "require": "assay.testing",
+    "oracle": "assay.testing",
+    "given_reading": "assay.testing",
+    "evaluate": "assay.logic.evaluate",
 }
 
 __all__ = sorted(_HOMES)

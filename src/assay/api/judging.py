@@ -18,8 +18,12 @@ from assay.diagnosis.interventions.intervene import InterventionPlan, Interventi
 from assay.diagnosis.interventions.intervene import intervene as carry_out
 from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
 from assay.diagnosis.verdict import Diagnosis
+from assay.diagnosis.verdict import diagnose as diagnose_evidence
 from assay.errors import ConfigError, DataError, MissingExtra
 from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics.score import Score
+from assay.metrics.score import score as score_evidence
 from assay.predictions import Predictions
 from assay.reporting.write import write_report
 from assay.runs.folder import RunFolder
@@ -32,7 +36,7 @@ HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a fun
 
 
 def diagnose(
-    dataset: Dataset | Run,
+    dataset: Dataset | Run | Evidence,
     answers: Any = None,
     *,
     splits: Sequence[str] | None = None,
@@ -44,6 +48,8 @@ def diagnose(
     predictions file, or a model of any make: a function of pictures, a torch module, a scikit-learn estimator. A model
     is asked about `splits`, by default all but those of training, and about the counterfactual worlds.
     """
+    if isinstance(dataset, Evidence):
+        return diagnose_evidence({dataset.split: dataset})
     if isinstance(dataset, Run) and answers is None:
         return diagnose_run(RunFolder(dataset.folder), dataset.dataset)
     if not isinstance(dataset, Dataset) or answers is None:
@@ -53,6 +59,14 @@ def diagnose(
     if isinstance(answers, (str, Path)):
         return diagnose_run(RunFolder(Path(answers)), dataset)
     return diagnose_predictions(dataset, predictions_of(dataset, answers, splits, transform))
+
+
+def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
+    """Return predictions by split, of a run, a predictions file, predictions, or a model of any make."""
+    if isinstance(answers, (Run, str, Path)):
+        folder = answers.folder if isinstance(answers, Run) else Path(answers)
+        return RunFolder(folder).all_predictions(dataset.knowledge)
+    return predictions_of(dataset, answers)
 
 
 def predictions_of(
@@ -74,6 +88,22 @@ def predictions_of(
     if dataset.pairs is not None and dataset.pairs["split"] in asked:
         asked.append(PAIRS)
     return {name: predict(dataset[name]) for name in asked}
+
+
+def score(
+    dataset: Dataset | Evidence, answers: Any = None, *, metrics: Sequence[str] | None = None
+) -> dict[str, dict[str, Score]]:
+    """Return the metrics, or those named, of each split that a model answered for, with 95 % intervals.
+
+    `answers` are what `diagnose` takes.
+    """
+    if isinstance(dataset, Evidence):
+        return {dataset.split: score_evidence(dataset, metrics)}
+    if not isinstance(dataset, Dataset) or answers is None:
+        raise ConfigError(f"score needs a dataset and what a model says: {HELP.replace('diagnose', 'score')}")
+    predictions = read_answers(dataset, answers)
+    judged = {split: found for split, found in predictions.items() if split != PAIRS}
+    return {split: score_evidence(gather_from(dataset, found), metrics) for split, found in judged.items()}
 
 
 def count(

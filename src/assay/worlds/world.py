@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.concepts import ConceptSpace, Value
 from assay.errors import DataError
+from assay.html import shorten
 
 Style = Mapping[str, Any]
 CONTENT = "content"
