@@ -19,10 +19,7 @@ from PIL import Image
 import assay
 from tests.samples import needs_task
 
-pytestmark = [
-    needs_task("mnadd-evenodd"),
-    pytest.mark.skipif(importlib.util.find_spec("assay.api") is None, reason="the notebook interface is not merged"),
-]
+pytestmark = needs_task("mnadd-evenodd")
 PAGE = (Path(__file__).parent.parent / "docs" / "any_model.md").read_text()
 EXAMPLES = dict(re.findall(r"^## (.*?)$.*?^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 

@@ -52,10 +52,9 @@ def place(tmp_path_factory):
     return folder
 
 
-def test_the_core_makes_shows_and_counts(place):
-    for words in (["count", "data"], ["make", "sudoku-mini", "-o", "s", "--set", "n=4", "--workers", "1"]):
-        told = core(*words, cwd=place)
-        assert told.returncode == 0, told.stderr
+def test_the_core_makes_and_counts(place):
+    told = core("count", "data", cwd=place)
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,6 @@ def test_the_core_makes_shows_and_counts(place):
         (["make", "trains", "-o", "x"], f"a scene in three dimensions needs manifold3d: {install_line('scenes')}"),
         (["train", "tree", "data", "-o", "x"], f"the model 'tree' needs sklearn: {install_line('probes')}"),
         (["train", "dpl", "data", "-o", "x"], f"'dpl' needs torch: {install_line('train')}"),
-        (["view", "data"], f"the viewer needs fastapi: {install_line('view')}"),
     ],
 )
 def test_what_is_missing_is_one_line(words, line, place):
