@@ -22,11 +22,15 @@ def run(
         int | None, typer.Option(min=1, help="Number of processes; by default one per processor.")
     ] = None,
     cluster: Annotated[str | None, ClusterOption] = None,
+    allow_code: Annotated[
+        list[Path], typer.Option(metavar="FILE.py", help="Run this file, which the study names; can be repeated.")
+    ] = [],  # noqa: B006
 ) -> None:
     """Run a study: make data, train, diagnose, report.
 
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
+    from assay.code_files import loaded_files
     from assay.data.remote import refuse_remote
     from assay.studies.local_workers import LocalWorkers
     from assay.studies.plan import plan_of
@@ -36,7 +40,9 @@ def run(
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
-    loaded = find_study(study, size, refuse_remote(output))
+    loaded = find_study(study, size, refuse_remote(output), allow_code)
+    for allowed in loaded_files():
+        say(f"runs code  {allowed.file.path}  sha256 {allowed.file.sha256}")
     pool = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
     pool.check(loaded.runs, loaded.output)
     for missing in loaded.absent:

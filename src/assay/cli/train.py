@@ -9,6 +9,7 @@ from assay.cli.console import (
     ConfigOption,
     DataArgument,
     JsonFlag,
+    ModelFileOption,
     OutOption,
     SeedOption,
     SetOption,
@@ -22,7 +23,7 @@ from assay.errors import ConfigError
 
 
 def train(
-    model: Annotated[str, typer.Argument(help="A model's name; see 'assay list models'.")],
+    model: Annotated[str, typer.Argument(help="A model's name, see 'assay list models', or FILE.py.")],
     data: DataArgument,
     output: OutOption,
     seed: SeedOption = 0,
@@ -32,6 +33,7 @@ def train(
     epochs: Annotated[int | None, typer.Option(min=1, help="The maximum number of epochs.")] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
+    perception_model: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Train a model and write its predictions.
@@ -41,7 +43,7 @@ def train(
     from assay.data.dataset import Dataset
     from assay.models import MODELS
 
-    MODELS.entry(model)
+    model = MODELS.resolve(model)
     dataset = Dataset.open(data)
     values = settings_from(settings, config)
     if epochs is not None:
