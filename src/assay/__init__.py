@@ -31,6 +31,8 @@ _HOMES = {
     "Dataset": "assay.data.dataset",
     "Recipe": "assay.data.recipe",
     "make": "assay.data.make",
+    "from_table": "assay.data.imports.importing",
+    "from_hf": "assay.data.imports.importing",
     "Predictions": "assay.predictions",
     "Answer": "assay.predictions",
     "read_predictions": "assay.predictions",

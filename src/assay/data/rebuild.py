@@ -42,6 +42,10 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     """Return the task of a dataset, with settings on top that say where its sources lie now."""
     manifest = dataset.manifest
     about = manifest["task"]
+    if "imported" in about:
+        raise DataError(
+            f"{str(dataset.folder)!r} was imported from {about['imported']['layout']}: it cannot be redrawn"
+        )
     if about["name"] not in TASKS:
         raise DataError(f"the task {about['name']!r} of {str(dataset.folder)!r} is not one that assay has")
     make = find_task(about["name"])

@@ -50,6 +50,11 @@ from assay.metrics.score import FEWEST, Score, score
 
 LEVEL = 0.01
 """The chance that a diagnosis reports some fault of a concept or label that is not there."""
+NEEDS_RULE = (
+    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
+    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed concepts, "
+    "the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
+)
 OVERCONFIDENT = 0.05
 """The calibration error from which on it is reported."""
 
@@ -223,6 +228,12 @@ def _undecided(views: Mapping[str, SplitView]) -> list[Finding]:
 def _sound(views: Mapping[str, SplitView]) -> Finding:
     first = next(iter(views.values()))
     accuracies = [c.interval[0] for c in first.concepts if c.used]
+    if not first.evidence.knowledge.has_rule:
+        text = (
+            f"On {first.name}, each of the {len(accuracies)} concepts is right in at least {100 * min(accuracies):.0f} "
+            f"% (lower ends of 95 % intervals, {len(first.evidence):,} examples)."
+        )
+        return Finding("no rule", first.name, text)
     rows, follow = int(first.complete.sum()), int((first.complete & first.follows).sum())
     text = (
         f"On {first.name}, each of the {len(accuracies)} concepts that the rule uses is right in at least "
@@ -242,7 +253,8 @@ def _notes(
 ) -> list[str]:
     """Return the sentences beside the findings."""
     first, view = next(iter(views.items()))
-    notes = [describe_labels(view), view.errors.text]
+    knowledge = view.evidence.knowledge
+    notes = [describe_labels(view), view.errors.text if knowledge.has_rule else NEEDS_RULE, _gaps(view)]
     if taught is not None and any(
         finding.kind in ("shortcut", "unidentified", "noisy", "underfit") for finding in findings
     ):
@@ -261,6 +273,18 @@ def _notes(
     texts = " ".join(finding.text for finding in findings)
     changes = effects.text if effects is not None and effects.text not in texts else None
     return [text for text in (*notes, constraints, changes) if text]
+
+
+def _gaps(view: SplitView) -> str:
+    """Say how much of the truth is not known."""
+    known = view.evidence.known
+    if known.all():
+        return ""
+    whole, share = int(known.all(axis=1).sum()), 100 * float((~known).mean())
+    return (
+        f"On {view.name}, {share:.0f} % of the true concepts are not known and not judged; what needs every concept of an "
+        f"example is judged on the {whole:,} of {len(known):,} examples that have them all."
+    )
 
 
 def _change(first: SplitView, other: SplitView) -> str:
@@ -289,6 +313,9 @@ def _calibration(name: str, scores: Mapping[str, Score], evidence: Evidence) -> 
 def _confidence(evidence: Evidence, what: str) -> tuple[float, float]:
     truth = evidence.labels if what == "labels" else evidence.concepts
     spoken = evidence.label_probabilities if what == "labels" else evidence.concept_probabilities
-    pairs = [(p, truth[:, i]) for i, p in enumerate(spoken) if p is not None]
+    known = truth >= 0
+    pairs = [
+        (p[known[:, i]], truth[known[:, i], i]) for i, p in enumerate(spoken) if p is not None and known[:, i].any()
+    ]
     sure = float(np.mean([p.max(axis=1).mean() for p, _ in pairs]))
     return sure, float(np.mean([(p.argmax(axis=1) == codes).mean() for p, codes in pairs]))

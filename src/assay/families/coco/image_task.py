@@ -17,7 +17,7 @@ from assay.families.coco.sampling import RegionMembership
 from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import CocoConfig
 from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
-from assay.families.photos.letterbox import Letterbox, read_photograph
+from assay.render.letterbox import Letterbox, read_photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
