@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from assay.concepts import listing
-from assay.data.imports.words import describe_import, rule_text
+from assay.data.imports.words import IMPORTED_SHEET, describe_import, rule_text
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
@@ -64,53 +64,6 @@ nothing about photographs of the world, and should not be used to compare models
 
 `manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
 the folder as it is. A task's version rises when its worlds, pixels or labels change.
-"""
-
-
-IMPORTED_SHEET = """\
-# {title}
-
-{summary} Imported by Assay {version}; fingerprint `{fingerprint}`.
-
-## Motivation
-
-**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: `assay diagnose`
-compares what a model says with the concepts and labels that people gave.
-
-## Composition
-
-**What is an example?** {shown}, the concepts that annotators gave, and the labels.
-
-{concepts}
-
-{labels}
-
-{constraints}
-
-{splits}
-
-**Are there counterfactuals?** {pairs}
-
-{regions}
-
-**Is anything missing, noisy or redundant?** {missing} Labels are those of the source; whether they follow the rule, if
-one is given, is what `assay audit` tells.
-
-**Does it relate to people, or hold anything confidential or offensive?** Not known to Assay: see the source.
-
-## Collection and preprocessing
-
-It was {how}. The style of an example has the name of its file, and how far annotators agree where there were several.
-It cannot be redrawn: it is not made from a rule.
-
-## Uses
-
-What the source allows; its licence holds for this copy as well.
-
-## Distribution and maintenance
-
-`manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
-the folder as it is.
 """
 
 

@@ -128,7 +128,7 @@ class SplitData:
     @cached_property
     def lawful(self) -> Array:
         """Whether each label is one that the rule can give, a column a label; what cannot be told counts as lawful."""
-        unknown = (self.concepts < 0).any(axis=1)[:, None]
+        unknown = np.asarray((self.concepts < 0).any(axis=1))[:, None]
         if not self.knowledge.has_rule:
             return np.ones(self.labels.shape, dtype=bool)
         if not self.knowledge.stochastic:

@@ -30,7 +30,7 @@ MEANINGS: dict[Kind, str] = {
     "boundary": "Labels are right far from the boundary of the rule and wrong near it.",
     "unidentified": "Only concepts that the rule does not use are wrong; no label could have supervised them.",
     "too few": "There are too few examples to tell.",
-    "no rule": "Labels and concepts are right; without a rule it cannot be told whether the ones follow from the others.",
+    "no rule": "Labels and concepts are right; without a rule it cannot be told whether labels follow from concepts.",
     "sound": "The labels are right, and they follow from concepts that are right.",
 }
 """What each verdict says, the gravest first: the verdict is the first kind that is found."""
@@ -83,8 +83,6 @@ def find_opaque(view: SplitView) -> Finding | None:
 def find_shortcut(view: SplitView, training: Codes | None) -> tuple[Finding | None, float | None]:
     """Find misreadings that keep the labels; also return the share of training worlds whose labels they keep."""
     wrong = view.in_state(SYSTEMATIC)
-    if not view.evidence.knowledge.has_rule:
-        return None, None
     if not wrong:
         return _find_mixed_shortcut(view), None
     columns = [view.evidence.knowledge.space.place(c.concept) for c in wrong]
@@ -115,7 +113,7 @@ def _describe_agreement(agreement: float) -> str:
 
 def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view: SplitView) -> float | None:
     """Return the share of the distinct training worlds whose labels stay when these concepts are read by their maps."""
-    if training is None or not len(training) or not view.evidence.knowledge.has_rule:
+    if training is None or not len(training):
         return None
     worlds, knowledge = np.unique(training, axis=0), view.evidence.knowledge
     read = read_by_maps(wrong, worlds, knowledge.space)
@@ -186,7 +184,7 @@ def find_unidentified(view: SplitView) -> Finding | None:
 def find_wrong_rule(view: SplitView) -> Finding | None:
     """Find labels that are wrong where all concepts of the rule are right."""
     rows = view.concepts_right
-    if rows.sum() < FEWEST or not view.evidence.knowledge.has_rule:
+    if rows.sum() < FEWEST:
         return None
     wrong = view.evidence.predicted_labels != view.truth
     counts = {label.label: (int(wrong[rows, i].sum()), int(wrong[:, i].sum())) for i, label in enumerate(view.labels)}
@@ -210,8 +208,6 @@ def find_wrong_rule(view: SplitView) -> Finding | None:
 
 def find_inconsistent(view: SplitView) -> Finding | None:
     """Find labels that do not follow from predicted concepts, where those are wrong too."""
-    if not view.evidence.knowledge.has_rule:
-        return None
     rows = view.complete & ~view.concepts_right
     count, total = int((rows & ~view.follows).sum()), int(view.complete.sum())
     if not total or at_least(count, total, TOLERATED) > view.level:
@@ -223,8 +219,6 @@ def find_inconsistent(view: SplitView) -> Finding | None:
 
 def find_bypass(view: SplitView) -> Finding | None:
     """Find labels that are right where the predicted concepts imply wrong ones, and cannot be computed from them."""
-    if not view.evidence.knowledge.has_rule:
-        return None
     rows = view.complete & ~view.implied_right
     better, worse = int((rows & view.right).sum()), int((view.complete & view.implied_right & ~view.right).sum())
     total = int(view.complete.sum())

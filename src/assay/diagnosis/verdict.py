@@ -44,17 +44,12 @@ from assay.diagnosis.reading import Reading, fit_readings
 from assay.diagnosis.soft_leakage import find_soft_leak
 from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
-from assay.diagnosis.wording import join_first, join_words
+from assay.diagnosis.wording import NEEDS_RULE, describe_gaps, join_first, join_words
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import FEWEST, Score, score
 
 LEVEL = 0.01
 """The chance that a diagnosis reports some fault of a concept or label that is not there."""
-NEEDS_RULE = (
-    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
-    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed concepts, "
-    "the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
-)
 OVERCONFIDENT = 0.05
 """The calibration error from which on it is reported."""
 
@@ -176,33 +171,23 @@ def _findings(
 ) -> tuple[tuple[Finding, ...], float | None]:
     """Return what is found on any split, the gravest first, each kind by the first split that shows it."""
     new = {name: new_worlds(view.evidence, training) for name, view in views.items()}
-    shortcuts = {name: find_shortcut(view, training) for name, view in views.items()}
+    ruled = next(iter(views.values())).evidence.knowledge.has_rule
+    shortcuts = {name: find_shortcut(view, training) if ruled else (None, None) for name, view in views.items()}
     agreement = next((share for _, share in shortcuts.values() if share is not None), None)
     kept_concepts = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
-    findings: list[Finding] = []
+    findings: list[Finding | None] = []
     for name, view in views.items():
-        rule = find_wrong_rule(view)
+        rule = find_wrong_rule(view) if ruled else None
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
             rule.labels
         )
-        findings += [
-            finding
-            for finding in (
-                shortcuts[name][0],
-                rule,
-                find_underfit(view, named) if name == next(iter(views)) else None,
-                find_noisy(view, kept_concepts),
-                find_unidentified(view),
-                find_inconsistent(view),
-                find_bypass(view) or find_soft_leak(view),
-                find_opaque(view),
-                find_boundary(view),
-            )
-            if finding is not None
-        ]
-    findings += [finding for finding in (find_memorised(views, new), find_insensitive(effects)) if finding is not None]
-    findings = findings or _undecided(views)
-    return tuple(_merge(findings or [_sound(views)])), agreement
+        findings += [shortcuts[name][0], rule, find_noisy(view, kept_concepts), find_opaque(view)]
+        findings.append(find_underfit(view, named) if name == next(iter(views)) else None)
+        findings.append((find_bypass(view) if ruled else None) or find_soft_leak(view))
+        findings += [find(view) for find in (find_unidentified, find_inconsistent, find_boundary) if ruled]
+    findings += [find_memorised(views, new), find_insensitive(effects)]
+    found = [finding for finding in findings if finding is not None] or _undecided(views)
+    return tuple(_merge(found or [_sound(views)])), agreement
 
 
 def _merge(findings: Sequence[Finding]) -> list[Finding]:
@@ -254,7 +239,8 @@ def _notes(
     """Return the sentences beside the findings."""
     first, view = next(iter(views.items()))
     knowledge = view.evidence.knowledge
-    notes = [describe_labels(view), view.errors.text if knowledge.has_rule else NEEDS_RULE, _gaps(view)]
+    notes = [describe_labels(view), view.errors.text if knowledge.has_rule else NEEDS_RULE]
+    notes.append(describe_gaps(view.name, view.evidence.known))
     if taught is not None and any(
         finding.kind in ("shortcut", "unidentified", "noisy", "underfit") for finding in findings
     ):
@@ -273,18 +259,6 @@ def _notes(
     texts = " ".join(finding.text for finding in findings)
     changes = effects.text if effects is not None and effects.text not in texts else None
     return [text for text in (*notes, constraints, changes) if text]
-
-
-def _gaps(view: SplitView) -> str:
-    """Say how much of the truth is not known."""
-    known = view.evidence.known
-    if known.all():
-        return ""
-    whole, share = int(known.all(axis=1).sum()), 100 * float((~known).mean())
-    return (
-        f"On {view.name}, {share:.0f} % of the true concepts are not known and not judged; what needs every concept of an "
-        f"example is judged on the {whole:,} of {len(known):,} examples that have them all."
-    )
 
 
 def _change(first: SplitView, other: SplitView) -> str:

@@ -18,7 +18,6 @@ from assay.logic.parse import parse
 from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, boundary_of
 
-
 NO_RULE = Var("rule_not_known")
 """The formula of a label whose rule nobody gave: no concept has this name, so that nothing can be computed from it."""
 

@@ -31,8 +31,7 @@ class Side:
 
     def take(self, rows: Array) -> "Side":
         """Return some rows."""
-        parts = {"in_variants": self.in_variants[rows], "in_types": self.in_types[rows], "placed": self.placed[rows]}
-        return replace(self, **parts)
+        return replace(self, in_variants=self.in_variants[rows], in_types=self.in_types[rows], placed=self.placed[rows])
 
 
 def _side(boundary: Boundary, codes: Codes) -> Side:

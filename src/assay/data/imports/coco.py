@@ -97,7 +97,7 @@ def _amount(number: int, counts: bool) -> Value:
 
 
 def _split_of(path: Path) -> str:
-    """Return the split that a file's name tells, such as `instances_train2017.json` or `valid/_annotations.coco.json`."""
+    """Return the split that a path tells, such as `instances_train2017.json` or `valid/_annotations.coco.json`."""
     words = [path.parent.name, *path.stem.replace("-", "_").split("_")]
     bare = [split_name("".join(letter for letter in word if not letter.isdigit())) for word in words]
     return next((word for word in bare if word in ("train", "valid", "test")), path.stem)

@@ -1,7 +1,7 @@
 """CUB-200-2011: `images.txt`, `classes.txt`, `image_class_labels.txt`, `train_test_split.txt` and the attributes.
 
-Concepts are the attributes, true or false; those that an annotator marked as not visible are not known. The label is the
-class. `attributes.txt` lies in `attributes/`, or beside the folder, as in the original archive.
+Concepts are the attributes, true or false; those that an annotator marked as not visible are not known. The label is
+the class. `attributes.txt` lies in `attributes/`, or beside the folder, as in the original archive.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Image datasets of Hugging Face, as they lie on disk: Parquet files, or what `save_to_disk` wrote; nothing is downloaded.
+"""Image datasets of Hugging Face as they lie on disk: Parquet files, or what `save_to_disk` wrote; no download.
 
 The picture is the column with image bytes; columns of class labels give their names. The split is the folder or file
 name (`train-00000-of-00001.parquet`, `train/`).

@@ -19,7 +19,7 @@ from assay.errors import DataError
 from assay.render.png import encode_png
 
 Rule = str | Path | Mapping[str, Any] | None
-"""A rule file, or what it would say: the formula of each label by name, or `labels`, `constraints`, `splits`, `disjoint`."""
+"""A rule file, or what it would say; or only the formula of each label by name."""
 RULE_KEYS = ("labels", "constraints", "splits", "disjoint")
 
 
@@ -47,9 +47,10 @@ def from_table(
 ) -> Dataset:
     """Write a table of concepts and labels with its pictures as a dataset, and open it.
 
-    `table` is a file (CSV, Parquet, JSON), a DataFrame, an Arrow table, a mapping of columns or a list of rows. `images`
-    is the folder that the column `file` is about, or the pictures themselves: arrays, or PIL images. Columns begin with
-    `concept_` and `label_`, or are named by `concepts` and `labels`; other keywords are those of `assay import`.
+    `table` is a file (CSV, Parquet, JSON), a DataFrame, an Arrow table, a mapping of columns, or a list of rows.
+    `images` is the folder that the column `file` is about, or the pictures themselves: arrays, or PIL images. Columns
+    begin with `concept_` and `label_`, or are named by `concepts` and `labels`; other keywords are the settings of
+    `assay import`.
 
     >>> import tempfile
     >>> grey = [np.full((8, 8), value, dtype=np.uint8) for value in range(0, 200, 10)]
@@ -143,7 +144,7 @@ def _png(image: Any, row: int) -> bytes:
     pixels = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
-    if np.issubdtype(pixels.dtype, np.floating) and pixels.size and 0 <= pixels.min() and pixels.max() <= 1:
+    if np.issubdtype(pixels.dtype, np.floating) and pixels.size and pixels.min() >= 0 and pixels.max() <= 1:
         pixels = np.rint(255 * pixels).astype(np.uint8)
     try:
         return encode_png(pixels)

@@ -1,7 +1,7 @@
 """Label Studio, exported as JSON: a list of tasks, each with a picture and the annotations of one or more people.
 
 Choices, ratings and numbers are concepts, or labels where they are named as such; a question with several choices at
-once gives a concept for each choice, and a labelled box whether there is one. Of several annotators the majority counts.
+once gives a concept for each choice, and a labelled box whether there is one. The majority of annotators counts.
 """
 
 import json

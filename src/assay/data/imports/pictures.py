@@ -1,6 +1,6 @@
 """Pictures of strangers, opened with care and brought to one size.
 
-Only PNG, JPEG and WebP are opened, none with more pixels than `MOST_PIXELS`, and the size is read before the pixels are.
+Only PNG, JPEG and WebP are opened, none with more pixels than `MOST_PIXELS`; the size is read before the pixels are.
 """
 
 import io
@@ -56,7 +56,7 @@ def fit_for(
     sizes, grey = set[tuple[int, int]](), True
     for data, name in zip(pictures, names, strict=True):
         with _header(data, name) as image:
-            turned = image.getexif().get(0x0112, 1) >= 5  # the camera was held upright
+            turned = image.format == "JPEG" and _orientation(image, name) >= 5  # the camera was held upright
             sizes.add((image.height, image.width) if turned else image.size)
             grey &= image.mode in GREY
     if size is None:
@@ -66,6 +66,13 @@ def fit_for(
     else:
         width, height = (size, size) if isinstance(size, int) else size
     return PictureFit(Layout(width, height, 1 if grey else 3), resize)
+
+
+def _orientation(image: Image.Image, name: str) -> int:
+    try:
+        return int(image.getexif().get(0x0112, 1))
+    except (OSError, ValueError, SyntaxError, TypeError):
+        raise DataError(f"picture {name!r} is damaged: its EXIF data cannot be read") from None
 
 
 def _header(data: bytes, name: str) -> Image.Image:

@@ -2,7 +2,7 @@
 
 `concepts.csv`, `.parquet` or `.json` has the columns `file` (the picture, by its path in the folder), `concept_NAME`,
 `label_NAME`, and if known `split`, `nuisance_NAME`, `source` (source images, separated by ;) and `text`. A concept may
-instead have a column for each annotator, `concept_NAME@WHO`, or for the probability of each value, `concept_NAME=VALUE`.
+instead have a column for each annotator, `concept_NAME@WHO`, or the probability of each value, `concept_NAME=VALUE`.
 Tables with other column names are read by naming their columns (`labels`, `concepts`, `picture`, `split`).
 """
 

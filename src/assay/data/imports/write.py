@@ -1,11 +1,12 @@
 """Write a source table as an ordinary dataset folder: manifest, shards, card and Croissant file.
 
-A true concept that is not known is an empty cell of its column, read as the code -1: models are not supervised by it and
-nothing is judged by it. The labels are those of the table, whatever the rule says of them; `assay audit` compares the two.
+A true concept that is not known is an empty cell of its column, read as the code -1: no model is supervised by it and
+nothing is judged by it. The labels are those of the table, whatever the rule says; `assay audit` compares the two.
 """
 
 import hashlib
 import json
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from assay.data.imports.splitting import assign_splits, split_order
 from assay.data.manifest import FORMAT, NAME, PAIRS, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS, pairs_split
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
-from assay.errors import DataError
+from assay.errors import AssayError, DataError
 from assay.files import require_empty, write_atomically
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import NO_RULE, Knowledge, Label
@@ -114,7 +115,7 @@ def _plain(cell: Any) -> Any:
 def boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
     """Return where each example lies in each label's rule, as far as that can be told."""
     columns = {}
-    known = (codes >= 0).all(axis=1)
+    known = np.asarray((codes >= 0).all(axis=1))
     for place, name in enumerate(knowledge.label_names):
         tags = [UNPLACED] * len(codes)
         if knowledge.has_rule and known.any():
@@ -127,7 +128,7 @@ def boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
 def write_dataset(
     table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str
 ) -> dict[str, Any]:
-    """Write a table as a dataset folder and return its manifest."""
+    """Write a table as a dataset folder and return its manifest; where something is refused, leave nothing behind."""
     require_empty(folder)
     splits = assign_splits(table, settings.shares, settings.seed)
     space = ConceptSpace(
@@ -138,27 +139,52 @@ def write_dataset(
     parts = [_part(table, knowledge, name, splits) for name in split_order(splits)]
     fit = fit_for(table.pictures, table.names, settings.size, settings.resize)
     writer = DatasetWriter(knowledge, fit, folder, bool(table.texts))
-    shards = {part.name: writer.write(part) for part in parts}
+    try:
+        shards = {part.name: writer.write(part) for part in parts}
+    except AssayError:
+        for part in parts:
+            shutil.rmtree(folder / part.name, ignore_errors=True)
+        raise
     entries = [_split_entry(part, knowledge, claims, shards[part.name], len(table)) for part in parts]
-    about = {
-        "name": settings.name or "imported",
-        "version": 1,
-        "config": settings.model_dump(mode="json", exclude={"name"}),
-        "imported": {**describe_source(table, layout, fit, settings), "missing": _missing(parts)},
-    }
-    body = {
-        "format": FORMAT, "task": about, "summary": f"Imported from {layout}", "drawn": "Imported", "seed": settings.seed,
-        "shard_rows": SHARD_ROWS, "knowledge": knowledge.to_dict(), "layout": fit.layout.to_dict(),
-        "columns": list(writer.columns), "backbones": {}, "sources": {}, "local": {}, "splits": entries, "left_out": [],
-        "versions": versions(),
-        PAIRS: {"asked": 0, "split": pairs_split(split_order(splits)), "size": 0, "shards": [], "none": NO_PAIRS},
-    }  # fmt: skip
-    body = json.loads(to_json(body))
-    manifest: dict[str, Any] = {**body, "fingerprint": fingerprint(body)}
+    about = {**describe_source(table, layout, fit, settings), "missing": _missing(parts)}
+    manifest = _manifest(writer, settings, entries, about)
     write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
     write_atomically(folder / "README.md", card(manifest).encode())
     write_atomically(folder / NAME, to_json(manifest))
     return manifest
+
+
+def _manifest(
+    writer: DatasetWriter, settings: ImportSettings, splits: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the manifest: as that of a task, with `imported` in the place of what would redraw it."""
+    task = {
+        "name": settings.name or "imported",
+        "version": 1,
+        "config": settings.model_dump(mode="json", exclude={"name"}),
+        "imported": dict(about),
+    }
+    changed = pairs_split([split["name"] for split in splits])
+    body = {
+        "format": FORMAT,
+        "task": task,
+        "summary": f"Imported from {about['layout']}",
+        "drawn": "Imported",
+        "seed": settings.seed,
+        "shard_rows": SHARD_ROWS,
+        "knowledge": writer.knowledge.to_dict(),
+        "layout": writer.fit.layout.to_dict(),
+        "columns": list(writer.columns),
+        "backbones": {},
+        "sources": {},
+        "local": {},
+        "splits": list(splits),
+        "left_out": [],
+        "versions": versions(),
+        PAIRS: {"asked": 0, "split": changed, "size": 0, "shards": [], "none": NO_PAIRS},
+    }
+    body = json.loads(to_json(body))
+    return {**body, "fingerprint": fingerprint(body)}
 
 
 def describe_source(table: SourceTable, layout: str, fit: PictureFit, settings: ImportSettings) -> dict[str, Any]:

@@ -38,7 +38,6 @@ from assay.models.symbolic.perception import MissingPerception, one_hot, percept
 from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
-
 FEWEST_WHOLE = 20
 """With fewer examples that have every concept annotated, those with gaps are learned from as well."""
 
