@@ -160,7 +160,7 @@ def _of_concepts(evidence: Evidence) -> list[F1Part]:
     for column in evidence.answered:
         concept = evidence.knowledge.space.concepts[column]
         truth, predicted = evidence.concepts[:, [column]], evidence.judged_concepts[:, [column]]
-        truth_value = concept.kind == "bool" and len(concept.values) == 2
+        truth_value = concept.kind == "bool" and len(concept.values) == 2 and bool(evidence.known[:, column].any())
         values = np.array([1]) if truth_value else occurring(truth, predicted)
         parts.append(F1Part(truth, predicted, len(concept.values), values))
     return parts
