@@ -8,7 +8,10 @@ from assay.data.dataset import Dataset
 from assay.data.imports.layouts import LAYOUTS as READERS
 from assay.data.imports.layouts import layout_of
 from assay.data.imports.settings import ImportSettings
+from assay.errors import ConfigError
 from assay.models.core.runs import Order, train_run
+from assay.studies.study import study_from
+from assay.studies.work import is_finished, perform
 from tests.data.imports.drawn import LAYOUTS
 from tests.data.imports.verbs import every_verb, import_layout
 
@@ -81,3 +84,17 @@ def test_every_verb_on_every_layout(layout, rule, missing, tmp_path):
     outcome = every_verb(tmp_path / "runs", Dataset.open(data.folder), epochs=4)
     check(outcome, rule)
     assert any("no exceptions" in line for line in outcome.proposed)  # the planted rule is proposed back
+
+
+def test_a_study_on_a_dataset_of_ones_own(tmp_path):
+    data = import_layout(tmp_path, "table", COUNT)
+    listed = {"tasks": [{"task": str(data.folder), "name": "mine"}], "models": ["rules", "tree"]}
+    study = study_from(Settings(listed), tmp_path / "out")
+    for step in (*study.datasets, *study.runs):
+        assert perform(step, tmp_path / "out").fault is None
+    assert Dataset.open(tmp_path / "out" / "data" / study.datasets[0].name).fingerprint == data.fingerprint
+    assert {run.task for run in study.runs} == {"mine"} and all(
+        is_finished(run, tmp_path / "out") for run in study.runs
+    )
+    with pytest.raises(ConfigError, match="is a dataset that is there; 'n' cannot change it"):
+        study_from(Settings({**listed, "tasks": [{"task": str(data.folder), "n": 5}]}), tmp_path / "out")
