@@ -135,12 +135,24 @@ def to_value(cell: Any, what: str = "a cell") -> Value | None:
 
 
 def to_values(column: Iterable[Any], what: str) -> list[Value | None]:
-    """Return what the cells of a column mean, all of one kind: numbers among texts are texts."""
-    values = [to_value(cell, what) for cell in column]
-    known = [value for value in values if value is not None]
-    if any(isinstance(value, str) for value in known) and not all(isinstance(value, str) for value in known):
-        return [None if value is None else str(value) for value in values]
-    return values
+    """Return what the cells of a column mean; among texts, numbers and "yes" and "no" are texts as well.
+
+    >>> to_values(["yes", "no", "maybe"], "a"), to_values(["1", "2", "3+"], "b")
+    (['yes', 'no', 'maybe'], ['1', '2', '3+'])
+    """
+    cells = list(column)
+    values = [to_value(cell, what) for cell in cells]
+    if not any(isinstance(value, str) for value in values):
+        return values
+    return [_as_text(value, cell) for value, cell in zip(values, cells, strict=True)]
+
+
+def _as_text(value: Value | None, cell: Any) -> Value | None:
+    """Return a cell of a column of texts; a truth value among them stays one, so that the mixture is refused."""
+    if value is None or isinstance(value, str):
+        return value
+    truth = isinstance(value, bool) and not (isinstance(cell, str) and cell.strip().lower() in ("yes", "no"))
+    return value if truth else str(cell).strip() if isinstance(cell, str) else str(value)
 
 
 def values_in(column: Iterable[Value | None], what: str) -> tuple[Value, ...]:
