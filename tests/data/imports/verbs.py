@@ -63,7 +63,7 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
             continue
         runs.append(folder / model)
         diagnoses[model] = diagnose_run(RunFolder(folder / model), dataset)
-        proposed = trained.in_words() if model == "ilp" else proposed
+        proposed = [*trained.in_words(), *trained.coverage()] if model == "ilp" else proposed
     state = State.open([dataset.folder, folder / "cbm"])
     key = next(iter(state.shelf.datasets))
     run = next(iter(state.shelf[key].runs))

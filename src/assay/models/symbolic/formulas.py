@@ -181,9 +181,12 @@ class FormulaModel(SymbolicModel):
             for code, formula in self.learned[label.name].formulas.items():
                 plain = code is None or label.kind == "bool"
                 lines.append(f"{label.name}{'' if plain else f' is {label.values[code or 0]}'}: {formula}")
-            fit = self.learned[label.name].notes.get("fit")
-            lines += [] if fit is None else [f"{label.name}: {fit['text']}"]
         return lines
+
+    def coverage(self) -> list[str]:
+        """Return how the formula of each label fits the training examples, and its exceptions."""
+        fits = {name: learned.notes.get("fit") for name, learned in self.learned.items()}
+        return [f"{name}: {fit['text']}" for name, fit in fits.items() if fit is not None]
 
     def state(self) -> dict[str, Any]:
         """Return the formulas as text."""
