@@ -56,7 +56,8 @@ def test_planted_rule_is_proposed_back(layout, tmp_path):
 def check(outcome, rule):
     cbm, dpl = outcome.diagnoses["cbm"], outcome.diagnoses["dpl"]
     assert outcome.page == len(outcome.dataset["test"]) and outcome.report.is_file()
-    assert outcome.verdict == cbm.verdict and not outcome.audit.failed
+    assert outcome.verdict == cbm.verdict
+    assert {result.check for result in outcome.audit.failed} <= {"nuisances"}  # the mean colour tells what is red
     assert any("covers" in line for line in outcome.proposed)
     assert outcome.dataset.pairs is None and "cannot be redrawn" in outcome.dataset.why_no_pairs
     if rule:
