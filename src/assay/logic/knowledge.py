@@ -54,6 +54,11 @@ class Label:
         """Whether a formula is known that gives it."""
         return self.formula != NO_RULE
 
+    @property
+    def equation(self) -> str:
+        """The label and its formula, as it is shown."""
+        return f"{self.name} = {self.formula}" if self.has_rule else f"{self.name} by no known rule"
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -261,7 +266,7 @@ class Knowledge:
         return cls(space, labels, limits)
 
     def __repr__(self) -> str:
-        rules = shorten("; ".join(f"{label.name} = {label.formula}" for label in self.labels), 160)
+        rules = shorten("; ".join(label.equation for label in self.labels), 160)
         names = shorten(", ".join(self.space.names), 100)
         return f"Knowledge({rules}; concepts {names}; {len(self.constraints)} constraints)"
 
