@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.distribution import VERSION
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -49,7 +51,7 @@ def test_the_citation_names_this_version():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert (cited["version"], cited["license"]) == (project["version"], project["license"])
+    assert (cited["version"], cited["license"]) == (VERSION, project["license"])
 
 
 @pytest.mark.parametrize("folder", ["tutorials", "notebooks"])
@@ -65,7 +67,9 @@ def test_notebook_runs_and_its_page_shows_this_code(script):
 
     cells = cells_of(script.read_text())
     stored = json.loads(script.with_suffix(".ipynb").read_text())["cells"]
-    assert ["".join(cell["source"]) for cell in stored] == [cell.source for cell in cells], f"run: python docs/run_notebook.py {script.name}"
+    assert ["".join(cell["source"]) for cell in stored] == [cell.source for cell in cells], (
+        f"run: python docs/run_notebook.py {script.name}"
+    )
     shown = [output for cell in run_cells(cells, small=True) for output in cell.outputs]
     assert any(output.kind == "image/png" for output in shown)
     page = script.with_suffix(".md").read_text()

@@ -15,6 +15,7 @@ import pytest
 
 from assay.data.dataset import Dataset
 from assay.data.exports import EXPORTS
+from assay.distribution import install_line
 from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
@@ -214,13 +215,13 @@ def test_the_program_is_the_same(program):
 
 
 def test_training_without_torch_names_the_install_line(program, run, data, tmp_path):
-    for words in (
-        ["train", "dpl", data.folder, "-o", tmp_path / "run"],
-        ["predict", run, data.folder],
-        ["demo", "-o", tmp_path / "run"],
+    for model, *words in (
+        ["dpl", "train", "dpl", data.folder, "-o", tmp_path / "run"],
+        ["dpl", "predict", run, data.folder],
+        ["blackbox", "demo", "-o", tmp_path / "run"],
     ):
         told = program(*words, torch=False)
-        assert (told.status, told.error) == (2, "this needs torch: pip install 'assay[train]'")
+        assert (told.status, told.error) == (2, f"{model!r} needs torch: {install_line('train')}")
     assert not (tmp_path / "run").exists()
 
 
