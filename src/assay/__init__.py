@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from assay.counting.count import count_readings as count_readings
     from assay.data.dataset import Dataset as Dataset
     from assay.data.dataset import SplitData as SplitData
+    from assay.data.imports.importing import from_hf as from_hf
+    from assay.data.imports.importing import from_table as from_table
     from assay.data.recipe import Recipe as Recipe
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
     from assay.errors import AssayError as AssayError
@@ -104,6 +106,8 @@ _HOMES = {
     "Dataset": "assay.data.dataset",
     "Recipe": "assay.data.recipe",
     "make": "assay.api.datasets",
+    "from_table": "assay.data.imports.importing",
+    "from_hf": "assay.data.imports.importing",
     "Predictions": "assay.predictions",
     "Answer": "assay.predictions",
     "read_predictions": "assay.predictions",

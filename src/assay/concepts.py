@@ -235,8 +235,9 @@ class ConceptSpace:
         return np.array(codes, dtype=np.int64).reshape(len(rows), len(self))
 
     def decode(self, codes: Sequence[int] | Codes) -> dict[str, Value]:
-        """Return the values of one row of codes."""
-        return {concept.name: concept.values[int(code)] for concept, code in zip(self.concepts, codes, strict=True)}
+        """Return the values of one row of codes; what is not known (-1) is left out."""
+        pairs = zip(self.concepts, codes, strict=True)
+        return {concept.name: concept.values[int(code)] for concept, code in pairs if code >= 0}
 
     def all_codes(self) -> Codes:
         """Return every concept vector; the caller knows that there are few."""

@@ -26,6 +26,10 @@ class KnowledgeError(AssayError):
     """A rule that cannot be learned: it has one class only, or no world satisfies it."""
 
 
+class RuleUnknown(AssayError):
+    """Something that needs the rule of a label, of which none is known."""
+
+
 class DataError(AssayError):
     """A dataset or predictions file that is missing, damaged or about something else."""
 

@@ -221,6 +221,7 @@ def apply_constraints(predictions: Predictions, knowledge: Knowledge, labels_by_
     concepts = {name: Answer(codes, own) for name, codes, own in both}
     labels = dict(predictions.labels)
     if labels_by_rule:
+        knowledge.require_rule("labels by the rule")
         codes_by_rule = np.full((len(decoded.codes), len(knowledge.labels)), -1)
         codes_by_rule[decoded.solved] = knowledge.labels_of(decoded.codes[decoded.solved])
         labels = {name: Answer(codes_by_rule[:, place]) for place, name in enumerate(knowledge.label_names)}

@@ -18,7 +18,7 @@ from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.tasks.base import Task
 from assay.worlds.split import HARD
-from assay.worlds.world import CONTENT, LUCK
+from assay.worlds.world import CONTENT, LUCK, SOURCES, World
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
@@ -109,7 +109,8 @@ def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> Audit
     parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
     knowledge = dataset.knowledge
     values = {label.name: label.values for label in knowledge.labels}
-    return AuditedDataset(dataset.name, knowledge.space, values, parts, knowledge, task, why, splits)
+    rule = knowledge if knowledge.has_rule else None
+    return AuditedDataset(dataset.name, knowledge.space, values, parts, rule, task, why, splits)
 
 
 def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
@@ -124,16 +125,24 @@ def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Audit
         data.pngs[: len(some)] if "image" in columns else (),
         data.texts if "text" in columns else (),
         nuisances_of([dict(world.style) for world in worlds], len(data)),
-        [task.ingredients(world) for world in worlds] if task is not None else (),
+        _ingredients(worlds, task),
         data.where,
         tuple(about["disjoint_from"]),
         about["quota"] is not None or data.name == HARD,
     )
 
 
+def _ingredients(worlds: Sequence[World], task: Task | None) -> list[tuple[str, ...]]:
+    """Return the source images of worlds, as the task says or as imported data lists them."""
+    if task is not None:
+        return [task.ingredients(world) for world in worlds]
+    return [tuple(world.style.get(SOURCES, ())) for world in worlds]
+
+
 def nuisances_of(styles: Sequence[Mapping[str, Any]], total: int) -> dict[str, Array]:
     """Return the numbers in styles as columns, lists of varying length by their length and start."""
-    rows = [_flat({key: value for key, value in style.items() if key not in (CONTENT, LUCK)}) for style in styles]
+    kept = [{key: value for key, value in style.items() if key not in (CONTENT, LUCK, SOURCES)} for style in styles]
+    rows = [_flat(style) for style in kept]
     names = list(dict.fromkeys(name for row in rows for name in row))[:MOST_NUISANCES]
     columns = {name: np.array([as_number(row.get(name)) for row in rows]) for name in names}
     return {"index": place_in_split(len(rows), total), **columns}

@@ -218,7 +218,10 @@ def ceilings(data: AuditedDataset) -> CheckResult:
 
 def _by_rule(data: AuditedDataset, codes: Codes, labels: Codes) -> float:
     """Return how often the rule is right: what can be had where worlds are too many to be met twice."""
-    return float("nan") if data.knowledge is None else float((data.knowledge.labels_of(codes) == labels).mean())
+    known = (codes >= 0).all(axis=1)
+    if data.knowledge is None or not known.any():
+        return float("nan")
+    return float((data.knowledge.labels_of(codes[known]) == labels[known]).mean())
 
 
 def _from_nuisances(data: AuditedDataset) -> float:

@@ -57,7 +57,8 @@ def splits(data: AuditedDataset) -> CheckResult:
     outside = []
     for part in data.parts.values():
         if part.where != TRUE:
-            rows = np.flatnonzero(~evaluate(part.where, data.space, part.concepts))
+            inside = evaluate(part.where, data.space, np.maximum(part.concepts, 0))
+            rows = np.flatnonzero(~inside & (part.concepts >= 0).all(axis=1))
             if len(rows):
                 world = " ".join(f"{n}={v}" for n, v in data.space.decode(part.concepts[rows[0]]).items())
                 outside.append(f"{part.name}: {len(rows):,} of {len(part):,} worlds, such as {world}")
@@ -80,7 +81,7 @@ def disjoint(data: AuditedDataset) -> CheckResult:
 
 
 def _rows(codes: Codes) -> set[tuple[int, ...]]:
-    return set(map(tuple, np.unique(codes, axis=0).tolist()))
+    return set(map(tuple, np.unique(codes[(codes >= 0).all(axis=1)], axis=0).tolist()))
 
 
 def free(data: AuditedDataset) -> CheckResult:
@@ -96,7 +97,7 @@ def free(data: AuditedDataset) -> CheckResult:
 def _find_constants(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     texts = []
     for place, concept in enumerate(data.space.concepts):
-        codes = np.unique(part.concepts[:, place])
+        codes = np.unique(part.concepts[part.concepts[:, place] >= 0, place])
         if len(codes) == 1 and len(concept.values) > 1:
             other = Var(concept.name).ne(concept.values[codes[0]])
             if _possible(conjunction(other), part, data):
@@ -112,8 +113,10 @@ def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
         pair = frozenset((first_place, second_place))
         if min(distinct[first_place], distinct[second_place]) < 2 or pair in done:
             continue
-        combinations = np.unique(part.concepts[:, [first_place, second_place]], axis=0)
-        if len(combinations) == len(np.unique(combinations[:, 0])) and len(part) >= 10 * len(combinations):
+        both = part.concepts[:, [first_place, second_place]]
+        both = both[(both >= 0).all(axis=1)]
+        combinations = np.unique(both, axis=0)
+        if len(combinations) == len(np.unique(combinations[:, 0])) and len(both) >= 10 * len(combinations):
             first, second = data.space.concepts[first_place], data.space.concepts[second_place]
             cases = [
                 Var(first.name).eq(first.values[a]) & Var(second.name).ne(second.values[b])

@@ -34,7 +34,7 @@ def attribute(
 
     dataset = dataset_for(run, data)
     answering, _ = answering_for(run, dataset, split)
-    examples = dataset[split]
+    examples = dataset[split].with_known_concepts("attribution")
     attribution = attribute_errors(answering(examples), dataset.knowledge, examples.concepts, examples.labels, split)
     if as_json:
         print_json({"fingerprint": dataset.fingerprint, **attribution.to_dict()})

@@ -17,7 +17,7 @@ def diagnose(
     """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.
 
     Verdicts: underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary, unidentified,
-    too few, sound; docs/diagnosis.md defines each.
+    too few, no rule, sound; docs/diagnosis.md defines each.
     """
     from assay.diagnosis.findings import MEANINGS
     from assay.diagnosis.runs import diagnose_run

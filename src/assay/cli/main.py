@@ -16,6 +16,7 @@ from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
 from assay.cli.export import export
+from assay.cli.import_data import import_data
 from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
 from assay.cli.list import list_things
@@ -62,6 +63,7 @@ def options(
 
 
 app.command("list")(list_things)
+app.command("import")(import_data)
 for verb in (
     *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
     *(annotate, export, push, leakage, intervene, align, attribute, new),

@@ -142,6 +142,8 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
     manifest = dataset.manifest
     print_text(f"{manifest['task']['name']} (version {manifest['task']['version']}), seed {manifest['seed']}")
     print_text(f"fingerprint {dataset.fingerprint}\n")
+    if "imported" in manifest["task"]:
+        _print_imported(manifest)
     rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
     print_table(["split", "examples", "worlds where", "labels"], rows)
     names = [split["name"] for split in manifest["splits"]]
@@ -177,6 +179,17 @@ def _show_metric(name: str, as_json: bool) -> None:
         print_json(facts)
         return
     print_text(f"{name}: {facts['summary']} ({facts['better']} is better)")
+
+
+def _print_imported(manifest: dict[str, Any]) -> None:
+    from assay.concepts import listing
+    from assay.data.imports.words import describe_import, rule_text
+
+    print_text(describe_import(manifest["task"]["imported"]))
+    labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest["knowledge"]["labels"]]
+    concepts = [[x["name"], listing(x["values"]), ""] for x in manifest["knowledge"]["concepts"]]
+    print_table(["concept or label", "values", "rule"], [*concepts, *labels])
+    print_text()
 
 
 def _show_model(name: str, as_json: bool) -> None:

@@ -64,10 +64,11 @@ def train(
         trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
-        learned = trained.about(), {"history": trained.history_as_dicts(), "learned": trained.in_words()}
+        words = {"learned": trained.in_words(), "coverage": trained.coverage()}
+        learned = trained.about(), {"history": trained.history_as_dicts(), **words}
         print_json({"run": str(output), **learned[0], **learned[1]})
         return
-    for line in trained.in_words():
+    for line in (*trained.in_words(), *trained.coverage()):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from assay.concepts import listing
+from assay.data.imports.words import IMPORTED_SHEET, describe_import, rule_text
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
@@ -66,8 +67,31 @@ the folder as it is. A task's version rises when its worlds, pixels or labels ch
 """
 
 
+def _imported_card(manifest: Mapping[str, Any]) -> str:
+    """Return the card of a dataset that was imported: what is said of drawn worlds would be false of it."""
+    knowledge, about = manifest["knowledge"], manifest["task"]["imported"]
+    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about["missing"].items() if share]
+    return IMPORTED_SHEET.format(
+        title=manifest["task"]["name"],
+        summary=manifest["summary"].rstrip(".") + ".",
+        version=manifest["versions"]["assay"],
+        fingerprint=manifest["fingerprint"],
+        shown=_example(manifest["columns"], manifest["layout"]),
+        concepts=_concepts(knowledge),
+        labels=_labels(knowledge),
+        constraints=_constraints(knowledge),
+        splits=_splits(manifest),
+        pairs=_pairs(manifest.get(PAIRS, {})),
+        regions=_regions(manifest),
+        missing=f"Concepts are not known in {listing(gaps)}." if gaps else "Every concept has a value.",
+        how=describe_import(about),
+    )
+
+
 def card(manifest: Mapping[str, Any]) -> str:
     """Return the text of the card."""
+    if "imported" in manifest["task"]:
+        return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest)}"
     knowledge, layout, task = manifest["knowledge"], manifest["layout"], manifest["task"]
     body = SHEET.format(
         title=task["name"],
@@ -146,7 +170,7 @@ def _front(manifest: Mapping[str, Any]) -> str:
     category = next((name for bound, name in bounds if size < bound), "n>1M")
     head = {
         "pretty_name": f"assay {manifest['task']['name']}",
-        "license": _licence(manifest["sources"]),
+        "license": "other" if "imported" in manifest["task"] else _licence(manifest["sources"]),
         "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
         "size_categories": [category],
         "configs": configs,
@@ -166,7 +190,7 @@ def _concepts(knowledge: Mapping[str, Any]) -> str:
 
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
-    rows = [[x["name"], f"`{x['formula']}`{_odds(x)}", listing(x["values"])] for x in knowledge["labels"]]
+    rows = [[x["name"], f"`{rule_text(x['formula'])}`{_odds(x)}", listing(x["values"])] for x in knowledge["labels"]]
     return _table(["label", "rule", "values"], rows)
 
 

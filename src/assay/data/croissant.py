@@ -35,6 +35,8 @@ def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
     licence = f"{common}by-sa/3.0/" if "digits" in manifest["sources"] else f"{common}by/4.0/"
     if "coco" in manifest["sources"]:
         licence = "https://cocodataset.org/#termsofuse"  # each photograph has its own
+    if "imported" in manifest["task"]:
+        licence = "https://assay.invalid/licence-of-the-source"
     splits = [*manifest["splits"]]
     if manifest.get(PAIRS, {}).get("shards"):
         splits.append({**manifest[PAIRS], "name": PAIRS})

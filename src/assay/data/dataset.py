@@ -114,7 +114,7 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = [f"{split['name']} {split['size']:,}" for split in self.manifest["splits"]]
         sizes += [f"pairs {self.pairs['size']:,}"] if self.pairs is not None else []
-        rules = "; ".join(f"{label.name} = {label.formula}" for label in self.knowledge.labels)
+        rules = "; ".join(label.equation for label in self.knowledge.labels)
         layout = self.layout
         lines = {
             f"Dataset {self.name}": f"seed {self.manifest['seed']}, fingerprint {self.fingerprint[:12]}",

@@ -23,8 +23,10 @@ from assay.logic.prolog.write import facts_text, label_names, labels_text, rules
 def write_prolog(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:
     """Write splits of a dataset; return how many examples of each."""
     knowledge = dataset.knowledge
+    knowledge.require_rule("the export to Prolog")
     _write(folder / "rules.pl", rules_of(knowledge))
-    return {name: _write_split(knowledge, dataset.symbols(name), folder / name) for name in splits}
+    parts = {name: dataset.symbols(name).with_known_concepts("the export to Prolog") for name in splits}
+    return {name: _write_split(knowledge, data, folder / name) for name, data in parts.items()}
 
 
 def rules_of(knowledge: Knowledge) -> str:

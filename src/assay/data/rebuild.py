@@ -51,6 +51,8 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     manifest = dataset.manifest
     about, record = manifest["task"], manifest.get(CODE)
     name, folder = str(about["name"]), repr(str(dataset.folder))
+    if "imported" in about:
+        raise DataError(f"{folder} was imported from {about['imported']['layout']}: it cannot be redrawn")
     if name not in TASKS:  # a name in a manifest is never taken for a file
         raise DataError(explain_missing("task", name, record, folder))
     require_same(TASKS.entry(name).code, record, folder)

@@ -28,6 +28,8 @@ class RegionRow:
 def region_rows(manifest: Mapping[str, Any]) -> dict[str, list[RegionRow]]:
     """Return the rows of each label, in the order of its rule; only those of which some split has an example."""
     knowledge = Knowledge.from_dict(manifest["knowledge"])
+    if not knowledge.has_rule:
+        return {}
     pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
     return {label: _rows(label, boundary, manifest["splits"]) for label, boundary in pairs}
 

@@ -57,7 +57,7 @@ class SplitData:
 
     @cached_property
     def concepts(self) -> Codes:
-        """The true concepts, as codes: a row an example, a column a concept."""
+        """The true concepts, as codes: a row an example, a column a concept; -1 where imported data does not know."""
         space = self.knowledge.space
         columns = [from_column(self.table[CONCEPT + c.name], c.values, c.name) for c in space.concepts]
         return np.stack(columns, axis=1)
@@ -135,9 +135,12 @@ class SplitData:
 
     @cached_property
     def lawful(self) -> Array:
-        """Whether each label is one that the rule can give, a column a label."""
+        """Whether each label is one that the rule can give, a column a label; what cannot be told counts as lawful."""
+        unknown = np.asarray((self.concepts < 0).any(axis=1))[:, None]
+        if not self.knowledge.has_rule:
+            return np.ones(self.labels.shape, dtype=bool)
         if not self.knowledge.stochastic:
-            return np.asarray(self.labels == self.knowledge.labels_of(self.concepts))
+            return np.asarray((self.labels == self.knowledge.labels_of(np.maximum(self.concepts, 0))) | unknown)
         luck = np.array([self.world(row).style[LUCK] for row in range(len(self))])
         return np.asarray(self.labels == self.knowledge.drawn_labels(self.concepts, luck))
 
@@ -145,6 +148,13 @@ class SplitData:
         """Return the world of a row."""
         style = json.loads(self.table["style"][row].as_py())
         return World(self.knowledge.space, tuple(int(code) for code in self.concepts[row]), style)
+
+    def with_known_concepts(self, what: str) -> "SplitData":
+        """Return the rows whose concepts are all known; refuse where there is none, saying what needs them."""
+        known = (self.concepts >= 0).all(axis=1)
+        if not known.any():
+            raise DataError(f"{what} needs examples whose concepts are all known; split {self.name!r} has none")
+        return self if known.all() else self.take(np.flatnonzero(known))
 
     def take(self, rows: Array) -> "SplitData":
         """Return some of the rows."""

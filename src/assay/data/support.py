@@ -27,7 +27,11 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
         if not names:
             raise ConfigError(f"{source!r} has no training split; give --support full")
         codes = np.concatenate([dataset.symbols(name).concepts for name in names])
-        return dataset.knowledge, np.unique(codes, axis=0)
+        dataset.knowledge.require_rule("counting reasoning shortcuts")
+        whole = codes[(codes >= 0).all(axis=1)]
+        if not len(whole):
+            raise ConfigError(f"{source!r} has no training example whose concepts are all known; give --support full")
+        return dataset.knowledge, np.unique(whole, axis=0)
     recipe = recipe_from(source, settings)
     task = recipe.task
     parts = []

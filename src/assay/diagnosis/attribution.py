@@ -110,6 +110,7 @@ def attribute(
 ) -> Attribution:
     """Attribute the errors of a model on some examples, from their true concepts and labels."""
     sizes = knowledge.space.sizes
+    knowledge.require_rule("attributing errors to perception or the rule")
     if len(model.concepts) != len(sizes):
         raise ConfigError(f"model {model.name!r} does not predict every concept, so none can be swapped")
     true = {place: one_hot(concepts[:, place], size) for place, size in enumerate(sizes)}

@@ -152,6 +152,8 @@ def new_worlds(evidence: Evidence, training: Codes | None) -> Array | None:
         return None
     both = np.concatenate([training, evidence.concepts])
     numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    if not evidence.known.all():
+        return None
     return ~np.isin(numbers[len(training) :], numbers[: len(training)])
 
 

@@ -118,6 +118,8 @@ def used_concepts(knowledge: Knowledge) -> frozenset[int]:
     [0]
     """
     formulas, space = [label.formula for label in knowledge.labels], knowledge.space
+    if not knowledge.has_rule:
+        return frozenset(range(len(space)))  # any of them may matter
     try:
         diagram = compile_diagram(formulas, space, budget=DIAGRAM)
     except AssayError:  # too large, or a program: what the text names
@@ -138,16 +140,21 @@ def judge_concepts(evidence: Evidence, used: frozenset[int], level: float) -> tu
 
 
 def decided_examples(evidence: Evidence) -> Array:
-    """Return for each concept in how many examples a change of it alone changes some label."""
-    flips = [boundary.flips(evidence.concepts) for boundary in evidence.knowledge.boundaries]
+    """Return for each concept in how many examples a change of it alone changes some label; none without a rule."""
+    codes = evidence.concepts[evidence.known.all(axis=1)]
+    if not evidence.knowledge.has_rule or not len(codes):
+        return np.zeros(evidence.concepts.shape[1], dtype=np.int64)
+    flips = [boundary.flips(codes) for boundary in evidence.knowledge.boundaries]
     return np.asarray(np.any(flips, axis=0).sum(axis=0))
 
 
 def _judge(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
     concept, truth = evidence.knowledge.space.concepts[place], evidence.concepts[:, place]
     table = confusion(truth, evidence.predicted_concepts[:, place], len(concept.values))[:, :-1]  # no column for none
-    total, answered = len(truth), int(table.sum())
+    total, answered = int((truth >= 0).sum()), int(table.sum())
     absent = ConceptState(concept.name, "absent", used, decides, total, answered, int(np.trace(table)))
+    if not total:
+        return replace(absent, state="too few")  # its truth is nowhere known
     if not answered or at_least(total - answered, total, TOLERATED) <= level:
         return absent
     elsewhere = fitter.elsewhere(place)

@@ -17,7 +17,7 @@ from assay.seeds import rng_for
 
 Kind = Literal[
     "sound", "shortcut", "unidentified", "noisy", "wrong rule", "inconsistent", "leaking", "boundary", "memorised",
-    "opaque", "underfit", "too few",
+    "opaque", "underfit", "too few", "no rule",
 ]  # fmt: skip
 MEANINGS: dict[Kind, str] = {
     "underfit": "Labels are wrong: they are not learned.",
@@ -31,6 +31,7 @@ MEANINGS: dict[Kind, str] = {
     "boundary": "Labels are right far from the boundary of the rule and wrong near it.",
     "unidentified": "Only concepts that the rule does not use are wrong; no label could have supervised them.",
     "too few": "There are too few examples to tell.",
+    "no rule": "Labels and concepts are right; without a rule it cannot be told whether labels follow from concepts.",
     "sound": "The labels are right, and they follow from concepts that are right.",
 }
 """What each verdict says, the gravest first: the verdict is the first kind that is found."""

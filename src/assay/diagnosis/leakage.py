@@ -67,12 +67,17 @@ def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> 
     Probabilities that differ by less than the precision are taken for the same: a network's confidence depends a little
     on everything in the image, and without this a difference in the tenth digit would count as full information.
     """
+    if not evidence.known.all():
+        evidence = evidence.take(np.flatnonzero(evidence.known.all(axis=1)))
     sizes, predicted = evidence.knowledge.space.sizes, evidence.predicted_concepts
     places = [p for p in evidence.answered if sizes[p] > 1 and (predicted[:, p] >= 0).all()]
     if not places:
         raise DataError("leakage needs concepts: the predictions have none, or not in every row")
     if len(evidence) < FEWEST_ROWS:
-        raise DataError(f"split {evidence.split!r} has {len(evidence)} examples, leakage needs {FEWEST_ROWS} or more")
+        raise DataError(
+            f"split {evidence.split!r} has {len(evidence)} examples whose concepts are known, leakage needs "
+            f"{FEWEST_ROWS} or more"
+        )
     rows = np.sort(rng_for(seed, "leakage", "rows").permutation(len(evidence))[:MOST_ROWS])
     sampled = evidence.take(rows)
     pairs = list(permutations(places, 2))
@@ -193,9 +198,11 @@ class _Measurement:
         return _mean(gains)
 
     def _rule(self, place: int) -> Array:
-        """Return what the rule says of a label: its value as zeros and ones, or its log-odds."""
+        """Return what the rule says of a label: its value as zeros and ones, or its log-odds; nothing without one."""
         knowledge, codes = self.evidence.knowledge, self.evidence.concepts
         label = knowledge.labels[place]
+        if not label.has_rule:
+            return np.zeros((len(codes), 0))
         if label.odds is None:
             return _ones(knowledge.labels_of(codes)[:, [place]], [len(label.values)], [0])
         chance = np.clip(knowledge.chances(codes)[:, [place]], SMALLEST, 1 - SMALLEST)

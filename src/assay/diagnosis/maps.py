@@ -140,14 +140,17 @@ class MapFitter:
         if self._few_worlds:
             fits.append(("world", tuple(range(len(self.space)))))
         for kind, columns in fits:
-            follows = self._follows(place, columns, rows)
+            known = rows & self.evidence.known[:, list(columns)].all(axis=1)
+            if known.sum() < 2 * PER_ENTRY:
+                continue
+            follows = self._follows(place, columns, known)
             mostly = wilson(int(follows.sum()), len(follows))[0] >= MOSTLY and columns != (place,)
-            if mostly and self._gains(follows, own, CLEARLY):
-                return self._map(place, kind, columns, rows)
+            if mostly and self._gains(follows, own[known[rows]], CLEARLY):
+                return self._map(place, kind, columns, known)
         return None
 
     def _answered(self, place: int) -> Array:
-        return np.asarray(self.evidence.predicted_concepts[:, place] >= 0)
+        return np.asarray(self.evidence.judged_concepts[:, place] >= 0)
 
     def _best_source(self, place: int) -> int:
         explained = self.by_source[place].copy()
@@ -161,8 +164,8 @@ class MapFitter:
 
     @cached_property
     def _few_worlds(self) -> bool:
-        distinct = len(np.unique(self.evidence.concepts, axis=0))
-        return len(self.space) > 1 and distinct * PER_ENTRY <= len(self.evidence)
+        worlds = self.evidence.concepts[self.evidence.known.all(axis=1)]
+        return len(self.space) > 1 and len(np.unique(worlds, axis=0)) * PER_ENTRY <= len(worlds)
 
     def _keys(self, columns: tuple[int, ...], rows: Array) -> Array:
         keys = np.zeros(int(rows.sum()), dtype=np.int64)

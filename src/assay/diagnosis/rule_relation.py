@@ -133,6 +133,8 @@ def relations_in(program: Mapping[str, Any], knowledge: Knowledge) -> list[RuleR
     relations = []
     for name, learned_label in program.get("labels", {}).items():
         label = knowledge.label(name)
+        if not label.has_rule:
+            continue
         for code, text in learned_label["formulas"]:
             for value, learned, rule in _pairs(label, code, parse(text)):
                 relations.append(relate(learned, rule, knowledge, name, value))

@@ -72,6 +72,10 @@ def provenance(dataset: Dataset) -> dict[str, Any]:
 
 
 def training_worlds(dataset: Dataset) -> Codes | None:
-    """Return the concept codes that training showed, or None if there is no training split."""
+    """Return the concept codes that training showed, those that are wholly known, or None if there are none."""
     names = [name for name in dataset.split_names if name.startswith("train")]
-    return np.concatenate([dataset.symbols(name).concepts for name in names]) if names else None
+    if not names:
+        return None
+    codes = np.concatenate([dataset.symbols(name).concepts for name in names])
+    whole = codes[(codes >= 0).all(axis=1)]
+    return whole if len(whole) else None

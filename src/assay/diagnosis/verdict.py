@@ -44,7 +44,7 @@ from assay.diagnosis.reading import Reading, fit_readings
 from assay.diagnosis.soft_leakage import find_soft_leak
 from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
-from assay.diagnosis.wording import join_first, join_words
+from assay.diagnosis.wording import NEEDS_RULE, describe_gaps, join_first, join_words
 from assay.frames import to_frame
 from assay.html import html_table, html_text
 from assay.metrics.evidence import Evidence
@@ -217,33 +217,23 @@ def _findings(
 ) -> tuple[tuple[Finding, ...], float | None]:
     """Return what is found on any split, the gravest first, each kind by the first split that shows it."""
     new = {name: new_worlds(view.evidence, training) for name, view in views.items()}
-    shortcuts = {name: find_shortcut(view, training) for name, view in views.items()}
+    ruled = next(iter(views.values())).evidence.knowledge.has_rule
+    shortcuts = {name: find_shortcut(view, training) if ruled else (None, None) for name, view in views.items()}
     agreement = next((share for _, share in shortcuts.values() if share is not None), None)
     kept_concepts = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
-    findings: list[Finding] = []
+    findings: list[Finding | None] = []
     for name, view in views.items():
-        rule = find_wrong_rule(view)
+        rule = find_wrong_rule(view) if ruled else None
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
             rule.labels
         )
-        findings += [
-            finding
-            for finding in (
-                shortcuts[name][0],
-                rule,
-                find_underfit(view, named) if name == next(iter(views)) else None,
-                find_noisy(view, kept_concepts),
-                find_unidentified(view),
-                find_inconsistent(view),
-                find_bypass(view) or find_soft_leak(view),
-                find_opaque(view),
-                find_boundary(view),
-            )
-            if finding is not None
-        ]
-    findings += [finding for finding in (find_memorised(views, new), find_insensitive(effects)) if finding is not None]
-    findings = findings or _undecided(views)
-    return tuple(_merge(findings or [_sound(views)])), agreement
+        findings += [shortcuts[name][0], rule, find_noisy(view, kept_concepts), find_opaque(view)]
+        findings.append(find_underfit(view, named) if name == next(iter(views)) else None)
+        findings.append((find_bypass(view) if ruled else None) or find_soft_leak(view))
+        findings += [find(view) for find in (find_unidentified, find_inconsistent, find_boundary) if ruled]
+    findings += [find_memorised(views, new), find_insensitive(effects)]
+    found = [finding for finding in findings if finding is not None] or _undecided(views)
+    return tuple(_merge(found or [_sound(views)])), agreement
 
 
 def _merge(findings: Sequence[Finding]) -> list[Finding]:
@@ -269,6 +259,12 @@ def _undecided(views: Mapping[str, SplitView]) -> list[Finding]:
 def _sound(views: Mapping[str, SplitView]) -> Finding:
     first = next(iter(views.values()))
     accuracies = [c.interval[0] for c in first.concepts if c.used]
+    if not first.evidence.knowledge.has_rule:
+        text = (
+            f"On {first.name}, each of the {len(accuracies)} concepts is right in at least {100 * min(accuracies):.0f} "
+            f"% (lower ends of 95 % intervals, {len(first.evidence):,} examples)."
+        )
+        return Finding("no rule", first.name, text)
     rows, follow = int(first.complete.sum()), int((first.complete & first.follows).sum())
     text = (
         f"On {first.name}, each of the {len(accuracies)} concepts that the rule uses is right in at least "
@@ -288,7 +284,9 @@ def _notes(
 ) -> list[str]:
     """Return the sentences beside the findings."""
     first, view = next(iter(views.items()))
-    notes = [describe_labels(view), view.errors.text]
+    knowledge = view.evidence.knowledge
+    notes = [describe_labels(view), view.errors.text if knowledge.has_rule else NEEDS_RULE]
+    notes.append(describe_gaps(view.name, view.evidence.known))
     if taught is not None and any(
         finding.kind in ("shortcut", "unidentified", "noisy", "underfit") for finding in findings
     ):
@@ -335,6 +333,9 @@ def _calibration(name: str, scores: Mapping[str, Score], evidence: Evidence) -> 
 def _confidence(evidence: Evidence, what: str) -> tuple[float, float]:
     truth = evidence.labels if what == "labels" else evidence.concepts
     spoken = evidence.label_probabilities if what == "labels" else evidence.concept_probabilities
-    pairs = [(p, truth[:, i]) for i, p in enumerate(spoken) if p is not None]
+    known = truth >= 0
+    pairs = [
+        (p[known[:, i]], truth[known[:, i], i]) for i, p in enumerate(spoken) if p is not None and known[:, i].any()
+    ]
     sure = float(np.mean([p.max(axis=1).mean() for p, _ in pairs]))
     return sure, float(np.mean([(p.argmax(axis=1) == codes).mean() for p, codes in pairs]))

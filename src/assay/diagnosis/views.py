@@ -20,7 +20,7 @@ class Errors:
     `rule`        the true rule gives the right label for the predicted concepts
     `perception`  the label is the one that the rule gives for the predicted concepts, which are wrong
     `both`        neither: the concepts imply a wrong label, and the model says another wrong one
-    `unknown`     the model does not say every concept that the rule uses
+    `unknown`     the model does not say every concept that the rule uses, its truth is not known, or no rule is
     `luck`        labels that are right although the predicted concepts imply another
     """
 
@@ -74,8 +74,8 @@ class SplitView:
 
     @cached_property
     def complete(self) -> Array:
-        """Which examples have an answer for every concept that the rule uses."""
-        return np.asarray((self.evidence.predicted_concepts[:, self.columns] >= 0).all(axis=1))
+        """Which examples have an answer for every concept that the rule uses, and known truth."""
+        return np.asarray((self.evidence.judged_concepts[:, self.columns] >= 0).all(axis=1))
 
     @cached_property
     def implied_labels(self) -> Codes:
@@ -85,8 +85,8 @@ class SplitView:
     def labels_implied_by(self, concepts: Codes) -> Codes:
         """Return the labels that the rule gives for concepts said, -2 where some that it uses are not said."""
         labels = np.full(self.truth.shape, -2)
-        filled = np.where(concepts >= 0, concepts, self.evidence.concepts)  # the rule does not use what is filled in
-        if self.complete.any():
+        filled = np.where(concepts >= 0, concepts, np.maximum(self.evidence.concepts, 0))  # what the rule does not use
+        if self.complete.any() and self.evidence.knowledge.has_rule:
             labels[self.complete] = self.evidence.knowledge.labels_of(filled[self.complete])
         return labels
 
@@ -94,7 +94,7 @@ class SplitView:
     def concepts_right(self) -> Array:
         """Which examples have every concept that the rule uses right."""
         same = self.evidence.concepts[:, self.columns] == self.evidence.predicted_concepts[:, self.columns]
-        return np.asarray(same.all(axis=1))
+        return np.asarray((same & self.evidence.known[:, self.columns]).all(axis=1))
 
     @cached_property
     def right(self) -> Array:
@@ -128,7 +128,8 @@ class SplitView:
     @cached_property
     def errors(self) -> Errors:
         """The wrong labels by cause."""
-        predicted, known = self.evidence.predicted_labels, np.broadcast_to(self.complete[:, None], self.truth.shape)
+        told = self.complete & self.evidence.knowledge.has_rule
+        predicted, known = self.evidence.predicted_labels, np.broadcast_to(told[:, None], self.truth.shape)
         wrong, good = predicted != self.truth, self.implied_labels == self.truth
         same = self.implied_labels == predicted
         return Errors(

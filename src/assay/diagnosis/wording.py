@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.arrays import Array
 from assay.concepts import Value
 from assay.diagnosis.concepts import ConceptState
 from assay.metrics.evidence import Evidence
@@ -12,6 +13,13 @@ from assay.metrics.interval import wilson
 MOST_NAMED = 6
 """How many concepts get a sentence; of the others only the number is given."""
 MOST_VALUES = 12
+
+NEEDS_RULE = (
+    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
+    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed "
+    "concepts, the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
+)
+"""What is said of a model on a dataset without a rule."""
 
 
 def join_words(texts: Sequence[str], word: str = "and") -> str:
@@ -185,3 +193,18 @@ def _describe_elsewhere(state: ConceptState) -> str:
         return f"It reads {state.concept} from {mapping.sources[0]}: {join_first(pairs, MOST_VALUES)} {explained}."
     of = "the whole world" if mapping.kind == "world" else join_words(mapping.sources)
     return f"It reads {state.concept} from {of} together, through a map of {len(pairs):,} entries {explained}."
+
+
+def describe_gaps(split: str, known: Array) -> str:
+    """Return how much of the truth of a split is not known, in words; nothing where all is.
+
+    >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:52]
+    'On test, 25 % of the true concepts are not known and'
+    """
+    if known.all():
+        return ""
+    whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
+    return (
+        f"On {split}, {share:.0f} % of the true concepts are not known and not judged; what needs every concept of an "
+        f"example is judged on the {whole:,} of {len(known):,} examples that have them all."
+    )

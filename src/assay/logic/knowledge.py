@@ -9,15 +9,18 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
-from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
+from assay.errors import FormulaError, KnowledgeError, RuleUnknown, UnknownName, suggestion
 from assay.html import shorten
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Const, Formula, Oracle, conjunction
+from assay.logic.formula import Const, Formula, Oracle, Var, conjunction
 from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, boundary_of
+
+NO_RULE = Var("rule_not_known")
+"""The formula of a label whose rule nobody gave: no concept has this name, so that nothing can be computed from it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Odds:
 class Label:
     """What is to be predicted: a name, the formula that gives it, and its possible values in order.
 
-    With `odds` the label is sampled, and the formula is the more probable of its values.
+    With `odds` the label is sampled, and the formula is the more probable of its values. A label of imported data may
+    have no known rule; its formula is then `NO_RULE`.
     """
 
     name: str
@@ -44,6 +48,16 @@ class Label:
     def kind(self) -> Kind:
         """Whether it is a truth value, a number or a symbol."""
         return kind_of_value(self.values[0])
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether a formula is known that gives it."""
+        return self.formula != NO_RULE
+
+    @property
+    def equation(self) -> str:
+        """The label and its formula, as it is shown."""
+        return f"{self.name} = {self.formula}" if self.has_rule else f"{self.name} by no known rule"
 
 
 @dataclass(frozen=True)
@@ -114,6 +128,20 @@ class Knowledge:
         """The names of the labels, in order."""
         return tuple(label.name for label in self.labels)
 
+    @cached_property
+    def has_rule(self) -> bool:
+        """Whether every label has a known rule."""
+        return all(label.has_rule for label in self.labels)
+
+    def require_rule(self, what: str) -> None:
+        """Refuse what cannot be done without a rule."""
+        for label in self.labels:
+            if not label.has_rule:
+                raise RuleUnknown(
+                    f"{what} needs a rule, and none is known for label {label.name!r}; give rule.yaml to assay import, "
+                    "or have one proposed: assay train rules|tree|ilp|synthesis DATA"
+                )
+
     def _values(self, key: str, formula: Formula, codes: Codes) -> Array:
         if key not in self._evaluators:
             self._evaluators[key] = Evaluator(self.space, formula)
@@ -125,6 +153,8 @@ class Knowledge:
         return np.stack(columns, axis=1)
 
     def _label_codes(self, label: Label, codes: Codes) -> Array:
+        if not label.has_rule:
+            self.require_rule("computing a label")
         results = self._values(f"label {label.name}", label.formula, codes)
         if label.kind == "bool":
             return results.astype(np.int64)
@@ -192,15 +222,18 @@ class Knowledge:
     @cached_property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The boundary of each label: in which ways it holds, and in which a world just misses it."""
+        self.require_rule("the decision boundary")
         return tuple(boundary_of(label.formula, self.space, self.possible) for label in self.labels)
 
     @cached_property
     def diagram(self) -> Diagram:
         """The decision diagram of all labels together; every concept vector counts, possible or not."""
+        self.require_rule("a decision diagram")
         return compile_diagram([label.formula for label in self.labels], self.space)
 
     def diagram_within(self, where: Formula) -> Diagram:
         """Return the diagram of all labels and, as last value of each outcome, whether the world lies within."""
+        self.require_rule("a decision diagram")
         inside = conjunction(*(part for part in (self.possible, where) if part != Const(True)))
         return compile_diagram([*(label.formula for label in self.labels), inside], self.space)
 
@@ -233,7 +266,7 @@ class Knowledge:
         return cls(space, labels, limits)
 
     def __repr__(self) -> str:
-        rules = shorten("; ".join(f"{label.name} = {label.formula}" for label in self.labels), 160)
+        rules = shorten("; ".join(label.equation for label in self.labels), 160)
         names = shorten(", ".join(self.space.names), 100)
         return f"Knowledge({rules}; concepts {names}; {len(self.constraints)} constraints)"
 

@@ -72,8 +72,8 @@ def interval_of(averages: Sequence[Average]) -> tuple[float, float]:
 
 
 def f1_of(truth: Codes, predicted: Codes, values: Array, size: int) -> Average:
-    """Return the mean F1 of these values, pooled over the columns of codes; -1 is silence."""
-    hit = truth == predicted
+    """Return the mean F1 of these values, pooled over the columns of codes; -1 is silence, or truth not known."""
+    hit = (truth == predicted) & (truth >= 0)
     true, guessed, hits = (
         np.bincount(codes[codes >= 0], minlength=size).astype(float) for codes in (truth, predicted, truth[hit])
     )

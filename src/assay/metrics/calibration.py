@@ -25,6 +25,9 @@ def expected_calibration_error(truth: Codes, probabilities: Array, bins: int = B
     >>> round(expected_calibration_error(np.array([0, 1]), np.array([[0.8, 0.2], [0.8, 0.2]])), 3)
     0.3
     """
+    probabilities, truth = probabilities[truth >= 0], truth[truth >= 0]
+    if not len(truth):
+        return math.nan
     confidence = probabilities.max(axis=1)
     right = (probabilities.argmax(axis=1) == truth).astype(float)
     gaps = np.bincount(_bin(confidence, bins), weights=right - confidence, minlength=bins)
@@ -80,10 +83,17 @@ def _added_by_chance(gaps: Array, variances: Array) -> Array:
 
 def _over_columns(truth: Codes, probabilities: tuple[Array | None, ...]) -> float:
     errors = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
+    errors = [error for error in errors if not math.isnan(error)]
     return float(np.mean(errors)) if errors else float("nan")
 
 
 def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[float, float]:
+    """Return the interval; where some true values are not known, from the examples of which all are."""
+    rows = np.asarray((truth >= 0).all(axis=1))
+    if not rows.all():
+        truth, probabilities = truth[rows], tuple(None if p is None else p[rows] for p in probabilities)
+    if not len(truth):
+        return math.nan, math.nan
     columns = [(p.max(axis=1), p.argmax(axis=1) == truth[:, i]) for i, p in enumerate(probabilities) if p is not None]
     if not columns:
         return math.nan, math.nan

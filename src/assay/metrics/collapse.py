@@ -17,7 +17,8 @@ def collapse(truth: Array, predicted: Array) -> float:
     0.5
     """
     used = set(np.unique(predicted[predicted >= 0]).tolist())
-    return 1 - len(used) / len(used | set(np.unique(truth).tolist()))
+    there = used | set(np.unique(truth[truth >= 0]).tolist())
+    return 1 - len(used) / len(there) if there else math.nan
 
 
 def collapse_of_vectors(truth: Array, predicted: Array) -> float:
@@ -45,8 +46,9 @@ def _number_rows(rows: Array) -> Array:
 def collapse_by_group(evidence: Evidence) -> dict[str, float]:
     """Return the collapse of each encoder group, its concepts pooled."""
     return {
-        name: collapse(evidence.concepts[:, columns].ravel(), evidence.predicted_concepts[:, columns].ravel())
+        name: collapse(evidence.concepts[:, columns].ravel(), evidence.judged_concepts[:, columns].ravel())
         for name, columns in evidence.groups.items()
+        if evidence.known[:, columns].any()
     }
 
 
@@ -84,8 +86,8 @@ def _interval(evidence: Evidence) -> tuple[float, float]:
     values = np.array(list(collapse_by_group(evidence).values()))
     if not len(values):
         return math.nan, math.nan
-    columns = evidence.groups.values()
-    bounds = [collapse_interval(evidence.concepts[:, c], evidence.predicted_concepts[:, c]) for c in columns]
+    columns = [c for c in evidence.groups.values() if evidence.known[:, c].any()]
+    bounds = [collapse_interval(evidence.concepts[:, c], evidence.judged_concepts[:, c]) for c in columns]
     below, above = (np.sqrt(((side - values) ** 2).sum()) / len(values) for side in np.array(bounds).T)
     return float(values.mean() - below), float(values.mean() + above)
 
@@ -110,7 +112,8 @@ def joint_collapse_interval(truth: Array, predicted: Array) -> tuple[float, floa
 
 
 def _joint_interval(evidence: Evidence) -> tuple[float, float]:
-    return joint_collapse_interval(evidence.concepts, evidence.predicted_concepts)
+    rows = evidence.known.all(axis=1)
+    return joint_collapse_interval(evidence.concepts[rows], evidence.predicted_concepts[rows])
 
 
 @overall(
@@ -128,6 +131,7 @@ def mean_collapse(evidence: Evidence) -> float:
 @overall("collapse_joint", "concept collapse Cls(C) of whole concept vectors", better="lower", interval=_joint_interval)
 def joint_collapse(evidence: Evidence) -> float:
     """Return the collapse where each combination of all concepts is one value, as for rsbench's driving tasks."""
-    if len(evidence.answered) < evidence.concepts.shape[1]:
+    rows = evidence.known.all(axis=1)
+    if len(evidence.answered) < evidence.concepts.shape[1] or not rows.any():
         return float("nan")
-    return collapse_of_vectors(evidence.concepts, evidence.predicted_concepts)
+    return collapse_of_vectors(evidence.concepts[rows], evidence.predicted_concepts[rows])

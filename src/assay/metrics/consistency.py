@@ -23,7 +23,7 @@ def rule_consistency(evidence: Evidence) -> Array:
     """Return for each example whether all predicted labels are those that the rule gives for the predicted concepts."""
     known = complete(evidence)
     consistent = np.full(len(evidence), np.nan)
-    if known.any():
+    if known.any() and evidence.knowledge.has_rule:
         implied = evidence.knowledge.labels_of(evidence.predicted_concepts[known])
         consistent[known] = (implied == evidence.predicted_labels[known]).all(axis=1)
     return consistent
@@ -42,10 +42,10 @@ def set_f1_of(truth: Codes, predicted: Codes, nothing: Array) -> Array:
 
 
 def things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example (VALUED's F1); NaN where the model does not speak of every concept."""
+    """Return the set F1 of each example (VALUED's F1); NaN where a concept is not predicted, or its truth not known."""
     nothing = np.array([concept.nothing_code for concept in evidence.knowledge.space.concepts])
     f1 = set_f1_of(evidence.concepts, evidence.predicted_concepts, nothing)
-    return np.where(complete(evidence), f1, np.nan)
+    return np.where(complete(evidence) & evidence.known.all(axis=1), f1, np.nan)
 
 
 def sane_things_f1(evidence: Evidence) -> Array:

@@ -21,28 +21,36 @@ class Side:
     types: tuple[str, ...]
     in_variants: Array
     in_types: Array
+    placed: Array
+    """Which examples can be placed: those whose concepts are all known."""
 
     @property
     def far(self) -> Array:
         """Which examples are neither of a variant nor of a type."""
-        return np.asarray(~self.in_variants.any(axis=1) & ~self.in_types.any(axis=1))
+        return np.asarray(self.placed & ~self.in_variants.any(axis=1) & ~self.in_types.any(axis=1))
 
     def take(self, rows: Array) -> "Side":
         """Return some rows."""
-        return replace(self, in_variants=self.in_variants[rows], in_types=self.in_types[rows])
+        return replace(self, in_variants=self.in_variants[rows], in_types=self.in_types[rows], placed=self.placed[rows])
 
 
 def _side(boundary: Boundary, codes: Codes) -> Side:
+    placed = np.asarray((codes >= 0).all(axis=1))
+    known = np.maximum(codes, 0)
     if boundary.explicit:
         names = [tuple(region.name for region in regions) for regions in (boundary.variants, boundary.types)]
-        return Side(names[0], names[1], boundary.in_variants(codes), boundary.in_types(codes))
+        parts = [inside(known) & placed[:, None] for inside in (boundary.in_variants, boundary.in_types)]
+        return Side(names[0], names[1], parts[0], parts[1], placed)
     named = tuple(f"change {name}" for name in boundary.space.names)
-    return Side((), named, np.zeros((len(codes), 0), dtype=bool), boundary.flips(codes))
+    return Side((), named, np.zeros((len(codes), 0), dtype=bool), boundary.flips(known) & placed[:, None], placed)
 
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing."""
+    """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing.
+
+    A true concept of -1 is not known (imported data may have gaps): nothing is judged by it.
+    """
 
     knowledge: Knowledge
     split: str
@@ -73,8 +81,21 @@ class Evidence:
 
     @cached_property
     def sides(self) -> tuple["Side", ...]:
-        """Where each example lies in the rule of each label."""
+        """Where each example lies in the rule of each label; nowhere where no rule is known."""
+        if not self.knowledge.has_rule:
+            none = np.zeros((len(self), 0), dtype=bool)
+            return tuple(Side((), (), none, none, np.zeros(len(self), dtype=bool)) for _ in self.knowledge.labels)
         return tuple(_side(boundary, self.concepts) for boundary in self.knowledge.boundaries)
+
+    @cached_property
+    def known(self) -> Array:
+        """Which true concepts are known: a row an example, a column a concept."""
+        return np.asarray(self.concepts >= 0)
+
+    @cached_property
+    def judged_concepts(self) -> Codes:
+        """The predicted concepts, -1 also where the truth is not known."""
+        return self.predicted_concepts if self.known.all() else np.where(self.known, self.predicted_concepts, -1)
 
     @cached_property
     def broken(self) -> Array:

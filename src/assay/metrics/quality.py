@@ -14,9 +14,12 @@ from assay.metrics.metric import Metric, overall, per_example
 def confusion(truth: Codes, predicted: Codes, size: int) -> Array:
     """Return how often each true value was predicted as each value; the last column counts silence.
 
+    Rows whose true value is not known (-1) are left out.
+
     >>> confusion(np.array([0, 1, 1]), np.array([0, 0, -1]), 2).tolist()
     [[1, 0, 0], [1, 0, 1]]
     """
+    predicted, truth = predicted[truth >= 0], truth[truth >= 0]
     columns = np.where(predicted < 0, size, predicted)
     counts = np.bincount(truth * (size + 1) + columns, minlength=size * (size + 1))
     return counts.reshape(size, size + 1)
@@ -37,7 +40,7 @@ def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
     >>> round(macro_f1(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]), 3), 3)
     0.583
     """
-    return float(f1_by_value(truth, predicted, size)[np.unique(truth)].mean())
+    return float(f1_by_value(truth, predicted, size)[occurring(truth, predicted)].mean())
 
 
 @per_example("label_accuracy", "share of labels that are right")
@@ -56,21 +59,29 @@ def label_exact(evidence: Evidence) -> Array:
 
 @per_example("concept_accuracy", "share of concepts that are right")
 def concept_accuracy(evidence: Evidence) -> Array:
-    """Return for each example the share of its concepts that are right, of those that the model speaks of."""
+    """Return for each example the share of its known concepts that are right, of those that the model speaks of."""
     if not evidence.has_concepts:
         return np.full(len(evidence), np.nan)
     columns = list(evidence.answered)
     right: Array = evidence.concepts[:, columns] == evidence.predicted_concepts[:, columns]
-    return np.asarray(right.mean(axis=1))
+    return _mean_of_known(right, evidence.known[:, columns])
+
+
+def _mean_of_known(values: Array, known: Array) -> Array:
+    """Return the mean of each row over the cells that are known, NaN where none is."""
+    if known.all():
+        return np.asarray(values.mean(axis=1))
+    counts = known.sum(axis=1)
+    return np.where(counts > 0, (values & known).sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
 @per_example("concept_exact", "share of examples with every concept right")
 def concept_exact(evidence: Evidence) -> Array:
-    """Return for each example whether every concept is right; only for models that speak of all."""
+    """Return for each example whether every concept is right; only for models that speak of all, where all is known."""
     if len(evidence.answered) < evidence.concepts.shape[1]:
         return np.full(len(evidence), np.nan)
     right: Array = evidence.concepts == evidence.predicted_concepts
-    return right.all(axis=1).astype(float)
+    return np.where(evidence.known.all(axis=1), right.all(axis=1).astype(float), np.nan)
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,8 @@ class F1Part:
     @property
     def f1(self) -> float:
         """The mean F1 of the values; 0 for one that neither occurs nor is predicted."""
+        if not len(self.values):
+            return float("nan")  # no true value is known
         by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size)
         return float(np.nan_to_num(by_value[self.values]).mean())
 
@@ -94,10 +107,12 @@ def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]]
 
     def value(evidence: Evidence) -> float:
         scores = [part.f1 for part in parts(evidence)]
+        scores = [score for score in scores if not np.isnan(score)]
         return float(np.mean(scores)) if scores else float("nan")
 
     def interval(evidence: Evidence) -> tuple[float, float]:
-        return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in parts(evidence)])
+        known = [part for part in parts(evidence) if len(part.values)]
+        return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in known])
 
     metric: Metric = overall(name, summary, interval=interval)(value)
     return metric
@@ -105,7 +120,8 @@ def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]]
 
 def occurring(truth: Codes, predicted: Codes) -> Array:
     """Return the values that occur."""
-    return np.unique(truth)
+    values = np.unique(truth)
+    return values[values >= 0]
 
 
 def occurring_or_predicted(truth: Codes, predicted: Codes) -> Array:
@@ -133,7 +149,7 @@ def _of_groups(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> l
     """Return each encoder group, its concepts pooled, with these of its values."""
     sizes, parts = evidence.knowledge.space.sizes, []
     for columns in evidence.groups.values():
-        truth, predicted = evidence.concepts[:, columns], evidence.predicted_concepts[:, columns]
+        truth, predicted = evidence.concepts[:, columns], evidence.judged_concepts[:, columns]
         parts.append(F1Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
     return parts
 
@@ -143,8 +159,8 @@ def _of_concepts(evidence: Evidence) -> list[F1Part]:
     parts = []
     for column in evidence.answered:
         concept = evidence.knowledge.space.concepts[column]
-        truth, predicted = evidence.concepts[:, [column]], evidence.predicted_concepts[:, [column]]
-        truth_value = concept.kind == "bool" and len(concept.values) == 2
+        truth, predicted = evidence.concepts[:, [column]], evidence.judged_concepts[:, [column]]
+        truth_value = concept.kind == "bool" and len(concept.values) == 2 and bool(evidence.known[:, column].any())
         values = np.array([1]) if truth_value else occurring(truth, predicted)
         parts.append(F1Part(truth, predicted, len(concept.values), values))
     return parts

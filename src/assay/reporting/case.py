@@ -111,9 +111,7 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
     data = dataset[predictions.split]
     evidence = gather_from(dataset, predictions)
     wrong_label = (evidence.labels != evidence.predicted_labels).any(axis=1)
-    wrong_concept = ((evidence.concepts != evidence.predicted_concepts) & (evidence.predicted_concepts >= 0)).any(
-        axis=1
-    )
+    wrong_concept = ((evidence.concepts != evidence.judged_concepts) & (evidence.judged_concepts >= 0)).any(axis=1)
     order = np.argsort(-(2 * wrong_label + wrong_concept), kind="stable")
     half = EXAMPLES // 2
     chosen = dict.fromkeys([*order[:half].tolist(), *range(len(evidence))])

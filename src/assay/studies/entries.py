@@ -5,6 +5,7 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
@@ -38,13 +39,18 @@ def entries(
     for number, entry in enumerate(listed):
         own = _entry(kind, number, entry, settings)
         name = str(own.values[kind])
-        if known is not None and name not in known:
+        if known is not None and name not in known and not is_dataset(name):
             if absent is None:
                 raise ConfigError(f"{own.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
             absent.append(f"{kind} {name!r}, which is not there")
             continue
         expanded += _combinations(kind, name, own)
     return _name_uniquely(kind, expanded, settings)
+
+
+def is_dataset(name: str) -> bool:
+    """Return whether a name is the folder of a dataset that is there."""
+    return (Path(name) / "manifest.json").is_file()
 
 
 def _name_uniquely(kind: str, expanded: list[StudyEntry], settings: Settings) -> list[StudyEntry]:

@@ -62,7 +62,8 @@ class LocalWorkers:
 
     def make(self, step: DataStep, output: Path) -> Outcome:
         """Make a dataset, with as many processes as pay."""
-        return perform(step, output, min(self.count, default_workers(step.recipe)))
+        workers = 1 if step.recipe is None else default_workers(step.recipe)
+        return perform(step, output, min(self.count, workers))
 
     def _once(self, steps: Sequence[Step], output: Path, poll: Poll, tries: dict[str, int]) -> Iterator[Outcome]:
         """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""

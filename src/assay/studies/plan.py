@@ -78,6 +78,9 @@ def _try_step(
 ) -> tuple[Cost, set[str]]:
     """Return the cost of a dataset and of the runs on it, and the names of what cannot be tried on few examples."""
     recipe = step.recipe
+    if recipe is None:  # it is there, and is only copied; a trial would train on all of it
+        there = sum(path.stat().st_size for path in Path(step.source).rglob("*.parquet"))
+        return Cost(0.0, there), {kind.label for kind in kinds}
     rows = sum(split.size for split in recipe.splits)
     unknown: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:

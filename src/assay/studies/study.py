@@ -15,13 +15,14 @@ from pydantic import Field
 from assay.code_files import CodeFile, split_reference
 from assay.config import Config, Settings, load_yaml, validate
 from assay.data.annotation import Annotation
+from assay.data.dataset import Dataset
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.studies.allowed_code import allow_code
 from assay.studies.analyses import analyses_from
-from assay.studies.entries import StudyEntry, entries, short_hash
+from assay.studies.entries import StudyEntry, entries, is_dataset, short_hash
 from assay.tasks import TASKS
 
 PLAIN = "plain"
@@ -39,7 +40,9 @@ class StudyConfig(Config):
     about: str = ""
     """What the study is for, in a sentence or two, for the report."""
     tasks: list[str | dict[str, Any]] = Field(min_length=1)
-    """Task names, or mappings with `task`, an optional `name`, that task's settings, `n`, `splits`, `seed`, `each`."""
+    """Task names, or mappings with `task`, an optional `name`, that task's settings, `n`, `splits`, `seed`, `each`.
+
+    In place of a task the folder of a dataset, such as one of `assay import`."""
     models: list[str | dict[str, Any]] = Field(min_length=1)
     """Model names, or mappings with `model`, an optional `name`, that model's settings, `each`, and `on`: its tasks."""
     seeds: list[int] = Field([0], min_length=1)
@@ -67,10 +70,12 @@ class StudyConfig(Config):
 
 @dataclass(frozen=True)
 class DataStep:
-    """A dataset to be made."""
+    """A dataset to be made, or to be copied from a folder where it lies already."""
 
     name: str
-    recipe: Recipe
+    recipe: Recipe | None
+    source: str = ""
+    """The folder of a dataset that is there, such as one of `assay import`."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +187,8 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
 
 def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
     """Add the dataset of a task under a challenge, and return its name."""
+    if is_dataset(task.name):
+        return _annotated(_folder_data(task, challenge, steps), challenge, steps)
     own = task.settings
     if config.n is not None:
         own = Settings({"n": config.n}, {"n": settings.places.get("n", "n")}).merge(own)
@@ -194,6 +201,23 @@ def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: S
         raise ConfigError(_with_place(task.place, error)) from None
     name = f"{recipe.task.name}-{short_hash(plan)}"
     steps.datasets[name] = DataStep(name, recipe)
+    return _annotated((name, recipe.task.name, plan), challenge, steps)
+
+
+def _folder_data(task: StudyEntry, challenge: StudyEntry, steps: Steps) -> tuple[str, str, Any]:
+    """Add a dataset that is there; return its name, that of its task, and what stands for its contents."""
+    given = [*task.settings.values, *(["n"] if "n" in challenge.settings.values else [])]
+    if given:
+        raise ConfigError(f"{task.place}: {task.name!r} is a dataset that is there; {given[0]!r} cannot change it")
+    dataset = Dataset.open(task.name)
+    name = f"{dataset.name}-{dataset.fingerprint[:8]}"
+    steps.datasets[name] = DataStep(name, None, str(Path(task.name).resolve()))
+    return name, dataset.name, dataset.fingerprint
+
+
+def _annotated(data: tuple[str, str, Any], challenge: StudyEntry, steps: Steps) -> str:
+    """Add the copy of a dataset that a challenge asks for, and return its name; without one, that of the dataset."""
+    name, task, plan = data
     strangers = challenge.settings.values.keys() - {"annotate", "n"}
     if strangers:
         raise ConfigError(f"challenge {challenge.label!r}: unknown key {sorted(strangers)[0]!r}; there are annotate, n")
@@ -201,7 +225,7 @@ def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: S
     if not annotation:
         return name
     validate(Annotation, Settings(annotation, dict.fromkeys(annotation, challenge.settings.places.get("annotate", ""))))
-    copy = f"{recipe.task.name}-{challenge.label}-{short_hash([plan, annotation])}"
+    copy = f"{task}-{challenge.label}-{short_hash([plan, annotation])}"
     steps.copies[copy] = CopyStep(copy, name, annotation)
     return copy
 

@@ -116,6 +116,9 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
 
 
 def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Callable[[int, int], None]) -> None:
+    if step.recipe is None:
+        _write_whole(folder, lambda half: Dataset.open(step.source) and shutil.copytree(step.source, half))
+        return
     rows = sum(split.size for split in step.recipe.splits)
     done = 0
 
@@ -128,12 +131,17 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
 
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
-    """Write the copy beside its final place and move it there, so that a half-written copy is not taken for a whole."""
+    parent, annotation = output / "data" / step.parent, validate(Annotation, Settings(step.annotation))
+    _write_whole(folder, lambda half: annotate(Dataset.open(parent), annotation, half))
+
+
+def _write_whole(folder: Path, write: Callable[[Path], object]) -> None:
+    """Write a copy beside its final place and move it there, so that a half-written copy is not taken for a whole."""
     half = folder.with_name(f".{folder.name}.{os.getpid()}.half")
     shutil.rmtree(half, ignore_errors=True)
     for left in folder.parent.glob(f".{folder.name}.*.half"):
         shutil.rmtree(left, ignore_errors=True)
-    annotate(Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation)), half)
+    write(half)
     half.replace(folder)
 
 

@@ -52,7 +52,7 @@ class Answers:
     @cached_property
     def misread(self) -> Array:
         """Which rows have a concept wrong."""
-        wrong = (self.concepts != self.table.concepts) & (self.concepts >= 0)
+        wrong = (self.concepts != self.table.concepts) & (self.concepts >= 0) & (self.table.concepts >= 0)
         return np.asarray(self.has_answer & wrong.any(axis=1))
 
     def of(self, row: int) -> dict[str, Any] | None:
@@ -82,13 +82,15 @@ def plain(predictions: Predictions, place: int, knowledge: Knowledge) -> dict[st
     answer: dict[str, Any] = {"labels": labels, "concepts": concepts, "by_rule": None, "violated": []}
     if min(codes) >= 0:
         world = np.array([codes], dtype=np.int64)
-        answer["by_rule"] = knowledge.labels_of(world)[0].tolist()
+        answer["by_rule"] = knowledge.labels_of(world)[0].tolist() if knowledge.has_rule else None
         answer["violated"] = violated_constraints(knowledge, world)
     return answer
 
 
 def violated_constraints(knowledge: Knowledge, world: Codes) -> list[str]:
     """Return the names of the constraints that a world breaks."""
+    if (world < 0).any():
+        return []  # some concept is not known
     flags = knowledge.violations(world)[0]
     return [limit.name for limit, broken in zip(knowledge.constraints, flags, strict=True) if broken]
 

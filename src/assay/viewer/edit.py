@@ -114,6 +114,9 @@ def _labels(table: SplitTable, world: World) -> list[int]:
     """Return the labels that the rule gives; one that is left to chance keeps its luck."""
     codes = np.array([world.codes], dtype=np.int64)
     knowledge = table.knowledge
+    knowledge.require_rule("changing concepts by hand")
+    if min(world.codes) < 0:
+        raise DataError("some concepts of this example are not known, so that the rule gives no label")
     drawn_by_luck = knowledge.stochastic and LUCK in world.style
     labels = (
         knowledge.drawn_labels(codes, np.array([world.style[LUCK]])) if drawn_by_luck else knowledge.labels_of(codes)

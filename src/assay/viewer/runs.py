@@ -72,7 +72,7 @@ def share(truth: Codes, predicted: Codes) -> float | None:
     >>> share(np.array([0, 1, 1, 0]), np.array([0, 1, 0, -1])), share(np.array([0]), np.array([-1]))
     (0.6667, None)
     """
-    answered = predicted >= 0
+    answered = (predicted >= 0) & (truth >= 0)
     return round(float((truth == predicted)[answered].mean()), 4) if answered.any() else None
 
 

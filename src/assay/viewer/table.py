@@ -97,7 +97,7 @@ class SplitTable:
         names = [CONCEPT + name for name in space.names]
         cells = _read(self.shards[shard], [*names, "style"]).slice(place, 1).to_pylist()[0]
         words = [{str(value): code for code, value in enumerate(concept.values)} for concept in space.concepts]
-        codes = tuple(named[str(cells[name])] for named, name in zip(words, names, strict=True))
+        codes = tuple(named.get(str(cells[name]), -1) for named, name in zip(words, names, strict=True))
         return World(space, codes, json.loads(cells["style"]))
 
     def data(self, table: pa.Table) -> SplitData:

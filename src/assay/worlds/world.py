@@ -12,6 +12,8 @@ from assay.html import shorten
 Style = Mapping[str, Any]
 CONTENT = "content"
 """The key of a style for what determines the concepts, such as a whole board; it is no nuisance factor."""
+SOURCES = "sources"
+"""The key of a style for the names of the source images that an imported example shows."""
 LUCK = "luck"
 """The key of a style for the random numbers from 0 to 1 by which stochastic labels are drawn, one for each label."""
 

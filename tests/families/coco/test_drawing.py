@@ -9,8 +9,8 @@ from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
 from assay.families.coco.scene_templates import CROWDED, HEIGHT, MOST, NAMES, OBJECT_KINDS, SCENE_KINDS, WIDTH
 from assay.families.coco.synthetic import lay_out, recompose, synthetic_album
-from assay.families.photos.letterbox import Letterbox, read_photograph
 from assay.render.canvas import Canvas
+from assay.render.letterbox import Letterbox, read_photograph
 
 ALL = [True] * CROWDED
 

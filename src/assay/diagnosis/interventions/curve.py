@@ -133,7 +133,7 @@ class Trial:
             whole=budget.each >= self.units.whole,
             accuracy=float(right.mean()),
             all_right=float(right.all(axis=1).mean()),
-            concept_accuracy=float((after.concept_codes == self.truth.concepts).mean()),
+            concept_accuracy=float((after.concept_codes == self.truth.concepts)[self.truth.concepts >= 0].mean()),
             asked=float(concepts.sum(axis=1).mean()),
             answered=float(answered.sum(axis=1).mean()),
             edited=float((answered & other).sum(axis=1).mean()),

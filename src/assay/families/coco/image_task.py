@@ -17,13 +17,13 @@ from assay.families.coco.sampling import RegionMembership
 from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import CocoConfig
 from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
-from assay.families.photos.letterbox import Letterbox, read_photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import free_names
 from assay.logic.variants import Boundary
+from assay.render.letterbox import Letterbox, read_photograph
 from assay.render.picture import Layout, ObjectBox, Picture
 from assay.seeds import rng_for
 from assay.tasks.base import Column, Task

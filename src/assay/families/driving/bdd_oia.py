@@ -18,10 +18,10 @@ from assay.families.driving.bdd_files import Frames, read_frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.settings import BddOiaConfig
 from assay.families.driving.task import Driving
-from assay.families.photos.letterbox import read_photograph
 from assay.families.photos.source import ChosenSource
 from assay.logic.knowledge import Knowledge, Odds
 from assay.logic.parse import parse
+from assay.render.letterbox import read_photograph
 from assay.render.picture import Picture
 from assay.tasks.base import Column
 from assay.worlds.source import Source

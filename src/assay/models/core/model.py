@@ -116,6 +116,10 @@ class Model(ABC):
         """Return what was learned in words, a line each; none for what has no words."""
         return []
 
+    def coverage(self) -> list[str]:
+        """Return how far what was learned in words covers the training examples, and where it is wrong, a line each."""
+        return []
+
     # -- what is the same for all --------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:

@@ -56,6 +56,7 @@ def bypass(model: Model, data: SplitData, seed: int = 0) -> Bypass:
     """Return what setting the concepts of a split does to a model's labels."""
     if not model.can_intervene:
         raise ConfigError(f"model {model.name!r} has no concepts that can be set, so there is nothing to bypass")
+    data = data.with_known_concepts("the bypass")
     if len(data) > MOST_ROWS:
         data = data.take(np.sort(rng_for(seed, "bypass", "rows").permutation(len(data))[:MOST_ROWS]))
     other = rng_for(seed, "bypass", "shuffle").permutation(len(data))

@@ -138,9 +138,13 @@ def probe_layers(
 
 
 def _sample(data: SplitData, ask: Ask, device: torch.device) -> Batch:
-    """Return at most so many examples of a split, drawn without favour."""
+    """Return at most so many examples of a split whose concepts are all annotated, drawn without favour."""
+    whole = np.flatnonzero((data.given_concepts >= 0).all(axis=1))
+    data = data if len(whole) == len(data) else data.take(whole)
     if len(data) < 2:
-        raise DataError(f"split {data.name!r} has {len(data)} examples; probes need at least 2")
+        raise DataError(
+            f"split {data.name!r} has {len(data)} examples; probes need at least 2 with every concept known"
+        )
     rng = rng_for(ask.seed, "probes", data.name, len(data))
     rows = np.sort(rng.permutation(len(data))[: ask.config.examples])
     return to_batch(data.take(rows) if len(rows) < len(data) else data, device)

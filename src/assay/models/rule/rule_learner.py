@@ -64,6 +64,7 @@ class RuleLearner(ConceptModel):
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the knowledge that is taught, and the decoder if there is one."""
+        self.knowledge.require_rule(f"model {self.name!r}")
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
         self.taught = self._taught()
         if self.config.reconstruction_weight:

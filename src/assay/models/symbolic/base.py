@@ -38,6 +38,9 @@ from assay.models.symbolic.perception import MissingPerception, one_hot, percept
 from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
+FEWEST_WHOLE = 20
+"""With fewer examples that have every concept annotated, those with gaps are learned from as well."""
+
 
 class SymbolicConfig(Config):
     """What every symbolic learner can set."""
@@ -116,8 +119,14 @@ class SymbolicModel(Model):
         report(self.history[0], 1)
 
     def examples(self, data: SplitData) -> Examples:
-        """Return the training examples: annotated labels, and concepts as predicted by perception or as annotated."""
+        """Return the training examples: annotated labels, and concepts as predicted by perception or as annotated.
+
+        Where enough examples have every concept annotated, only these are learned from: a gap is no value.
+        """
         true = self.config.perception is None or self.config.learn_from == "truth"
+        whole = np.flatnonzero((data.given_concepts >= 0).all(axis=1))
+        if true and FEWEST_WHOLE <= len(whole) < len(data):
+            data = data.take(whole)
         probabilities = one_hot(data.given_concepts, self.space) if true else self.perception.probabilities(data)
         return Examples(self.knowledge, most_probable_codes(probabilities), probabilities, data.given_labels)
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +106,34 @@ class LabelRule:
         return np.array([self.otherwise if key is None else key for key in codes], dtype=np.int64)
 
 
+MOST_EXCEPTIONS = 3
+
+
+def rule_fit(rule: LabelRule, examples: LabelExamples) -> dict[str, Any]:
+    """Return how a learned rule fits its training examples: what each value covers, and the worlds it is wrong in."""
+    said, values = rule.codes_of(examples.codes), rule.label.values
+    wrong = said != examples.targets
+    covers = []
+    for code in np.unique(examples.targets).tolist():
+        there, claimed = examples.targets == code, said == code
+        hits = int((there & claimed).sum())
+        covers.append(
+            f"{values[code]} in {hits:,} of {int(there.sum()):,}"
+            + (f" and wrongly in {int(claimed.sum()) - hits:,}" if int(claimed.sum()) > hits else "")
+        )
+    text = f"right in {int((~wrong).sum()):,} of {len(wrong):,} training examples; covers {', '.join(covers)}"
+    worlds, counts = np.unique(examples.codes[wrong], axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MOST_EXCEPTIONS]
+    shown = [_world_text(rule.space, worlds[place]) + f" ({counts[place]:,})" for place in order.tolist()]
+    more = f" and {len(worlds) - len(shown)} more worlds" if len(worlds) > len(shown) else ""
+    text += f"; exceptions: {', '.join(shown)}{more}" if shown else "; no exceptions"
+    return {"examples": len(wrong), "right": int((~wrong).sum()), "exceptions": len(worlds), "text": text}
+
+
+def _world_text(space: ConceptSpace, codes: Codes) -> str:
+    return " ".join(f"{name}={value}" for name, value in space.decode(codes).items())
+
+
 class FormulaModel(SymbolicModel):
     """A learner of formulas: one for each label, or a true-or-false one for each value of a label."""
 
@@ -120,7 +148,10 @@ class FormulaModel(SymbolicModel):
     def learn(self, examples: Examples) -> None:
         """Learn label by label."""
         for label in self.knowledge.labels:
-            self.learned[label.name] = self.learn_label(label, examples.of_label(label))
+            annotated = examples.of_label(label)
+            learned = self.learn_label(label, annotated)
+            fit = rule_fit(LabelRule(self.space, label, learned.formulas, learned.otherwise), annotated)
+            self.learned[label.name] = replace(learned, notes={**learned.notes, "fit": fit})
 
     @property
     def formulas(self) -> dict[str, Formula]:
@@ -151,6 +182,11 @@ class FormulaModel(SymbolicModel):
                 plain = code is None or label.kind == "bool"
                 lines.append(f"{label.name}{'' if plain else f' is {label.values[code or 0]}'}: {formula}")
         return lines
+
+    def coverage(self) -> list[str]:
+        """Return how the formula of each label fits the training examples, and its exceptions."""
+        fits = {name: learned.notes.get("fit") for name, learned in self.learned.items()}
+        return [f"{name}: {fit['text']}" for name, fit in fits.items() if fit is not None]
 
     def state(self) -> dict[str, Any]:
         """Return the formulas as text."""

@@ -67,6 +67,8 @@ class ClauseModel(FormulaModel):
         super().learn(examples)
         writer = ClauseWriter(self.bias)
         for label in self.knowledge.labels:
+            if not label.has_rule:
+                continue
             answer = express_rule(label.formula, self.bias, label.values, writer)
             rule = self.learned[label.name]
             self.learned[label.name] = replace(rule, notes={**rule.notes, "bias": answer.to_dict()})

@@ -1,0 +1,69 @@
+"""Your own data: pictures, a table of concepts, and a rule if you have one."""
+
+# %% [markdown]
+# # Your own data
+#
+# A factory line photographs its parts. A part is scrapped if it is scratched and has a dent, or so people say. Here the
+# photographs are drawn; yours lie in a folder beside `concepts.csv`, and `assay import FOLDER -o DATA` does the same.
+
+# %%
+import tempfile
+
+import numpy as np
+import pandas as pd
+
+import assay
+
+rng = np.random.default_rng(0)
+table = pd.DataFrame(rng.integers(0, 2, (400, 3)).astype(bool), columns=["scratched", "dent", "painted"])
+table["scrap"] = table.scratched & table.dent
+
+
+def photograph(part: pd.Series) -> np.ndarray:
+    picture = rng.integers(90, 110, (24, 24, 3)).astype(np.uint8)
+    picture[3:21, 3:21] = (70, 110, 190) if part.painted else (150, 150, 150)
+    if part.scratched:
+        picture[6:8, 5:19] = 20
+    if part.dent:
+        picture[13:18, 8:13] = 235
+    return picture
+
+
+pictures = [photograph(part) for _, part in table.iterrows()]
+table.head(4)
+
+# %% [markdown]
+# A fifth of the concepts was never annotated. Nobody gives a rule yet.
+
+# %%
+concepts = ["scratched", "dent", "painted"]
+known = table.astype(object).mask(rng.random(table.shape) < 0.2)
+known["scrap"] = table.scrap
+folder = tempfile.mkdtemp()
+ds = assay.from_table(known, f"{folder}/parts", images=pictures, concepts=concepts, labels=["scrap"])
+print(ds)
+ds["train"].plot(6)
+
+# %% [markdown]
+# Rules are proposed from the table, with what they cover and where they are wrong.
+
+# %%
+proposed = assay.train("rules", ds, f"{folder}/rules")
+print("\n".join([*proposed.model.in_words(), *proposed.model.coverage()]))
+
+# %% [markdown]
+# Import again with the rule that you believe: now the reasoning shortcuts that the labels allow can be counted.
+
+# %%
+rule = {"scrap": "scratched and dent"}
+ds = assay.from_table(known, f"{folder}/ruled", images=pictures, concepts=concepts, labels=["scrap"], rule=rule)
+print(assay.audit(ds))
+print(assay.count(ds))
+
+# %% [markdown]
+# Train a model that learns the concepts from labels and rule alone, and ask what it has learned.
+
+# %%
+epochs = 20  # in tests: epochs = 1
+run = assay.train("dpl", ds, f"{folder}/dpl", epochs=epochs)
+print(assay.diagnose(ds, run).text)

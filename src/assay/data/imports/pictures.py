@@ -1,0 +1,103 @@
+"""Pictures of strangers, opened with care and brought to one size.
+
+Only PNG, JPEG and WebP are opened, none with more pixels than `MOST_PIXELS`; the size is read before the pixels are.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from assay.arrays import Array
+from assay.data.imports.settings import Resize
+from assay.errors import DataError
+from assay.render.letterbox import Letterbox
+from assay.render.picture import Layout
+from assay.render.png import encode_png
+
+FORMATS = ("PNG", "JPEG", "WEBP")
+MOST_PIXELS = 50_000_000
+LARGEST = 128
+"""Up to this many pixels a side pictures that are all alike keep their size."""
+GREY = ("1", "L", "I;16", "LA")
+
+
+@dataclass(frozen=True)
+class PictureFit:
+    """How pictures are brought to one size: the layout, and the policy for other shapes."""
+
+    layout: Layout
+    resize: Resize
+
+    def encode(self, data: bytes, name: str) -> bytes:
+        """Return a picture in the layout's size, as a PNG file."""
+        image = _open(data, name)
+        image = image.convert("L" if self.layout.channels == 1 else "RGB")
+        return encode_png(self._fit(image))
+
+    def _fit(self, image: Image.Image) -> Array:
+        size = (self.layout.width, self.layout.height)
+        if image.size == size:
+            return np.asarray(image)
+        if self.resize == "crop":
+            return np.asarray(ImageOps.fit(image, size, Image.Resampling.BILINEAR))
+        if self.resize == "stretch":
+            return np.asarray(image.resize(size, Image.Resampling.BILINEAR))
+        box = Letterbox.of(image.size, size)
+        return box.pad(np.asarray(image.resize((box.width, box.height), Image.Resampling.BILINEAR)), size)
+
+
+def fit_for(
+    pictures: Sequence[bytes], names: Sequence[str], size: int | tuple[int, int] | None, resize: Resize
+) -> PictureFit:
+    """Return the size and the colours that suit pictures: as asked for, or their own if all are alike and small."""
+    sizes, grey = set[tuple[int, int]](), True
+    for data, name in zip(pictures, names, strict=True):
+        with _header(data, name) as image:
+            turned = image.format == "JPEG" and _orientation(image, name) >= 5  # the camera was held upright
+            sizes.add((image.height, image.width) if turned else image.size)
+            grey &= image.mode in GREY
+    if size is None:
+        only = next(iter(sizes))
+        alike = len(sizes) == 1 and max(only) <= LARGEST
+        width, height = only if alike else (LARGEST, LARGEST)
+    else:
+        width, height = (size, size) if isinstance(size, int) else size
+    return PictureFit(Layout(width, height, 1 if grey else 3), resize)
+
+
+def _orientation(image: Image.Image, name: str) -> int:
+    try:
+        return int(image.getexif().get(0x0112, 1))
+    except (OSError, ValueError, SyntaxError, TypeError):
+        raise DataError(f"picture {name!r} is damaged: its EXIF data cannot be read") from None
+
+
+def _header(data: bytes, name: str) -> Image.Image:
+    """Open a picture without its pixels."""
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise DataError(f"picture {name!r} is no PNG, JPEG or WebP file; convert it") from None
+    if image.width * image.height > MOST_PIXELS:
+        raise DataError(f"picture {name!r} has {image.width} x {image.height} pixels, at most {MOST_PIXELS:,} are read")
+    return image
+
+
+def _open(data: bytes, name: str) -> Image.Image:
+    """Return a picture upright, with what is transparent on white."""
+    with _header(data, name) as opened:
+        try:
+            image = ImageOps.exif_transpose(opened)
+            image.load()
+        except (OSError, ValueError, SyntaxError) as error:
+            raise DataError(f"picture {name!r} is damaged: {error}") from None
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        white = Image.new("RGBA", image.size, (255, 255, 255, 255))
+        return Image.alpha_composite(white, image)
+    if image.mode == "I;16":
+        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    return image.copy()
