@@ -154,7 +154,9 @@ class Deck:
     def _walk_big(self, cards: Sequence[int], turns: Sequence[int], inverse: bool) -> Array:
         """Do what `_walk` does, for decks beyond 64 bits."""
         half = ((self.size - 1).bit_length() + 1) // 2
-        rounds = {turn: tuple(_WideRound(half, self.key, turn, number) for number in range(ROUNDS)) for turn in set(turns)}
+        rounds = {
+            turn: tuple(_WideRound(half, self.key, turn, number) for number in range(ROUNDS)) for turn in set(turns)
+        }
         walked = np.empty(len(cards), dtype=object)
         for place, (card, turn) in enumerate(zip(cards, turns, strict=True)):
             card = _feistel_big(card, rounds[turn], half, inverse)
