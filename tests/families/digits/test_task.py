@@ -80,9 +80,7 @@ def test_the_papers_sizes_and_pairs(name: str) -> None:
 
 def test_the_pairs_of_training() -> None:
     half = codes_of(sources("mnadd-half"))
-    assert set(pairs(half["train"])) == {
-        *[(0, 0), (0, 1), (1, 0), (2, 3), (3, 2), (2, 4), (4, 2)]
-    }
+    assert set(pairs(half["train"])) == {*[(0, 0), (0, 1), (1, 0), (2, 3), (3, 2), (2, 4), (4, 2)]}
     even_odd = set(pairs(codes_of(sources("mnadd-evenodd"))["train"]))
     assert all(a % 2 == b % 2 and (b, a) in even_odd for a, b in even_odd)
     assert {a + b for a, b in even_odd} == {6, 10, 12}

@@ -61,9 +61,19 @@ def read(said, test):
     return [float((said.concepts[name].codes == test.concepts[:, i]).mean()) for i, name in enumerate("abc")]
 
 
+class Trained(dict):
+    """Models by case, each trained when it is first asked for: tests may be shared among processes."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __missing__(self, case):
+        return self.setdefault(case, fitted(case, self.data))
+
+
 @pytest.fixture(scope="module")
 def trained(data):
-    return {case: fitted(case, data) for case in FAMILY}
+    return Trained(data)
 
 
 @pytest.mark.parametrize("case", sorted(set(FAMILY) - {"bears", "ltn"}))
