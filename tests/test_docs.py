@@ -1,6 +1,8 @@
 """What the README and the tutorials say is what happens."""
 
 import doctest
+import json
+import re
 import runpy
 from pathlib import Path
 
@@ -48,3 +50,23 @@ def test_the_citation_names_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert (cited["version"], cited["license"]) == (project["version"], project["license"])
+
+
+@pytest.mark.parametrize("folder", ["tutorials", "notebooks"])
+def test_what_we_teach_needs_the_public_interface_only(folder):
+    for script in sorted((ROOT / "docs" / folder).glob("*.py")):
+        names = re.findall(r"^\s*(?:from|import) (assay[\w.]*)", script.read_text(), re.MULTILINE)
+        assert names and set(names) == {"assay"}, script.name
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "docs" / "notebooks").glob("*.py")), ids=lambda path: path.stem)
+def test_notebook_runs_and_its_page_shows_this_code(script):
+    from docs.run_notebook import cells_of, run_cells
+
+    cells = cells_of(script.read_text())
+    stored = json.loads(script.with_suffix(".ipynb").read_text())["cells"]
+    assert ["".join(cell["source"]) for cell in stored] == [cell.source for cell in cells], f"run: python docs/run_notebook.py {script.name}"
+    shown = [output for cell in run_cells(cells, small=True) for output in cell.outputs]
+    assert any(output.kind == "image/png" for output in shown)
+    page = script.with_suffix(".md").read_text()
+    assert all(cell.source in page for cell in cells)

@@ -1,11 +1,8 @@
 """Before any training: how many reasoning shortcuts do the labels allow, and which supervision would rule them out?"""
 
-from assay.config import Settings
-from assay.counting.count import count_readings
-from assay.data.support import training_support
+import assay
 
-knowledge, worlds = training_support("mnadd-evenodd", Settings(), seed=0)
-count = count_readings(knowledge, "shared", worlds)
+count = assay.count("mnadd-evenodd")
 print(f"{count.total} readings of the digits keep every sum of the training pairs: the right one, and shortcuts")
 assert count.total == 36 and count.readings is not None
 

@@ -1,14 +1,9 @@
-"""Any torch module that returns concepts and labels joins: it is scored, diagnosed and intervened on like ours."""
-
-import tempfile
-from pathlib import Path
+"""Any torch module that returns labels, and perhaps concepts, is scored, diagnosed and intervened on like ours."""
 
 import torch
 from torch import nn
 
-from assay import Dataset, Recipe, diagnose, gather, make
-from assay.config import Settings
-from assay.models.external.wrapped import Wrapped
+import assay
 
 
 class Mine(nn.Module):
@@ -20,14 +15,9 @@ class Mine(nn.Module):
         return {"concepts": {"a": a, "b": b, "c": c}, "labels": {"y": a * b}}
 
 
-with tempfile.TemporaryDirectory() as name:
-    settings = Settings({"pixels": True, "k": 3, "formula": "a and b or c"})
-    make(Recipe("mnlogic", settings, train=600), Path(name) / "data")
-    dataset = Dataset.open(Path(name) / "data")
-
-    model = Wrapped(Mine(), dataset.knowledge, dataset.layout, scores="probabilities")
-    test = dataset["test"]
-    diagnosis = diagnose({"test": gather(test, model.predict(test))})
-    print(diagnosis.text)
-    assert diagnosis.verdict == "wrong rule"  # labels are wrong, though every concept is right
-    assert diagnosis.scores["test"]["concept_accuracy"].value == 1.0
+ds = assay.make("mnlogic", pixels=True, k=3, formula="a and b or c", n=600)
+model = assay.wrap(Mine(), ds, scores="probabilities")  # of a module that gives logits: assay.diagnose(ds, Mine())
+diagnosis = assay.diagnose(ds, model)
+print(diagnosis.text)
+assert diagnosis.verdict == "wrong rule"  # labels are wrong, though every concept is right
+assert diagnosis.scores["test"]["concept_accuracy"].value == 1.0

@@ -5,11 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, Layout, Picture
-from assay.tasks.base import Task
-from assay.worlds.world import Style, World
+from assay import Box, Concept, ConceptSpace, EncoderGroup, Knowledge, Layout, Picture, Style, Task, World
 
 SIDE = 12
 
@@ -44,7 +40,7 @@ class Lamps(Task):
 
 
 if __name__ == "__main__":
-    from assay.testing import check_task, require
+    from assay import check_task, require
 
     require(check_task(Lamps()), "lamps")
     print(Lamps().knowledge.diagram.counts)  # {(False,): 15, (True,): 10}

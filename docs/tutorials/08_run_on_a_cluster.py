@@ -2,14 +2,8 @@
 
 import os
 import tempfile
-from pathlib import Path
 
-from assay.config import Settings
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.records import read_records
-from assay.studies.run import run_study
-from assay.studies.study import study_from
-from assay.studies.summary import summaries
+import assay
 
 STUDY = {
     "name": "two rules",
@@ -20,19 +14,10 @@ STUDY = {
 }
 
 if __name__ == "__main__":  # workers are processes of their own, which read this file again
-    address = os.environ.get("ASSAY_CLUSTER")  # "auto", or the address of a Ray cluster that shares the folder
-    if address:
-        from assay.studies.ray_workers import RayWorkers
-
-        workers = RayWorkers(address)
-    else:
-        workers = LocalWorkers(2)
     with tempfile.TemporaryDirectory() as folder:
-        study = study_from(Settings(STUDY), Path(folder))
-        page = run_study(study, print, workers=workers)
-        for key, summary in summaries(read_records(study.output)).items():
-            if (key.split, key.metric) == ("test", "label_f1"):
-                print(
-                    f"{key.task} {key.model}: {summary.mean:.2f} over {summary.runs} seeds; the report is {page.name}"
-                )
-                assert summary.runs == 2
+        # "auto", or the address of a Ray cluster that shares the folder
+        study = assay.run_study(STUDY, folder, workers=2, cluster=os.environ.get("ASSAY_CLUSTER"))
+        records = study.to_frame()
+        f1 = records[(records["split"] == "test") & (records["metric"] == "label_f1")]
+        print(f1.groupby(["task", "model"])["value"].agg(["mean", "count"]), study.page.name)
+        assert len(f1) == 4

@@ -4,7 +4,72 @@ The names below are the public interface; each is imported when first used, so t
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.api.answers import predictions_for as predictions_for
+    from assay.api.datasets import load as load
+    from assay.api.datasets import make as make
+    from assay.api.datasets import pairs as pairs
+    from assay.api.figures import plot_coverage as plot_coverage
+    from assay.api.figures import plot_errors as plot_errors
+    from assay.api.judging import audit as audit
+    from assay.api.judging import count as count
+    from assay.api.judging import diagnose as diagnose
+    from assay.api.judging import intervene as intervene
+    from assay.api.judging import report as report
+    from assay.api.judging import score as score
+    from assay.api.judging import view as view
+    from assay.api.running import Run as Run
+    from assay.api.running import train as train
+    from assay.api.studying import StudyResult as StudyResult
+    from assay.api.studying import run_study as run_study
+    from assay.concepts import Concept as Concept
+    from assay.concepts import ConceptSpace as ConceptSpace
+    from assay.concepts import EncoderGroup as EncoderGroup
+    from assay.concepts import Slot as Slot
+    from assay.concepts import bits as bits
+    from assay.concepts import digits as digits
+    from assay.counting.count import count_readings as count_readings
+    from assay.data.dataset import Dataset as Dataset
+    from assay.data.dataset import SplitData as SplitData
+    from assay.data.recipe import Recipe as Recipe
+    from assay.diagnosis.verdict import Diagnosis as Diagnosis
+    from assay.errors import AssayError as AssayError
+    from assay.logic.circuit import compile_diagram as compile_diagram
+    from assay.logic.cnf import knowledge_from_cnf as knowledge_from_cnf
+    from assay.logic.cnf import to_cnf as to_cnf
+    from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.evaluate import evaluate as evaluate
+    from assay.logic.knowledge import Constraint as Constraint
+    from assay.logic.knowledge import Knowledge as Knowledge
+    from assay.logic.latex import latex as latex
+    from assay.logic.parse import parse as parse
+    from assay.metrics import METRICS as METRICS
+    from assay.metrics.evidence import Evidence as Evidence
+    from assay.metrics.evidence import gather as gather
+    from assay.models import BACKBONES as BACKBONES
+    from assay.models import MODELS as MODELS
+    from assay.models.core.tensors import TorchSplit as TorchSplit
+    from assay.models.external.wrapped import wrap as wrap
+    from assay.predictions import Answer as Answer
+    from assay.predictions import Predictions as Predictions
+    from assay.predictions import read_predictions as read_predictions
+    from assay.render.picture import Box as Box
+    from assay.render.picture import Layout as Layout
+    from assay.render.picture import Picture as Picture
+    from assay.reporting.write import write_report as write_report
+    from assay.tasks import TASKS as TASKS
+    from assay.tasks.base import Task as Task
+    from assay.testing import check_metric as check_metric
+    from assay.testing import check_model as check_model
+    from assay.testing import check_task as check_task
+    from assay.testing import given_reading as given_reading
+    from assay.testing import oracle as oracle
+    from assay.testing import require as require
+    from assay.worlds.split import Split as Split
+    from assay.worlds.world import Style as Style
+    from assay.worlds.world import World as World
 
 _HOMES = {
     "Concept": "assay.concepts",
@@ -30,16 +95,46 @@ _HOMES = {
     "METRICS": "assay.metrics",
     "Dataset": "assay.data.dataset",
     "Recipe": "assay.data.recipe",
-    "make": "assay.data.make",
+    "make": "assay.api.datasets",
     "Predictions": "assay.predictions",
     "Answer": "assay.predictions",
     "read_predictions": "assay.predictions",
     "Evidence": "assay.metrics.evidence",
     "gather": "assay.metrics.evidence",
-    "score": "assay.metrics.score",
-    "diagnose": "assay.diagnosis.verdict",
+    "score": "assay.api.judging",
+    "diagnose": "assay.api.judging",
     "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
+    "load": "assay.api.datasets",
+    "pairs": "assay.api.datasets",
+    "train": "assay.api.running",
+    "Run": "assay.api.running",
+    "count": "assay.api.judging",
+    "audit": "assay.api.judging",
+    "intervene": "assay.api.judging",
+    "report": "assay.api.judging",
+    "view": "assay.api.judging",
+    "predictions_for": "assay.api.answers",
+    "plot_coverage": "assay.api.figures",
+    "plot_errors": "assay.api.figures",
+    "TorchSplit": "assay.models.core.tensors",
+    "SplitData": "assay.data.dataset",
+    "Diagnosis": "assay.diagnosis.verdict",
+    "count_readings": "assay.counting.count",
+    "wrap": "assay.models.external.wrapped",
+    "run_study": "assay.api.studying",
+    "StudyResult": "assay.api.studying",
+    "Box": "assay.render.picture",
+    "Layout": "assay.render.picture",
+    "Picture": "assay.render.picture",
+    "Style": "assay.worlds.world",
+    "check_task": "assay.testing",
+    "check_model": "assay.testing",
+    "check_metric": "assay.testing",
+    "require": "assay.testing",
+    "oracle": "assay.testing",
+    "given_reading": "assay.testing",
+    "evaluate": "assay.logic.evaluate",
 }
 
 __all__ = sorted(_HOMES)

@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.errors import ConfigError, UnknownName, suggestion
+from assay.html import shorten
 
 Value = bool | int | str
 Kind = Literal["bool", "int", "symbol"]
@@ -148,7 +149,7 @@ class EncoderGroup:
     concepts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConceptSpace:
     """Ordered concepts; slots of like objects; and which concepts share an encoder."""
 
@@ -241,6 +242,9 @@ class ConceptSpace:
         """Return every concept vector; the caller knows that there are few."""
         grid = np.indices(self.sizes, dtype=np.int16 if max(self.sizes) < 2**15 else np.int64)
         return grid.reshape(len(self), -1).T
+
+    def __repr__(self) -> str:
+        return f"ConceptSpace({len(self.concepts)} concepts: {shorten(', '.join(self.names), 160)})"
 
 
 def digits(names: Sequence[str], values: Sequence[int] = tuple(range(10))) -> ConceptSpace:

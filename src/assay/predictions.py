@@ -22,13 +22,14 @@ from assay.concepts import Value
 from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
+from assay.html import shorten
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 
 PROBABILITIES = "_probabilities"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What a model says of one label or concept: codes (-1 where it says nothing), and perhaps probabilities."""
 
@@ -40,8 +41,12 @@ class Answer:
         """Return the answer of a model that gives probabilities."""
         return cls(probabilities.argmax(axis=1), probabilities)
 
+    def __repr__(self) -> str:
+        kind = "codes" if self.probabilities is None else f"probabilities of {self.probabilities.shape[1]} values"
+        return f"Answer({len(self.codes):,} examples, {kind})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Predictions:
     """Answers for some examples of one split of one dataset, and a record of who gave them."""
 
@@ -65,6 +70,13 @@ class Predictions:
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         write_atomically(path, buffer.getvalue())
+
+    def __repr__(self) -> str:
+        concepts = shorten(", ".join(self.concepts), 80) or "none"
+        model = f"{self.about['model']}, " if "model" in self.about else ""
+        labels = shorten(", ".join(self.labels), 80)
+        said = f"labels {labels}; concepts {concepts}"
+        return f"Predictions({model}split {self.split}: {len(self.index):,} examples; {said})"
 
 
 def _columns_of(
@@ -93,15 +105,22 @@ def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
     for needed in ("index", "split", "fingerprint"):
         if needed not in table.column_names:
             raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
-    _refuse_unknown(table, knowledge, path)
+    labels, concepts = answers_in(table, knowledge, path.name)
     return Predictions(
         fingerprint=_constant(table, "fingerprint", path),
         split=_constant(table, "split", path),
         index=_index(table, path),
-        labels=_answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, path),
-        concepts=_answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, path),
+        labels=labels,
+        concepts=concepts,
         about=_about(table),
     )
+
+
+def answers_in(table: pa.Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
+    """Return what a table says of labels and of concepts; errors begin with where the table is from."""
+    _refuse_unknown(table, knowledge, place)
+    labels = _answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, place)
+    return labels, _answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, place)
 
 
 _HELP = {
@@ -111,13 +130,13 @@ _HELP = {
 }
 
 
-def _refuse_unknown(table: pa.Table, knowledge: Knowledge, path: Path) -> None:
-    """Refuse a label or concept column that the rule does not have: most likely a typo."""
+def _refuse_unknown(table: pa.Table, knowledge: Knowledge, place: str) -> None:
+    """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
     known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
     known += [name + PROBABILITIES for name in known]
     for column in table.column_names:
         if column.startswith((LABEL, CONCEPT)) and column not in known:
-            raise DataError(f"{path.name}: unknown column {column!r}{suggestion(column, known)}")
+            raise DataError(f"{place}: unknown column {column!r}{suggestion(column, known)}")
 
 
 def _constant(table: pa.Table, column: str, path: Path) -> str:
@@ -139,18 +158,16 @@ def _index(table: pa.Table, path: Path) -> Array:
 
 
 def _answers(
-    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, path: Path
+    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str
 ) -> dict[str, Answer]:
     answers = {}
     for name, values in named:
         key = prefix + name
         probabilities = None
         if key + PROBABILITIES in table.column_names:
-            probabilities = _probabilities(
-                table[key + PROBABILITIES], len(values), f"{path.name}: {key + PROBABILITIES}"
-            )
+            probabilities = _probabilities(table[key + PROBABILITIES], len(values), f"{place}: {key + PROBABILITIES}")
         if key in table.column_names:
-            answers[name] = Answer(from_column(table[key], values, f"{path.name}: {key}"), probabilities)
+            answers[name] = Answer(from_column(table[key], values, f"{place}: {key}"), probabilities)
         elif probabilities is not None:
             answers[name] = Answer.of(probabilities)
     return answers

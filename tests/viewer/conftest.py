@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from assay.cli.view import ask
 from assay.data.dataset import Dataset
+from assay.studies.run_models import ask_run as ask
 from assay.viewer.app import create_app
 from assay.viewer.state import State
 from tests.pixels import pixels, trained

@@ -5,7 +5,6 @@ import base64
 import numpy as np
 import pytest
 
-from assay.cli.view import ask
 from assay.config import Settings
 from assay.data.dataset import Dataset, decode
 from assay.data.make import make
@@ -13,6 +12,7 @@ from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
+from assay.studies.run_models import ask_run as ask
 from assay.viewer.edit import ask_model, edit_sample
 from assay.viewer.folders import ServedDataset, Shelf
 from assay.viewer.pictures import film

@@ -1,5 +1,6 @@
 """The audit: all checks in order, their outcome, and the section of the dataset card that reports it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from assay.auditing.check_result import CheckResult
 from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
+from assay.html import html_table
 from assay.markdown import escape_cell
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
@@ -31,7 +33,7 @@ CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What the audit of a dataset found."""
 
@@ -47,6 +49,16 @@ class Audit:
         """Return the audit as plain data."""
         findings = [result.to_dict() for result in self.results]
         return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
+
+    def __repr__(self) -> str:
+        counts = Counter(result.status for result in self.results)
+        failed = ", ".join(result.check for result in self.failed)
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        return f"Audit({self.dataset}: {told}{f'; failed: {failed}' if failed else ''})"
+
+    def _repr_html_(self) -> str:
+        rows = [[result.check, result.status, result.text] for result in self.results]
+        return html_table(["check", "outcome", ""], rows)
 
 
 def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:

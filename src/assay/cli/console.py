@@ -2,18 +2,17 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from assay.config import Settings, from_pairs, load_yaml
 from assay.errors import ConfigError
+from assay.progress import progress_bar as progress_bar
 
 if TYPE_CHECKING:
     from assay.data.dataset import Dataset
@@ -79,27 +78,3 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> Settings:
     """Return the settings of a file with those of the command line on top."""
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))
-
-
-class Bar:
-    """A progress bar that follows one thing after another."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.tasks: dict[str, TaskID] = {}
-
-    def __call__(self, what: str, done: int, whole: int) -> None:
-        """Show that so much of the whole is done."""
-        if what not in self.tasks:
-            for old in self.tasks.values():
-                self.progress.update(old, visible=False)
-            self.tasks[what] = self.progress.add_task(what, total=whole)
-        self.progress.update(self.tasks[what], completed=done)
-
-
-@contextmanager
-def progress_bar() -> Iterator[Bar]:
-    """Show progress on standard error while something runs; nothing is drawn where there is no terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        yield Bar(progress)

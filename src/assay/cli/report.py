@@ -9,14 +9,18 @@ from assay.cli.console import OutOption, say
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders written by 'assay train'.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN|PREDICTIONS...", help="Run folders, or Parquet files of predictions.")
+    ],
     output: OutOption,
+    data: Annotated[Path | None, typer.Option(help="The dataset that predictions files are about.")] = None,
     title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
     """Write a report about one or more runs.
 
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
+    from assay.data.dataset import Dataset
     from assay.reporting.write import write_report
 
-    say(str(write_report(runs, output, title)))
+    say(str(write_report(runs, output, title, dataset=None if data is None else Dataset.open(data))))

@@ -1,20 +1,12 @@
 """`assay view`: a local web page to look through datasets and runs."""
 
-from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from assay.cli.console import say
 from assay.errors import MissingExtra
-
-if TYPE_CHECKING:
-    from assay.arrays import Codes
-    from assay.data.dataset import SplitData
-    from assay.models.core.model import Model
-    from assay.predictions import Predictions
 
 
 def view(
@@ -38,11 +30,12 @@ def view(
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
-    from assay.viewer.app import serve
+    from assay.studies.run_models import ask_run
     from assay.viewer.bundle import write_bundle
+    from assay.viewer.serve import serve
     from assay.viewer.state import State
 
-    state = State.open([_here(folder) for folder in folders], ask)
+    state = State.open([_here(folder) for folder in folders], ask_run)
     for broken in state.shelf.broken:
         say(f"left out: {broken.why}")
     if bundle is not None:
@@ -57,18 +50,3 @@ def _here(folder: Path) -> Path:
     from assay.data.remote import is_remote
 
     return Dataset.open(folder).fetch_all().folder if is_remote(folder) else folder
-
-
-def ask(run: Path, data: "SplitData", do: "Mapping[str, Codes] | None") -> "Predictions":
-    """Return the predictions of a run's model for rows, with some concepts set."""
-    try:
-        return _model(run).predict(data, do)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
-
-
-@lru_cache(maxsize=8)
-def _model(run: Path) -> "Model":
-    from assay.models.core.runs import load_model
-
-    return load_model(run)

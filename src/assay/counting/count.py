@@ -15,13 +15,14 @@ from assay.counting.reading_classes import ReadingClass, check_reading_class, mo
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
 from assay.errors import ConfigError, KnowledgeError, TooLarge
+from assay.html import html_table, html_text
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 
 MOST_DIGITS = 100_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReadingCount:
     """How many optimal readings there are: exactly `total`, or between `low` and `high`."""
 
@@ -51,6 +52,18 @@ class ReadingCount:
         if self.readings is None or self.total is None:
             return {}
         return {entry.text: share for entry, share in self.readings.identifiability()}
+
+    def __repr__(self) -> str:
+        number = f"{self.total:,}" if self.total is not None else f"{self.low:,} to {self.high:,}"
+        where = "every world" if self.worlds is None else f"{self.worlds:,} worlds"
+        text = number if len(number) < 60 else f"about 10^{len(str(self.high)) - 1}"
+        return f"ReadingCount({text} readings keep every label, the right one included; {self.family}, {where})"
+
+    def _repr_html_(self) -> str:
+        rows = [[entry, f"{100 * share:.0f} %"] for entry, share in list(self.identifiability().items())[:20]]
+        return html_text(repr(self), bold=True) + (
+            html_table(["read right in", "of the readings"], rows) if rows else ""
+        )
 
 
 def count_readings(

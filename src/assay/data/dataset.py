@@ -1,159 +1,34 @@
 """A dataset, read: the rule, and each split's concepts, labels, styles and pictures."""
 
 import hashlib
+import html
 import io
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.arrays import Array, Codes
-from assay.concepts import Value, listing
 from assay.data.cache import fetch, open_copy
-from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, from_column, plain_numbers
+from assay.data.columns import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW
 from assay.data.manifest import PAIRS, all_shards, read_manifest
 from assay.data.remote import Folder, RemotePath, folder_at
+from assay.data.split_data import SplitData as SplitData
+from assay.data.split_data import decode as decode
+from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName, suggestion
-from assay.logic.formula import TRUE, Formula
+from assay.html import shorten
+from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.render.picture import Box, Layout, ObjectBox
-from assay.worlds.world import LUCK, World
+from assay.render.picture import Layout
 
 
-@dataclass(frozen=True)
-class SplitData:
-    """One split in memory; pictures are decoded when first asked for."""
-
-    name: str
-    fingerprint: str
-    knowledge: Knowledge
-    layout: Layout
-    table: pa.Table
-    where: Formula
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
-    @cached_property
-    def index(self) -> Array:
-        """The number of each example inside the split."""
-        return np.concatenate([plain_numbers(chunk) for chunk in self.table["index"].chunks])
-
-    @cached_property
-    def concepts(self) -> Codes:
-        """The true concepts, as codes: a row an example, a column a concept."""
-        space = self.knowledge.space
-        columns = [from_column(self.table[CONCEPT + c.name], c.values, c.name) for c in space.concepts]
-        return np.stack(columns, axis=1)
-
-    @cached_property
-    def labels(self) -> Codes:
-        """The true labels, as codes: a row an example, a column a label."""
-        columns = [from_column(self.table[LABEL + x.name], x.values, x.name) for x in self.knowledge.labels]
-        return np.stack(columns, axis=1)
-
-    @cached_property
-    def given_concepts(self) -> Codes:
-        """The concepts that models learn from: as an annotator gave them, -1 where missing, or else the true ones."""
-        space = self.knowledge.space
-        return self._given(CONCEPT, [(c.name, c.values) for c in space.concepts], self.concepts)
-
-    @cached_property
-    def given_labels(self) -> Codes:
-        """The labels that models learn from: as an annotator gave them, or else the true ones."""
-        return self._given(LABEL, [(x.name, x.values) for x in self.knowledge.labels], self.labels)
-
-    def _given(self, kind: str, named: Sequence[tuple[str, Sequence[Value]]], true: Codes) -> Codes:
-        columns = []
-        for place, (name, values) in enumerate(named):
-            key = GIVEN + kind + name
-            there = key in self.table.column_names
-            columns.append(from_column(self.table[key], values, key) if there else true[:, place])
-        return np.stack(columns, axis=1)
-
-    @cached_property
-    def images(self) -> Array:
-        """The pictures: examples x height x width x channels, as bytes."""
-        return np.stack([decode(data) for data in self.pngs])
-
-    @cached_property
-    def pngs(self) -> list[bytes]:
-        """The pictures as PNG files."""
-        return self._files("image")
-
-    @cached_property
-    def instances(self) -> Array:
-        """For each pixel of each picture which object it shows: 1 for the first of `things`, 0 for none."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("instances")])
-
-    @cached_property
-    def parts(self) -> Array:
-        """For each pixel of each picture which part of an object it shows, numbered as `things`, 0 for none."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("parts")])
-
-    @cached_property
-    def depths(self) -> Array:
-        """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])
-
-    @cached_property
-    def things(self) -> list[tuple[ObjectBox, ...]]:
-        """The objects in each picture, with their boxes."""
-        rows = self._column("things").to_pylist()
-        return [tuple(ObjectBox(one.pop("name"), Box(**one)) for one in row) for row in rows]
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The worlds in words, or as tables in one line."""
-        found: list[str] = self._column("text").to_pylist()
-        return found
-
-    def _files(self, name: str) -> list[bytes]:
-        found: list[bytes] = self._column(name).combine_chunks().field("bytes").to_pylist()
-        return found
-
-    def _column(self, name: str) -> pa.ChunkedArray:
-        if name not in self.table.column_names:
-            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.table.column_names)}")
-        return self.table[name]
-
-    @cached_property
-    def lawful(self) -> Array:
-        """Whether each label is one that the rule can give, a column a label."""
-        if not self.knowledge.stochastic:
-            return np.asarray(self.labels == self.knowledge.labels_of(self.concepts))
-        luck = np.array([self.world(row).style[LUCK] for row in range(len(self))])
-        return np.asarray(self.labels == self.knowledge.drawn_labels(self.concepts, luck))
-
-    def world(self, row: int) -> World:
-        """Return the world of a row."""
-        style = json.loads(self.table["style"][row].as_py())
-        return World(self.knowledge.space, tuple(int(code) for code in self.concepts[row]), style)
-
-    def take(self, rows: Array) -> "SplitData":
-        """Return some of the rows."""
-        table = self.table.take(pa.array(rows))
-        return SplitData(self.name, self.fingerprint, self.knowledge, self.layout, table, self.where)
-
-
-def decode(data: bytes) -> Array:
-    """Return a PNG as bytes in height x width x channels."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        pixels = np.asarray(image)
-    return pixels if pixels.ndim == 3 else pixels[:, :, None]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split, checking hashes."""
 
@@ -232,6 +107,29 @@ class Dataset:
         """Return the dataset with all of its files on this machine."""
         self._fetch([*self.manifest["splits"], *([self.pairs] if self.pairs else [])])
         return self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.split_names)
+
+    def __repr__(self) -> str:
+        sizes = [f"{split['name']} {split['size']:,}" for split in self.manifest["splits"]]
+        sizes += [f"pairs {self.pairs['size']:,}"] if self.pairs is not None else []
+        rules = "; ".join(f"{label.name} = {label.formula}" for label in self.knowledge.labels)
+        layout = self.layout
+        lines = {
+            f"Dataset {self.name}": f"seed {self.manifest['seed']}, fingerprint {self.fingerprint[:12]}",
+            "  concepts": shorten(", ".join(self.knowledge.space.names), 70),
+            "  rule": shorten(rules, 90),
+            "  splits": shorten(", ".join(sizes), 90),
+            "  pictures": f"{layout.width} x {layout.height}, {'grey' if layout.channels == 1 else 'colour'}",
+            "  folder": ("..." if len(str(self.folder)) > 60 else "") + str(self.folder)[-60:],
+        }
+        return "\n".join(f"{name:<11} {value}" for name, value in lines.items())
+
+    def _repr_html_(self) -> str:
+        name = next(iter(self.split_names), None)
+        text = "<pre>" + html.escape(repr(self)) + "</pre>"
+        return text if name is None else text + example_table(self[name], range(min(4, len(self[name]))))
 
     def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:
         if self.origin is not None:

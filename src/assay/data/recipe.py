@@ -31,6 +31,11 @@ class Recipe:
     train: int | None = None
     sizes: tuple[tuple[str, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        plain: Any = self.settings
+        if isinstance(plain, Mapping):  # as a notebook gives them
+            object.__setattr__(self, "settings", Settings(dict(plain)))
+
     @cached_property
     def task(self) -> Task:
         """The task, built from its settings."""

@@ -13,6 +13,7 @@ from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RunFolder
@@ -21,13 +22,26 @@ from assay.runs.folder import RunFolder
 def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:
     """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
     predictions = run.all_predictions(dataset.knowledge)
-    evidence = {split: gather_from(dataset, found) for split, found in predictions.items()}
-    about = {**provenance(dataset), **next(iter(predictions.values())).about}
-    effects, why_not = effects_of(run, dataset, predictions)
+    if run.predictions(PAIRS).exists():
+        predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge)
+    found = diagnose_predictions(dataset, predictions, taught)
+    rules = describe_learned_rules(run, dataset.knowledge)
+    return replace(found, notes=(*found.notes, *rules)) if rules else found
+
+
+def diagnose_predictions(
+    dataset: Dataset, predictions: Mapping[str, Predictions], taught: Identifiability | None = None
+) -> Diagnosis:
+    """Return the diagnosis of predictions by split, with those for counterfactual worlds under `pairs`."""
+    judged = {split: found for split, found in predictions.items() if split != PAIRS}
+    if not judged:
+        raise DataError("there are no predictions to judge, but for counterfactual worlds; predict for 'test' too")
+    evidence = {split: gather_from(dataset, found) for split, found in judged.items()}
+    about = {**provenance(dataset), **next(iter(judged.values())).about}
+    effects, why_not = effects_of(dataset, predictions)
     known = taught if taught is not None else taught_by(dataset)
     found = diagnose(evidence, training_worlds(dataset), about, effects, known)
-    more = [*([why_not] if why_not else []), *describe_learned_rules(run, dataset.knowledge)]
-    return replace(found, notes=(*found.notes, *more)) if more else found
+    return replace(found, notes=(*found.notes, why_not)) if why_not else found
 
 
 def taught_by(dataset: Dataset) -> Identifiability | None:
@@ -35,20 +49,16 @@ def taught_by(dataset: Dataset) -> Identifiability | None:
     return identifiability(dataset.knowledge, training_worlds(dataset))
 
 
-def effects_of(
-    run: RunFolder, dataset: Dataset, predictions: Mapping[str, Predictions]
-) -> tuple[Counterfactuals | None, str]:
-    """Return what changes of single concepts did to a run, if it answered for such worlds; or why that is not known."""
-    path = run.predictions(PAIRS)
-    if not path.exists():
+def effects_of(dataset: Dataset, predictions: Mapping[str, Predictions]) -> tuple[Counterfactuals | None, str]:
+    """Return what changes of single concepts did, if there are predictions for such worlds; or why it is not known."""
+    if PAIRS not in predictions:
         return None, ""
     if dataset.pairs is None:
         return None, f"What changing one concept does is left out: {dataset.why_no_pairs}."
     original = dataset.pairs["split"]
     if original not in predictions:
         return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
-    changed = read_predictions(path, dataset.knowledge)
-    return counterfactuals(dataset, predictions[original], changed), ""
+    return counterfactuals(dataset, predictions[original], predictions[PAIRS]), ""
 
 
 def provenance(dataset: Dataset) -> dict[str, Any]:

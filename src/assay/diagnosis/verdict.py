@@ -6,7 +6,7 @@ Each concept and each label is judged on each split by intervals (`concepts`, `l
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -45,16 +45,24 @@ from assay.diagnosis.soft_leakage import find_soft_leak
 from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
 from assay.diagnosis.wording import join_first, join_words
+from assay.frames import to_frame
+from assay.html import html_table, html_text
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import FEWEST, Score, score
+from assay.plots import Figure, bar_plot, heat_maps
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUMMARY = ("label_f1", "concept_f1", "collapse", "rule_consistency")
+MOST_BARS = 30
 LEVEL = 0.01
 """The chance that a diagnosis reports some fault of a concept or label that is not there."""
 OVERCONFIDENT = 0.05
 """The calibration error from which on it is reported."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What was found about a model on a dataset."""
 
@@ -123,6 +131,44 @@ class Diagnosis:
             "identifiability": None if self.taught is None else self.taught.to_dict(),
             "about": dict(self.about),
         }
+
+    # -- for notebooks -------------------------------------------------------------------------------------------------
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return every score as a data frame, a row for each split and metric."""
+        rows = [score for scores in self.scores.values() for score in scores.values()]
+        splits = [split for split, scores in self.scores.items() for _ in scores]
+        columns = {key: [getattr(row, key) for row in rows] for key in ("metric", "value", "low", "high", "examples")}
+        return to_frame({"split": splits, **columns})
+
+    def plot(self, kind: Literal["concepts", "boundary"] = "concepts") -> Figure:
+        """Draw what is read for each true value, or the accuracy in each region of the rule."""
+        if kind == "boundary":
+            split, scores = list(self.regions.items())[-1]
+            bars = {f"{s.label}: {s.name}": (s.accuracy, s.accuracy, s.accuracy) for s in scores[:MOST_BARS]}
+            return bar_plot(bars, "label accuracy", f"{split}: ways to keep the rule and to just miss it")
+        tables = {}
+        for reading in self.readings:
+            said = [*reading.values, *(["none"] if reading.counts.shape[1] > len(reading.values) else [])]
+            tables[reading.group] = (reading.counts, reading.values, said)
+        return heat_maps(tables, "ground truth", "predicted")
+
+    def __repr__(self) -> str:
+        split = next(iter(self.scores), "")
+        known = {name: score for name, score in self.scores.get(split, {}).items() if score.applies}
+        facts = [f"{name} {known[name].value:.2f}" for name in SUMMARY if name in known]
+        return f"Diagnosis({', '.join(self.kinds)}; {split}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        scores = next(iter(self.scores.values()), {})
+        rows = [
+            [name, f"{score.value:.3f}", f"{score.low:.3f} to {score.high:.3f}"]
+            for name, score in scores.items()
+            if score.applies
+        ]
+        texts = "".join(html_text(text) for text in self.reasons)
+        head = html_text(f"Verdict: {self.verdict}. {MEANINGS[self.verdict]}", bold=True)
+        return head + texts + html_table([f"on {next(iter(self.scores), '')}", "value", "95 % interval"], rows)
 
 
 def diagnose(

@@ -10,6 +10,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
 from assay.errors import FormulaError, KnowledgeError, UnknownName, suggestion
+from assay.html import shorten
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import Const, Formula, Oracle, conjunction
@@ -54,7 +55,7 @@ class Constraint:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Knowledge:
     """The rule as data. Build it with `Knowledge.of`."""
 
@@ -234,6 +235,11 @@ class Knowledge:
         except (KeyError, TypeError, AttributeError) as error:
             raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
         return cls(space, labels, limits)
+
+    def __repr__(self) -> str:
+        rules = shorten("; ".join(f"{label.name} = {label.formula}" for label in self.labels), 160)
+        names = shorten(", ".join(self.space.names), 100)
+        return f"Knowledge({rules}; concepts {names}; {len(self.constraints)} constraints)"
 
 
 def _formula(text: Formula | str) -> Formula:

@@ -40,7 +40,7 @@ def _side(boundary: Boundary, codes: Codes) -> Side:
     return Side((), named, np.zeros((len(codes), 0), dtype=bool), boundary.flips(codes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evidence:
     """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing."""
 
@@ -103,6 +103,10 @@ class Evidence:
             g.name: [space.place(n) for n in g.concepts if space.place(n) in self.answered] for g in space.encoders
         }
         return {name: columns for name, columns in columns_of.items() if columns}
+
+    def __repr__(self) -> str:
+        spoken = f"{len(self.answered)} of {self.concepts.shape[1]} concepts predicted"
+        return f"Evidence(split {self.split}: {len(self):,} examples, {self.labels.shape[1]} labels, {spoken})"
 
 
 def gather(data: SplitData, predictions: Predictions) -> Evidence:

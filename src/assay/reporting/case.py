@@ -11,13 +11,13 @@ import numpy as np
 from assay.concepts import Value
 from assay.data.dataset import Dataset
 from assay.diagnosis.identifiability import Identifiability
-from assay.diagnosis.runs import diagnose_run, taught_by
+from assay.diagnosis.runs import diagnose_run, provenance, taught_by
 from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions
 from assay.reporting.curves import CoverageCurve, coverage_of
-from assay.runs.folder import RunFolder
+from assay.runs.folder import RUN, RunFolder
 from assay.worlds.split import HARD
 
 EXAMPLES = 12
@@ -74,20 +74,35 @@ class Case:
         return any(scores[metric].applies for scores in self.diagnosis.scores.values())
 
 
-def case_of(folder: Path, taught: dict[str, Identifiability | None] | None = None) -> Case:
-    """Return the case of a run's folder; `taught` keeps what the labels of each dataset can teach, for the next run."""
+def case_of(
+    folder: Path, taught: dict[str, Identifiability | None] | None = None, dataset: Dataset | None = None
+) -> Case:
+    """Return the case of a run's folder, or of a predictions file about a dataset.
+
+    `taught` keeps what the labels of each dataset can teach, for the next run.
+    """
     run = RunFolder(folder)
-    dataset = run.dataset()
+    if dataset is None and folder.is_file():
+        raise DataError(f"{str(folder)!r} is a predictions file; name its dataset: --data DIR")
+    dataset = run.dataset() if dataset is None else dataset
     known = {} if taught is None else taught
     if dataset.fingerprint not in known:
         known[dataset.fingerprint] = taught_by(dataset)
-    about = run.about()
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
+    about = run.about() if (folder / RUN).exists() else {**provenance(dataset), **predictions[split].about}
     diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint])
     examples = _examples(dataset, predictions[split])
     coverage = coverage_of(gather_from(dataset, predictions[split]))
-    return Case(folder.resolve().name, dataset, about, diagnosis, split, examples, coverage)
+    return Case(
+        folder.resolve().stem if folder.is_file() else folder.resolve().name,
+        dataset,
+        about,
+        diagnosis,
+        split,
+        examples,
+        coverage,
+    )
 
 
 def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]:
@@ -130,9 +145,9 @@ def _labels(codes: Any, dataset: Dataset) -> dict[str, Value]:
     return {x.name: x.values[code] if code >= 0 else "none" for x, code in zip(labels, codes, strict=True)}
 
 
-def cases_of(folders: list[Path]) -> list[Case]:
-    """Return the cases of several runs."""
+def cases_of(folders: list[Path], dataset: Dataset | None = None) -> list[Case]:
+    """Return the cases of several runs; predictions files need the dataset that they are about."""
     if not folders:
         raise DataError("no run to report on")
     taught: dict[str, Identifiability | None] = {}
-    return [case_of(folder, taught) for folder in folders]
+    return [case_of(folder, taught, dataset) for folder in folders]

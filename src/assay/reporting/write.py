@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
 from assay.diagnosis.concepts import STATES, ConceptState
 from assay.diagnosis.findings import MEANINGS
@@ -35,9 +36,10 @@ def write_report(
     tables: Sequence[Table] = (),
     charts: Sequence[Chart] = (),
     about: str = "",
+    dataset: Dataset | None = None,
 ) -> Path:
     """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
-    cases = cases_of(list(folders))
+    cases = cases_of(list(folders), dataset)
     figures = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
     content = {
         "title": title,

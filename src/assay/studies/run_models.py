@@ -1,18 +1,24 @@
 """The models of runs, ready for interventions: by a run, a folder of runs, or a predictions file."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.arrays import Codes
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
 from assay.diagnosis.interventions.manipulation import Answering
-from assay.errors import ConfigError, DataError
+from assay.errors import ConfigError, DataError, MissingExtra
 from assay.metrics.evidence import gather_from
-from assay.predictions import read_predictions
+from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RUN, RunFolder
 from assay.runs.writing import check_dataset
+
+if TYPE_CHECKING:
+    from assay.models.core.model import Model
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -61,3 +67,18 @@ def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
         raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
     evidence = gather_from(dataset, predictions[split])
     return float((evidence.predicted_labels == evidence.labels).mean())
+
+
+def ask_run(run: Path, data: SplitData, do: Mapping[str, Codes] | None) -> Predictions:
+    """Return the predictions of a run's model for rows, with some concepts set."""
+    try:
+        return _model(run).predict(data, do)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
+
+
+@lru_cache(maxsize=8)
+def _model(run: Path) -> "Model":
+    from assay.models.core.runs import load_model
+
+    return load_model(run)

@@ -11,7 +11,7 @@ from assay.arrays import Array, Codes
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.viewer.folders import Run
+from assay.viewer.folders import ServedRun
 from assay.viewer.table import SplitTable
 
 
@@ -61,7 +61,7 @@ class Answers:
         return None if place < 0 else plain(self.predictions, place, self.table.knowledge)
 
 
-def answers_of(run: Run, table: SplitTable) -> Answers | None:
+def answers_of(run: ServedRun, table: SplitTable) -> Answers | None:
     """Return the predictions of a run for a split, None if there are none; refuse predictions for other data."""
     if table.name not in run.answers:
         return None

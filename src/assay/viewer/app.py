@@ -5,13 +5,8 @@ frame or embed them.
 """
 
 import json
-import os
 import re
-import socket
-import sys
-import webbrowser
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -21,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
-from assay.errors import AssayError, ConfigError, UnknownName
+from assay.errors import AssayError, UnknownName
 from assay.viewer.edit import ask_model, edit_sample, or_why
 from assay.viewer.gallery import list_tasks, task_page
 from assay.viewer.pictures import to_displayable
@@ -169,30 +164,3 @@ def _refuse(request: Request, error: Exception) -> Response:
 
 def _reject_malformed(request: Request, error: Exception) -> Response:
     return _json({"error": "this request is not one that the page makes"}, 422)
-
-
-def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:
-    """Serve on the loopback address until Ctrl-C; port 0 takes any that is free."""
-    import uvicorn
-
-    try:
-        server_socket = socket.create_server((ADDRESS, port))
-    except OSError as error:
-        raise ConfigError(
-            f"port {port} cannot be used: {error.strerror}; leave --port out to take a free one"
-        ) from None
-    address = f"http://{ADDRESS}:{server_socket.getsockname()[1]}/"
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(state), log_level="warning", lifespan="off", ws="none", server_header=False)
-    )
-    say(f"{address}  (Ctrl-C to stop)")
-    if browse and _has_screen():
-        webbrowser.open(address)
-    with suppress(KeyboardInterrupt), server_socket:
-        server.run(sockets=[server_socket])
-    say("stopped")
-
-
-def _has_screen() -> bool:
-    """Return whether a browser would open a window; without one it might take over the terminal."""
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

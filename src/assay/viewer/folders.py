@@ -23,7 +23,7 @@ SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
-class Run:
+class ServedRun:
     """A trained run or a predictions file: its key and name, and the files of its answers by split."""
 
     key: str
@@ -41,9 +41,9 @@ class ServedDataset:
 
     key: str
     dataset: Dataset
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, ServedRun] = field(default_factory=dict)
 
-    def run(self, key: str) -> Run:
+    def run(self, key: str) -> ServedRun:
         """Return the run of this key."""
         if key not in self.runs:
             raise UnknownName(f"no run {key!r} of {self.key!r}{suggestion(key, self.runs)}")
@@ -154,7 +154,7 @@ class _Search:
         served = served or self.add_dataset(run.dataset().fetch_all().folder.resolve())
         known = {split: path for split, path in answers.items() if split in served.dataset}
         key = _key(folder.stem if folder.is_file() else folder.name, served.runs)
-        served.runs[key] = Run(key, folder.name, folder, model, known, live=folder.is_dir())
+        served.runs[key] = ServedRun(key, folder.name, folder, model, known, live=folder.is_dir())
 
     def of(self, fingerprint: str) -> ServedDataset | None:
         """Return the dataset of this fingerprint, if it was found."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.concepts import ConceptSpace, Value
 from assay.errors import DataError
+from assay.html import shorten
 
 Style = Mapping[str, Any]
 CONTENT = "content"
@@ -15,7 +16,7 @@ LUCK = "luck"
 """The key of a style for the random numbers from 0 to 1 by which stochastic labels are drawn, one for each label."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class World:
     """Concept codes in the order of the space, and a style of plain data (numbers, texts, lists)."""
 
@@ -48,9 +49,10 @@ class World:
     def from_text(cls, text: str, space: ConceptSpace) -> "World":
         """Read the line that `text` gives.
 
-        >>> from assay.concepts import digits
-        >>> World.from_text('a=3 b=4 | {"draw":[7,9]}', digits(["a", "b"])).codes
-        (3, 4)
+                >>> from assay.concepts import digits
+        from assay.html import shorten
+                >>> World.from_text('a=3 b=4 | {"draw":[7,9]}', digits(["a", "b"])).codes
+                (3, 4)
         """
         left, bar, right = text.partition(" | ")
         try:
@@ -66,3 +68,6 @@ class World:
                 raise DataError(f"not a world: concept {concept.name!r} has no value {pairs[concept.name]!r}")
         codes_in_order = zip(space.names, named, strict=True)
         return cls(space, tuple(codes[pairs[name]] for name, codes in codes_in_order), style)
+
+    def __repr__(self) -> str:
+        return f"World({shorten(self.text, 320)})"

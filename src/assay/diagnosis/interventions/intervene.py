@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from assay.diagnosis.interventions.policy import Policy
 from assay.diagnosis.interventions.sources import answers_from
 from assay.diagnosis.interventions.units import Units
 from assay.errors import ConfigError, UnknownName, suggestion
+from assay.frames import to_frame
+from assay.html import html_table, html_text
+from assay.plots import Figure, curve_plot
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["confirmation", "manipulation"]
 KINDS = ("confirmation", "manipulation")
@@ -59,7 +65,7 @@ class InterventionPlan:
         return {**asdict(self), "source": self.answered_by}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InterventionResult:
     """What came of a plan: the curve, and the same with the model's own answers, which must not change anything."""
 
@@ -79,6 +85,34 @@ class InterventionResult:
     def control_changed(self) -> float:
         """The largest share of examples whose labels the model's own answers changed: 0 in a sound evaluation."""
         return max(point.changed for point in self.control.points)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the curve as a data frame, a row for each budget."""
+        rows = [point.to_dict() for point in self.curve.points]
+        return to_frame({key: [row.get(key) for row in rows] for key in rows[0]})
+
+    def plot(self) -> Figure:
+        """Draw label accuracy over the concepts that are asked about."""
+        points = self.curve.points
+        curves = {
+            "answers": [p.accuracy for p in points],
+            "own answers (control)": [p.accuracy for p in self.control.points],
+        }
+        return curve_plot(
+            "concepts asked about, per example", [p.asked for p in points], curves, f"{self.model}: {self.plan.policy}"
+        )
+
+    def __repr__(self) -> str:
+        first, last = self.curve.points[0], self.curve.points[-1]
+        return (
+            f"InterventionResult({self.model}, {self.plan.policy}, {self.plan.kind}: label accuracy "
+            f"{first.accuracy:.3f} at budget {first.budget:g}, {last.accuracy:.3f} at {last.budget:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        keys = ("budget", "accuracy", "concept_accuracy", "asked", "changed")
+        rows = [[f"{getattr(point, key):.3f}" for key in keys] for point in self.curve.points]
+        return html_text(repr(self), bold=True) + html_table(list(keys), rows)
 
 
 def intervene(

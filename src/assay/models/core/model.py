@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config as AnyConfig
 from assay.config import Settings, validate
-from assay.data.dataset import SplitData
+from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
 from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError
@@ -50,16 +50,24 @@ class Model(ABC):
 
     def __init__(
         self,
-        knowledge: Knowledge,
-        layout: Layout,
-        settings: Settings | None = None,
+        knowledge: Knowledge | Dataset,
+        layout: Layout | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         backbones: Mapping[str, str] | None = None,
         seed: int = 0,
     ) -> None:
+        """Make a model of a rule and a layout, or of a dataset, which has both."""
         super().__init__()
-        self.config = self.configure(settings or Settings(), backbones or {})
+        if isinstance(knowledge, Dataset):
+            dataset = knowledge
+            backbones = dataset.manifest["backbones"] if backbones is None else backbones
+            knowledge, layout = dataset.knowledge, layout or dataset.layout
+        if not isinstance(knowledge, Knowledge):
+            raise ConfigError(f"a model is made of a dataset, not of a {type(knowledge).__name__}")
+        given = settings if isinstance(settings, Settings) else Settings(dict(settings or {}))
+        self.config = self.configure(given, backbones or {})
         self.knowledge = knowledge
-        self.layout = layout
+        self.layout = cast(Layout, layout)  # learners on concepts need none
         self.seed = seed
         self.history: list[Epoch] = []
         self.prepare()
@@ -109,6 +117,10 @@ class Model(ABC):
         return []
 
     # -- what is the same for all --------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        trained = f"{len(self.history)} epochs" if self.history else "as made or loaded"
+        return f"{type(self).__name__}(seed {self.seed}, {trained})"
 
     @property
     def space(self) -> ConceptSpace:

@@ -8,11 +8,13 @@ a list in the order of the knowledge, or one tensor with all side by side. Of tw
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from assay.arrays import Array
 from assay.concepts import Value
-from assay.data.dataset import SplitData
+from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
@@ -119,15 +121,52 @@ class Wrapped(NeuralModel):
         return {"model": self.name, "wrapped": type(self.module).__name__, "versions": used}
 
 
-def _parts(outputs: Any) -> Mapping[str, Any]:
-    """Return the outputs of a module as a mapping."""
-    if isinstance(outputs, Outputs):
-        return {"labels": outputs.labels, "concepts": outputs.concepts}
-    if isinstance(outputs, tuple) and len(outputs) == 2:
-        return {"concepts": outputs[0], "labels": outputs[1]}
-    if isinstance(outputs, Mapping) and "labels" in outputs:
-        return outputs
-    raise ConfigError("a wrapped module must return a mapping with 'labels' and 'concepts', or (concepts, labels)")
+def _parts(said: Any) -> Mapping[str, Any]:
+    """Return what a module said as a mapping."""
+    if isinstance(said, Outputs):
+        return {"labels": said.labels, "concepts": said.concepts}
+    if isinstance(said, tuple) and len(said) == 2:
+        return {"concepts": said[0], "labels": said[1]}
+    if isinstance(said, Mapping) and "labels" in said:
+        return said
+    if isinstance(said, Tensor):
+        return {"labels": said}
+    if hasattr(said, "logits"):  # an image classifier of transformers
+        return {"labels": said.logits}
+    raise ConfigError(
+        "a wrapped module must return label scores, (concepts, labels), or a mapping with 'labels' and 'concepts'"
+    )
+
+
+def wrap(
+    module: nn.Module, dataset: Dataset, transform: Callable[[Array], Any] | None = None, scores: Scores = "logits"
+) -> Wrapped:
+    """Return a trained module as a model; whether it says concepts is found out by asking it about one picture.
+
+    `transform`, if given, makes the module's input of pictures (bytes, examples x height x width x channels).
+    """
+    asked = module if transform is None else _Transformed(module, transform)
+    name = next(iter(dataset.split_names))
+    pictures = torch.from_numpy(dataset[name].take(np.arange(1)).images).permute(0, 3, 1, 2).float() / 255
+    asked.eval()
+    with torch.no_grad():
+        said = _parts(asked(pictures))
+    return Wrapped(asked, dataset.knowledge, dataset.layout, scores, has_concepts=said.get("concepts") is not None)
+
+
+class _Transformed(nn.Module):
+    """A module whose input is made of pictures by a function."""
+
+    def __init__(self, module: nn.Module, transform: Callable[[Array], Any]) -> None:
+        super().__init__()
+        self.module, self.transform = module, transform
+
+    def forward(self, pictures: Tensor) -> Any:
+        images = (pictures.permute(0, 2, 3, 1) * 255).round().to(torch.uint8).cpu().numpy()
+        made = self.transform(images)
+        if isinstance(made, Mapping):
+            return self.module(**made)
+        return self.module(made if isinstance(made, Tensor) else torch.as_tensor(made))
 
 
 def _split_columns(scores: Tensor, named: Named, kind: str) -> list[Tensor]:

@@ -1,0 +1,46 @@
+"""Figures of a model's predictions on a split."""
+
+from typing import Any
+
+import numpy as np
+
+from assay.data.dataset import Dataset
+from assay.errors import ConfigError
+from assay.html import shorten
+from assay.metrics.evidence import gather_from
+from assay.plots import Figure, curve_plot, picture_sheet
+from assay.predictions import Predictions
+from assay.reporting.curves import coverage_of
+
+
+def plot_coverage(dataset: Dataset, *answers: Predictions) -> Figure:
+    """Draw how accurate models are on the examples of which they are most confident (risk-coverage curves)."""
+    points = np.linspace(0, 1, 51)
+    curves = {}
+    for number, predictions in enumerate(answers):
+        curve = coverage_of(gather_from(dataset, predictions))
+        if curve is None:
+            raise ConfigError("a coverage curve needs probabilities of every label")
+        name = str(predictions.about.get("model", f"model {number + 1}"))
+        curves[name if name not in curves else f"{name} {number + 1}"] = np.interp(points, *curve).tolist()
+    return curve_plot("share of examples that are decided", points.tolist(), curves, "accuracy on these")
+
+
+def plot_errors(dataset: Dataset, predictions: Predictions, count: int = 12) -> Figure:
+    """Draw pictures with a wrong label, each with what is true and what was predicted."""
+    data, evidence = dataset[predictions.split], gather_from(dataset, predictions)
+    place = {int(number): row for row, number in enumerate(data.index)}
+    wrong = np.flatnonzero((evidence.labels != evidence.predicted_labels).any(axis=1))[:count]
+    rows = [place[int(predictions.index[row])] for row in wrong]
+    captions = [_caption(evidence, int(row)) for row in wrong]
+    return picture_sheet([data.images[row] for row in rows], captions)
+
+
+def _caption(evidence: Any, row: int) -> str:
+    texts = []
+    for label, true, said in zip(
+        evidence.knowledge.labels, evidence.labels[row], evidence.predicted_labels[row], strict=True
+    ):
+        if true != said:
+            texts.append(f"{label.name}: {label.values[true]} -> {label.values[said] if said >= 0 else 'none'}")
+    return shorten(", ".join(texts), 40)

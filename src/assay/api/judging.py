@@ -1,0 +1,172 @@
+"""Judge a model: diagnose, intervene, report, view; and judge what it learned from: count, audit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.api.answers import predictor_of
+from assay.api.running import Run
+from assay.auditing.audit import Audit
+from assay.auditing.audit import audit as examine
+from assay.auditing.audited import audited_dataset
+from assay.counting.count import ReadingCount, count_readings
+from assay.data.dataset import Dataset
+from assay.data.manifest import PAIRS
+from assay.data.rebuild import Redrawing, task_of
+from assay.data.support import training_support
+from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
+from assay.diagnosis.interventions.intervene import intervene as carry_out
+from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
+from assay.diagnosis.verdict import Diagnosis
+from assay.diagnosis.verdict import diagnose as diagnose_evidence
+from assay.errors import ConfigError, DataError, MissingExtra
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics.score import Score
+from assay.metrics.score import score as score_evidence
+from assay.predictions import Predictions
+from assay.reporting.write import write_report
+from assay.runs.folder import RunFolder
+from assay.studies.run_models import ask_run
+
+if TYPE_CHECKING:
+    from assay.viewer.serve import Viewer
+
+HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"
+
+
+def diagnose(
+    dataset: Dataset | Run | Evidence,
+    answers: Any = None,
+    *,
+    splits: Sequence[str] | None = None,
+    transform: Callable[[Any], Any] | None = None,
+) -> Diagnosis:
+    """Say what a model has learned: the concepts and the rule, or something else.
+
+    `answers` are predictions for one split or several (`ds["test"].predictions(...)`), a run or its folder, a
+    predictions file, or a model of any make: a function of pictures, a torch module, a scikit-learn estimator. A model
+    is asked about `splits`, by default all but those of training, and about the counterfactual worlds.
+    """
+    if isinstance(dataset, Evidence):
+        return diagnose_evidence({dataset.split: dataset})
+    if isinstance(dataset, Run) and answers is None:
+        return diagnose_run(RunFolder(dataset.folder), dataset.dataset)
+    if not isinstance(dataset, Dataset) or answers is None:
+        raise ConfigError(f"diagnose needs a dataset and what a model says: {HELP}")
+    if isinstance(answers, Run):
+        return diagnose_run(RunFolder(answers.folder), dataset)
+    if isinstance(answers, (str, Path)):
+        return diagnose_run(RunFolder(Path(answers)), dataset)
+    return diagnose_predictions(dataset, predictions_of(dataset, answers, splits, transform))
+
+
+def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
+    """Return predictions by split, of a run, a predictions file, predictions, or a model of any make."""
+    if isinstance(answers, (Run, str, Path)):
+        folder = answers.folder if isinstance(answers, Run) else Path(answers)
+        return RunFolder(folder).all_predictions(dataset.knowledge)
+    return predictions_of(dataset, answers)
+
+
+def predictions_of(
+    dataset: Dataset, answers: Any, splits: Sequence[str] | None = None, transform: Callable[[Any], Any] | None = None
+) -> dict[str, Predictions]:
+    """Return predictions by split, of predictions in any number or of a model of any make."""
+    if isinstance(answers, Predictions):
+        return {answers.split: answers}
+    if isinstance(answers, Mapping):
+        answers = list(answers.values())
+    if isinstance(answers, (list, tuple)):
+        strangers = [type(one).__name__ for one in answers if not isinstance(one, Predictions)]
+        if strangers or not answers:
+            raise ConfigError(f"expected predictions, as ds['test'].predictions(...) makes them, not {strangers[:1]}")
+        return {one.split: one for one in answers}
+    predict = predictor_of(answers, dataset, transform)
+    names = [name for name in dataset.split_names if not name.startswith("train")] if splits is None else list(splits)
+    asked = sorted(names, key=lambda name: not name.startswith("test"))
+    if dataset.pairs is not None and dataset.pairs["split"] in asked:
+        asked.append(PAIRS)
+    return {name: predict(dataset[name]) for name in asked}
+
+
+def score(
+    dataset: Dataset | Evidence, answers: Any = None, *, metrics: Sequence[str] | None = None
+) -> dict[str, dict[str, Score]]:
+    """Return the metrics, or those named, of each split that a model answered for, with 95 % intervals.
+
+    `answers` are what `diagnose` takes.
+    """
+    if isinstance(dataset, Evidence):
+        return {dataset.split: score_evidence(dataset, metrics)}
+    if not isinstance(dataset, Dataset) or answers is None:
+        raise ConfigError(f"score needs a dataset and what a model says: {HELP.replace('diagnose', 'score')}")
+    predictions = read_answers(dataset, answers)
+    judged = {split: found for split, found in predictions.items() if split != PAIRS}
+    return {split: score_evidence(gather_from(dataset, found), metrics) for split, found in judged.items()}
+
+
+def count(
+    source: Dataset | Knowledge | str, *, family: str = "shared", seconds: float = 60.0, **supervised: Any
+) -> ReadingCount:
+    """Count the readings of the concepts that keep every training label: 1 means that no reasoning shortcut exists.
+
+    Of a dataset the worlds of its training splits decide, of a task those that it would draw, of a rule all worlds.
+    Keywords name concepts that are supervised: `a=True` for all values, `a=[3, 4]` for some.
+    """
+    from assay.counting.reading_classes import check_reading_class
+
+    given = {
+        name: None if values is True else list(values) for name, values in supervised.items() if values is not False
+    }
+    if isinstance(source, Dataset):
+        knowledge, worlds = source.knowledge, training_worlds(source)
+    elif isinstance(source, Knowledge):
+        knowledge, worlds = source, None
+    else:
+        from assay.config import Settings
+
+        knowledge, worlds = training_support(str(source), Settings(), 0)
+    return count_readings(knowledge, check_reading_class(family), worlds, given, seconds)
+
+
+def audit(dataset: Dataset, checks: Sequence[str] = ()) -> Audit:
+    """Check whether a dataset is what it claims to be; what could not be checked is said to be."""
+    return examine(audited_dataset(dataset), checks)
+
+
+def intervene(run: Run, dataset: Dataset | None = None, **plan: Any) -> InterventionResult:
+    """Correct concepts within a budget and see what becomes of the labels; keywords are those of `assay intervene`."""
+    known = set(InterventionPlan.__dataclass_fields__)
+    unknown = [name for name in plan if name not in known]
+    if unknown:
+        raise ConfigError(f"intervene: no setting named {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    data = dataset or run.dataset
+    asked = InterventionPlan(**plan)
+    redraw = Redrawing(task_of(data)) if asked.kind == "manipulation" else None
+    return carry_out(asked, data, run.model.intervene, redraw)
+
+
+def report(
+    runs: Run | Path | str | Sequence[Run | Path | str],
+    output: Path | str,
+    *,
+    title: str = "Assay report",
+    dataset: Dataset | None = None,
+) -> Path:
+    """Write a report about runs or predictions files into a folder and return its page; files need the dataset."""
+    several = [runs] if isinstance(runs, (Run, str, Path)) else list(runs)
+    folders = [one.folder if isinstance(one, Run) else Path(one) for one in several]
+    return write_report(folders, Path(output), title, dataset=dataset)
+
+
+def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
+    """Serve the viewer on the loopback address, in the background; `.url` is its address, `.stop()` ends it."""
+    try:
+        from assay.viewer.serve import serve_in_background
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    if not sources:
+        raise DataError("nothing to look at; name datasets or runs")
+    folders = [source.folder if isinstance(source, (Dataset, Run)) else Path(source) for source in sources]
+    return serve_in_background(folders, ask_run, port)

@@ -1,0 +1,106 @@
+"""Train a model, and what came of it."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.config import Settings
+from assay.data.cache import cache_folder
+from assay.data.dataset import Dataset, SplitData
+from assay.data.manifest import versions
+from assay.errors import MissingExtra
+from assay.plots import Figure, line_plot
+from assay.predictions import Predictions
+from assay.progress import progress_bar
+from assay.runs.folder import RUN, RunFolder
+from assay.seeds import digest
+
+if TYPE_CHECKING:
+    from assay.models.core.model import Model
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """A trained model in its folder, and the dataset that it was trained on."""
+
+    folder: Path
+    dataset: Dataset
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "Run":
+        """Open the folder of a finished run."""
+        found = RunFolder(Path(folder))
+        return cls(found.folder, found.dataset())
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What was trained on what: model, seed, settings, versions."""
+        return RunFolder(self.folder).about()
+
+    @cached_property
+    def model(self) -> "Model":
+        """The trained model."""
+        from assay.models.core.runs import load_model
+
+        return load_model(self.folder)
+
+    @property
+    def predictions(self) -> dict[str, Predictions]:
+        """The predictions that were written, by split."""
+        return RunFolder(self.folder).all_predictions(self.dataset.knowledge)
+
+    def predict(self, data: SplitData | str) -> Predictions:
+        """Return predictions for a split, or for the one of a name."""
+        return self.model.predict(self.dataset[data] if isinstance(data, str) else data)
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The training history, an entry an epoch."""
+        epochs: list[dict[str, Any]] = json.loads((self.folder / "history.json").read_text())["epochs"]
+        return epochs
+
+    def plot(self) -> Figure:
+        """Draw the learning curves: the loss, and the score on the validation split."""
+        curves = {key: [float(epoch[key]) for epoch in self.history] for key in ("loss", "score")}
+        return line_plot(curves, "epoch", f"{self.about['model']} on {self.dataset.name}")
+
+    def __repr__(self) -> str:
+        about = self.about
+        return f"Run({about['model']} on {self.dataset.name}, seed {about['seed']}, {str(self.folder)[-80:]!r})"
+
+
+def train(
+    model: str,
+    dataset: Dataset,
+    output: Path | str | None = None,
+    *,
+    seed: int = 0,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Run:
+    """Train a model and keep it in a folder, with its predictions for every split but the training one.
+
+    Without `output` the run goes into the cache (`$ASSAY_CACHE`); the same call, with the same versions, finds it again
+    there instead of training once more. All other keywords are settings of the model, such as `epochs`.
+    """
+    try:
+        from assay.models.core.runs import Order, train_run
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"training needs {error.name}: pip install '.[train]' in the source folder") from None
+    order = Order(model, Settings(dict(settings)), seed)
+    folder = _cached(order, dataset) if output is None else Path(output)
+    if output is None and (folder / RUN).exists():
+        return Run(folder, dataset)
+    with progress_bar(progress) as bar:
+        train_run(order, dataset, folder, lambda epoch, epochs: bar(f"training {model}", epoch.number, epochs))
+    return Run(folder, dataset)
+
+
+def _cached(order: Any, dataset: Dataset) -> Path:
+    """Return the folder in the cache for what is to be trained."""
+    used = {**versions(), "torch": version("torch")}
+    plan = json.dumps([order.model, dict(order.settings.values), order.seed, dataset.fingerprint, used], default=str)
+    return cache_folder() / "runs" / f"{dataset.name}-{order.model}-seed{order.seed}-{digest(plan).hex()[:12]}"

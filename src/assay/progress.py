@@ -1,0 +1,33 @@
+"""Progress on standard error, for the command line and for notebooks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+
+class Bar:
+    """A progress bar that follows one thing after another."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        """Show that so much of the whole is done."""
+        if what not in self.tasks:
+            for old in self.tasks.values():
+                self.progress.update(old, visible=False)
+            self.tasks[what] = self.progress.add_task(what, total=whole)
+        self.progress.update(self.tasks[what], completed=done)
+
+
+@contextmanager
+def progress_bar(shown: bool | None = None) -> Iterator[Bar]:
+    """Show progress on standard error while something runs; by default only where there is a terminal."""
+    console = Console(stderr=True, emoji=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    hidden = not console.is_terminal if shown is None else not shown
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        yield Bar(progress)

@@ -1,0 +1,90 @@
+"""Serves the viewer on the loopback address: until Ctrl-C, or beside other work for notebooks."""
+
+import os
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from assay.errors import ConfigError, RunFailed
+from assay.viewer.app import create_app
+from assay.viewer.state import Ask, State
+
+ADDRESS = "127.0.0.1"
+PATIENCE = 10.0
+"""Seconds that the server may take to start, and to stop."""
+
+
+@dataclass(frozen=True, repr=False)
+class Viewer:
+    """A viewer that is being served in the background."""
+
+    url: str
+    server: uvicorn.Server
+    thread: threading.Thread
+
+    def stop(self) -> None:
+        """Stop serving."""
+        self.server.should_exit = True
+        self.thread.join(PATIENCE)
+
+    def __repr__(self) -> str:
+        return f"Viewer({self.url})"
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{self.url}" target="_blank">{self.url}</a> (stop() ends it)'
+
+
+def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:
+    """Serve until Ctrl-C; port 0 takes any that is free."""
+    server_socket, address = _listen(port)
+    server = _server(state)
+    say(f"{address}  (Ctrl-C to stop)")
+    if browse and _has_screen():
+        webbrowser.open(address)
+    with suppress(KeyboardInterrupt), server_socket:
+        server.run(sockets=[server_socket])
+    say("stopped")
+
+
+def serve_in_background(folders: Sequence[Path], ask: Ask, port: int = 0) -> Viewer:
+    """Serve datasets and runs until the viewer is stopped or the process ends."""
+    state = State.open(list(folders), ask)
+    server_socket, address = _listen(port)
+    server = _server(state)
+    thread = threading.Thread(target=lambda: server.run(sockets=[server_socket]), daemon=True)
+    thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while not server.started:
+        if time.monotonic() > deadline or not thread.is_alive():
+            raise RunFailed("the viewer did not start")
+        time.sleep(0.02)
+    return Viewer(address, server, thread)
+
+
+def _listen(port: int) -> tuple[socket.socket, str]:
+    try:
+        server_socket = socket.create_server((ADDRESS, port))
+    except OSError as error:
+        raise ConfigError(
+            f"port {port} cannot be used: {error.strerror}; leave --port out to take a free one"
+        ) from None
+    return server_socket, f"http://{ADDRESS}:{server_socket.getsockname()[1]}/"
+
+
+def _server(state: State) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(create_app(state), log_level="warning", lifespan="off", ws="none", server_header=False)
+    )
+
+
+def _has_screen() -> bool:
+    """Return whether a browser would open a window; without one it might take over the terminal."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
