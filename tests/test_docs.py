@@ -65,7 +65,9 @@ def test_notebook_runs_and_its_page_shows_this_code(script):
 
     cells = cells_of(script.read_text())
     stored = json.loads(script.with_suffix(".ipynb").read_text())["cells"]
-    assert ["".join(cell["source"]) for cell in stored] == [cell.source for cell in cells], f"run: python docs/run_notebook.py {script.name}"
+    assert ["".join(cell["source"]) for cell in stored] == [cell.source for cell in cells], (
+        f"run: python docs/run_notebook.py {script.name}"
+    )
     shown = [output for cell in run_cells(cells, small=True) for output in cell.outputs]
     assert any(output.kind == "image/png" for output in shown)
     page = script.with_suffix(".md").read_text()
