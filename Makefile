@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, and not in every process
 
-.PHONY: help demo test test-slow test-without check format docs bench clean
+.PHONY: help demo test test-slow test-without check wheel format docs bench clean
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -13,11 +13,11 @@ help: ## List the targets
 	$(PYTHON) -m venv .venv
 
 .venv/.run: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e '.[train]'
+	$(PIP) -e '.[train,probes]'
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e '.[train,dev,docs]'
+	$(PIP) -e '.[dev,docs]'
 	@touch $@ .venv/.run
 
 demo: .venv/.run ## Install, make data, train three models, write the report (under 5 minutes on 2 cores)
@@ -32,11 +32,15 @@ test-slow: .venv/.dev ## Run the slow studies too
 test-without: .venv/.dev ## Run the tests without one family: make test-without FAMILY=chess (or all)
 	$(BIN)/python tests/delete_family.py $(FAMILY) -- -n 2 --dist worksteal
 
-check: .venv/.dev docs ## Lint, types, layers, docs
+check: .venv/.dev docs ## Lint, types, layers, docs, the wheel
 	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_layers.py
+	$(BIN)/python -m pytest tests/test_layers.py tests/test_wheel.py
+
+wheel: .venv/.dev ## Build a wheel into dist/, and try it outside of this folder
+	$(BIN)/python -m hatchling build -t wheel
+	$(BIN)/python -m pytest tests/test_wheel.py
 
 format: .venv/.dev ## Format the code
 	$(BIN)/ruff format src tests benchmarks docs

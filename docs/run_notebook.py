@@ -44,7 +44,8 @@ def cells_of(script: str) -> list[Cell]:
     cells = []
     for mark, body in zip(parts[::2], parts[1::2], strict=True):
         is_code = "[markdown]" not in mark
-        text = body.strip() if is_code else "\n".join(line.removeprefix("# ").removeprefix("#") for line in body.strip().splitlines())
+        lines = body.strip().splitlines()
+        text = "\n".join(lines if is_code else [line.removeprefix("#").removeprefix(" ") for line in lines])
         cells.append(Cell(text, is_code))
     return cells
 

@@ -6,7 +6,6 @@
 # A model of any make is judged by what it says: as arrays, or by being asked.
 
 # %%
-import numpy as np
 import torch
 from sklearn.linear_model import LogisticRegression
 
@@ -56,9 +55,7 @@ found
 # Arrays: codes or probabilities, with concepts if the model has them. Here the two digits are read in the wrong order.
 
 # %%
-answers = test.predictions(
-    labels=test.labels[:, 0], concepts={"a": test.concepts[:, 1], "b": test.concepts[:, 0]}
-)
+answers = test.predictions(labels=test.labels[:, 0], concepts={"a": test.concepts[:, 1], "b": test.concepts[:, 0]})
 found = assay.diagnose(ds, answers)
 print(found.text)
 

@@ -48,6 +48,14 @@ if TYPE_CHECKING:
     from assay.metrics import METRICS as METRICS
     from assay.metrics.evidence import Evidence as Evidence
     from assay.metrics.evidence import gather as gather
+    from assay.metrics.functions import RunningMetric as RunningMetric
+    from assay.metrics.functions import accuracy as accuracy
+    from assay.metrics.functions import codes_of as codes_of
+    from assay.metrics.functions import collapse as collapse
+    from assay.metrics.functions import concept_f1 as concept_f1
+    from assay.metrics.functions import exact_match as exact_match
+    from assay.metrics.functions import label_f1 as label_f1
+    from assay.metrics.functions import rule_consistency as rule_consistency
     from assay.models import BACKBONES as BACKBONES
     from assay.models import MODELS as MODELS
     from assay.models.core.tensors import TorchSplit as TorchSplit
@@ -103,6 +111,14 @@ _HOMES = {
     "gather": "assay.metrics.evidence",
     "score": "assay.api.judging",
     "diagnose": "assay.api.judging",
+    "accuracy": "assay.metrics.functions",
+    "exact_match": "assay.metrics.functions",
+    "label_f1": "assay.metrics.functions",
+    "concept_f1": "assay.metrics.functions",
+    "collapse": "assay.metrics.functions",
+    "rule_consistency": "assay.metrics.functions",
+    "RunningMetric": "assay.metrics.functions",
+    "codes_of": "assay.metrics.functions",
     "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
     "load": "assay.api.datasets",
@@ -144,9 +160,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name == "__version__":
-        from importlib.metadata import version
-
-        return version("assay")
+        return importlib.import_module("assay.distribution").VERSION
     raise AttributeError(f"module 'assay' has no attribute {name!r}")
 
 

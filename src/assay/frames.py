@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import MissingExtra
+from assay.distribution import import_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -11,8 +11,5 @@ if TYPE_CHECKING:
 
 def to_frame(columns: Mapping[str, Sequence[Any]]) -> "pd.DataFrame":
     """Return columns as a data frame."""
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise MissingExtra("a data frame needs pandas: pip install pandas") from None
-    return pandas.DataFrame(dict(columns))
+    frame: pd.DataFrame = import_extra("pandas", "a data frame").DataFrame(dict(columns))
+    return frame

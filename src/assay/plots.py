@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.errors import ConfigError, MissingExtra
+from assay.distribution import import_extra
+from assay.errors import ConfigError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +20,9 @@ MOST_TICKS = 24
 
 def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.0, 3.6)) -> "tuple[Figure, list[Axes]]":
     """Return a figure that belongs to no window, and its axes."""
-    try:
-        from matplotlib.figure import Figure as Drawn
-    except ModuleNotFoundError:
-        raise MissingExtra("plots need matplotlib: pip install matplotlib") from None
-    figure = Drawn(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    figure: Figure = import_extra("matplotlib.figure", "a plot").Figure(
+        figsize=(size[0] * columns, size[1] * rows), layout="constrained"
+    )
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
 
 

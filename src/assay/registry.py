@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.distribution import import_extra
 from assay.errors import UnknownName, suggestion
 
 
@@ -25,7 +26,7 @@ class Entry:
         if not isinstance(self.target, str):
             return self.target
         module, _, attribute = self.target.partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        return getattr(import_extra(module, repr(self.name)), attribute)
 
 
 @dataclass

@@ -60,9 +60,10 @@ def program(shadow: Path) -> Callable[..., Told]:
     """Return a function that runs `python -m assay WORDS...`; without torch where that is asked for."""
 
     def call(*words: object, torch: bool = True) -> Told:
-        hidden = {} if torch else {"PYTHONPATH": str(shadow)}
+        first = [] if torch else [str(shadow)]
+        search = os.pathsep.join([*first, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "assay", *map(str, words)]
-        env = {**os.environ, "OMP_NUM_THREADS": "1", **hidden}
+        env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": search}
         done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
         return Told(done.returncode, done.stdout, done.stderr)
 

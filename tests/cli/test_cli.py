@@ -15,6 +15,7 @@ import pytest
 
 from assay.data.dataset import Dataset
 from assay.data.exports import EXPORTS
+from assay.distribution import install_line
 from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
@@ -222,13 +223,13 @@ def test_the_program_is_the_same(program):
 
 
 def test_training_without_torch_names_the_install_line(program, run, data, tmp_path):
-    for words in (
-        ["train", "dpl", data.folder, "-o", tmp_path / "run"],
-        ["predict", run, data.folder],
-        ["demo", "-o", tmp_path / "run"],
+    for model, *words in (
+        ["dpl", "train", "dpl", data.folder, "-o", tmp_path / "run"],
+        ["dpl", "predict", run, data.folder],
+        ["blackbox", "demo", "-o", tmp_path / "run"],
     ):
         told = program(*words, torch=False)
-        assert (told.status, told.error) == (2, "this needs torch: pip install 'assay[train]'")
+        assert (told.status, told.error) == (2, f"{model!r} needs torch: {install_line('train')}")
     assert not (tmp_path / "run").exists()
 
 
@@ -255,7 +256,8 @@ def test_all_but_training_works_without_torch(shadow, run, data, tmp_path):
         ["train", "--help"],
     )
     command = [sys.executable, "-c", ONE_AFTER_THE_OTHER, json.dumps([[str(w) for w in words] for words in commands])]
-    env = {**os.environ, "PYTHONPATH": str(shadow)}
+    search = os.pathsep.join([str(shadow), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = {**os.environ, "PYTHONPATH": search}
     told = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert told.returncode == 0, told.stderr
 

@@ -158,12 +158,12 @@ def test_what_cannot_be_used_is_said_in_one_line(recipe, monkeypatch):
     with pytest.raises(MissingExtra, match="pip install s3fs"):
         Dataset.open("s3://bucket/x")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'assay\[remote\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[remote\]'"):
         Dataset.open("s3://bucket/x")
 
 
 def test_a_cluster_without_ray_names_the_extra(monkeypatch):
     monkeypatch.setattr(os, "environ", dict(os.environ))
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"a cluster needs: pip install 'assay\[cluster\]'"):
+    with pytest.raises(MissingExtra, match=r"a cluster needs ray: pip install '\.\[cluster\]'"):
         Cluster("auto").processors

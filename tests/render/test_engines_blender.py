@@ -77,7 +77,7 @@ def fake(tmp_path, body):
 def test_without_blender_the_install_line_is_named(fresh, monkeypatch):
     monkeypatch.delenv("ASSAY_BLENDER_PYTHON", raising=False)
     monkeypatch.setattr(blender.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install 'assay\[blender\]'"):
+    with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install '\.\[blender\]'"):
         shoot(room(), "blender")
 
 

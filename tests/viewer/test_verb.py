@@ -63,4 +63,4 @@ def test_bad_folders_are_one_line(assay, tmp_path):
 
 def test_without_the_extra_it_names_the_install_line(assay, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert assay("view", folder).error == "the viewer needs uvicorn: pip install 'assay[view]'"
+    assert assay("view", folder).error == "the viewer needs uvicorn: pip install '.[view]' in Assay's source folder"

@@ -19,7 +19,8 @@ from assay.diagnosis.interventions.intervene import intervene as carry_out
 from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
 from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.verdict import diagnose as diagnose_evidence
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.distribution import import_extra
+from assay.errors import ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence, gather_from
 from assay.metrics.score import Score
@@ -162,10 +163,10 @@ def report(
 
 def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
     """Serve the viewer on the loopback address, in the background; `.url` is its address, `.stop()` ends it."""
-    try:
-        from assay.viewer.serve import serve_in_background
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    for package in ("fastapi", "uvicorn"):
+        import_extra(package, "the viewer")
+    from assay.viewer.serve import serve_in_background
+
     if not sources:
         raise DataError("nothing to look at; name datasets or runs")
     folders = [source.folder if isinstance(source, (Dataset, Run)) else Path(source) for source in sources]

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ from assay.config import Settings
 from assay.data.cache import cache_folder
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
-from assay.errors import MissingExtra
 from assay.plots import Figure, line_plot
 from assay.predictions import Predictions
 from assay.progress import progress_bar
@@ -79,18 +78,18 @@ def train(
     *,
     seed: int = 0,
     progress: bool | None = None,
+    log: str | None = None,
     **settings: Any,
 ) -> Run:
     """Train a model and keep it in a folder, with its predictions for every split but the training one.
 
     Without `output` the run goes into the cache (`$ASSAY_CACHE`); the same call, with the same versions, finds it again
-    there instead of training once more. All other keywords are settings of the model, such as `epochs`.
+    there instead of training once more. `log` is where epochs and scores go, if anywhere: `tensorboard`, `wandb` or
+    `mlflow`. All other keywords are settings of the model, such as `epochs`.
     """
-    try:
-        from assay.models.core.runs import Order, train_run
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"training needs {error.name}: pip install '.[train]' in the source folder") from None
-    order = Order(model, Settings(dict(settings)), seed)
+    from assay.models.core.runs import Order, train_run
+
+    order = Order(model, Settings(dict(settings)), seed, log=log)
     folder = _cached(order, dataset) if output is None else Path(output)
     if output is None and (folder / RUN).exists():
         return Run(folder, dataset)
@@ -101,6 +100,9 @@ def train(
 
 def _cached(order: Any, dataset: Dataset) -> Path:
     """Return the folder in the cache for what is to be trained."""
-    used = {**versions(), "torch": version("torch")}
+    try:
+        used = {**versions(), "torch": version("torch")}
+    except PackageNotFoundError:  # a learner on concepts needs none
+        used = versions()
     plan = json.dumps([order.model, dict(order.settings.values), order.seed, dataset.fingerprint, used], default=str)
     return cache_folder() / "runs" / f"{dataset.name}-{order.model}-seed{order.seed}-{digest(plan).hex()[:12]}"

@@ -9,7 +9,6 @@ What is drawn is judged by a small forest, what is measured by a line through it
 to the concepts could spell them out to a forest. Both learn on one split and predict another.
 """
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,11 +18,12 @@ from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import CheckResult, first_few
 from assay.auditing.pictures import invisible_concepts
-from assay.errors import MissingExtra
+from assay.distribution import import_extra
 from assay.metrics.boundary import balanced_accuracy
 from assay.metrics.metric import mean
 from assay.seeds import rng_for
 
+PURPOSE = "the audit of nuisances"
 TREES = 60
 DEPTH = 6
 MARGIN = 0.05
@@ -91,10 +91,7 @@ Learner = Callable[[Array, Array, Array], Guess]
 
 def forest(inputs: Array, labels: Array, queries: Array) -> Guess:
     """Learn labels from nuisances by trees."""
-    _need_scikit_learn()
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    trees = ExtraTreesClassifier(
+    trees = import_extra("sklearn.ensemble", PURPOSE).ExtraTreesClassifier(
         TREES, max_depth=DEPTH, min_samples_leaf=5, random_state=0, n_jobs=1, class_weight="balanced"
     )
     trees.fit(inputs, labels)
@@ -103,20 +100,12 @@ def forest(inputs: Array, labels: Array, queries: Array) -> Guess:
 
 def line(inputs: Array, labels: Array, queries: Array) -> Guess:
     """Learn labels from nuisances and their squares by logistic regression."""
-    _need_scikit_learn()
-    from sklearn.linear_model import LogisticRegression
-
     middle, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-9)
     known, wanted = (np.clip((values - middle) / scale, -FARTHEST, FARTHEST) for values in (inputs, queries))
-    model = LogisticRegression(class_weight="balanced", max_iter=1000)
+    model = import_extra("sklearn.linear_model", PURPOSE).LogisticRegression(class_weight="balanced", max_iter=1000)
     model.fit(np.concatenate([known, known**2], axis=1), labels)
     weights = np.abs(np.asarray(model.coef_)).sum(axis=0).reshape(2, -1).sum(axis=0)
     return Guess(np.asarray(model.predict(np.concatenate([wanted, wanted**2], axis=1))), weights)
-
-
-def _need_scikit_learn() -> None:
-    if importlib.util.find_spec("sklearn") is None:
-        raise MissingExtra("the audit's probes need: pip install scikit-learn")
 
 
 @dataclass(frozen=True)

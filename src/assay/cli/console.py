@@ -23,6 +23,9 @@ SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The random seed.
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="A YAML file of settings; --set overrides it.")]
 DataArgument = Annotated[Path, typer.Argument(help="A dataset folder written by 'assay make', or its URL.")]
 RunDataArgument = Annotated[Path | None, typer.Argument(help="The dataset folder; by default that of the run.")]
+LogOption = Annotated[
+    str | None, typer.Option("--log", metavar="tensorboard|wandb|mlflow", help="Log each epoch and the final scores.")
+]
 ClusterOption = typer.Option("--cluster", metavar="auto|local|ADDRESS", help="Run on a Ray cluster.")
 
 

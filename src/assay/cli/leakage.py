@@ -77,14 +77,12 @@ def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[
     """Return the bypass of a run, or why there is none."""
     if run.is_file():
         return None, "a predictions file has no model"
-    from assay.errors import ConfigError, DataError
+    from assay.errors import ConfigError, DataError, MissingExtra
     from assay.models.core.runs import load_model
     from assay.models.probes.bypass import bypass
 
     try:
         model = load_model(run)  # a network needs torch, a program does not
         return bypass(model, dataset[split], seed).to_dict(), ""
-    except ModuleNotFoundError as error:
-        return None, f"it needs {error.name}: pip install 'assay[train]'"
-    except (ConfigError, DataError) as error:
+    except (ConfigError, DataError, MissingExtra) as error:
         return None, str(error)

@@ -23,6 +23,7 @@ from assay.cli.make import make
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
 from assay.cli.probe import probe
+from assay.cli.push import push
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.score import score
@@ -30,6 +31,7 @@ from assay.cli.show import show
 from assay.cli.study import app as study
 from assay.cli.train import train
 from assay.cli.view import view
+from assay.distribution import VERSION, is_optional, missing_extra
 from assay.errors import AssayError, MissingExtra
 
 app = typer.Typer(
@@ -44,9 +46,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(version("assay"))
+        typer.echo(VERSION)
         raise typer.Exit()
 
 
@@ -62,14 +62,11 @@ def options(
 app.command("list")(list_things)
 for verb in (
     *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
-    *(annotate, export, leakage, intervene, align, attribute),
+    *(annotate, export, push, leakage, intervene, align, attribute),
 ):
     app.command()(verb)
 app.add_typer(study, name="study")
 app.command()(view)
-
-EXTRAS = {"torch": "train", "safetensors": "train"}
-
 
 # typer has no public name for the base of its usage errors
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
@@ -86,10 +83,9 @@ def main() -> None:
     except USAGE_ERROR as error:
         _fail(_usage(error), 2)
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").split(".")[0])
-        if extra is None:
+        if not is_optional(error.name):
             raise
-        _fail(f"this needs {error.name}: pip install 'assay[{extra}]'", MissingExtra.exit_code)
+        _fail(str(missing_extra("this", str(error.name))), MissingExtra.exit_code)
     except OSError as error:
         _close_output()
         _fail(f"cannot use {error.filename or 'the output'}: {error.strerror or error}", 2)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.console import ClusterOption, print_text, progress_bar, say
+from assay.cli.console import ClusterOption, LogOption, print_text, progress_bar, say
 from assay.errors import ConfigError
 
 
@@ -22,12 +22,14 @@ def run(
         int | None, typer.Option(min=1, help="Number of processes; by default one per processor.")
     ] = None,
     cluster: Annotated[str | None, ClusterOption] = None,
+    log: LogOption = None,
 ) -> None:
     """Run a study: make data, train, diagnose, report.
 
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
     from assay.data.remote import refuse_remote
+    from assay.models.core.logs import check_log
     from assay.studies.local_workers import LocalWorkers
     from assay.studies.plan import plan_of
     from assay.studies.ray_workers import RayWorkers
@@ -36,7 +38,8 @@ def run(
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
-    loaded = find_study(study, size, refuse_remote(output))
+    check_log(log)
+    loaded = find_study(study, size, refuse_remote(output)).with_log(log)
     pool = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
     pool.check(loaded.runs, loaded.output)
     for missing in loaded.absent:

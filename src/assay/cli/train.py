@@ -9,6 +9,7 @@ from assay.cli.console import (
     ConfigOption,
     DataArgument,
     JsonFlag,
+    LogOption,
     OutOption,
     SeedOption,
     SetOption,
@@ -32,6 +33,7 @@ def train(
     epochs: Annotated[int | None, typer.Option(min=1, help="The maximum number of epochs.")] = None,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
+    log: LogOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Train a model and write its predictions.
@@ -49,7 +51,7 @@ def train(
     from assay.models.core.runs import Order, train_run, train_together
 
     with progress_bar() as bar:
-        order = Order(model, values, seed)
+        order = Order(model, values, seed, log=log)
         if seeds is not None:
             chosen = _parse_seeds(seeds)
             runs = train_together(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import say
-from assay.errors import MissingExtra
+from assay.distribution import import_extra
 
 
 def view(
@@ -25,11 +25,8 @@ def view(
 
     Filter and compare examples; edit a concept and see what changes.
     """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"the viewer needs {error.name}: pip install 'assay[view]'") from None
+    for package in ("fastapi", "uvicorn"):
+        import_extra(package, "the viewer")
     from assay.studies.run_models import ask_run
     from assay.viewer.bundle import write_bundle
     from assay.viewer.serve import serve

@@ -5,14 +5,13 @@ may not share an environment with pyganak, so it is called in one of its own: se
 Python. Each counter is tried on a formula with two models before it is trusted.
 """
 
-import importlib
 import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from assay.counting.problem import Problem
+from assay.distribution import import_extra
 from assay.errors import MissingExtra, RunFailed, UnknownName, suggestion
 from assay.logic.cnf import to_cnf
 from assay.logic.dimacs import CNF
@@ -66,15 +65,8 @@ def encode_problem(problem: Problem) -> CNF:
     return CNF(cnf.variables, cnf.clauses, entries)
 
 
-def _imported(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise MissingExtra(f"counting with {module.split('.')[0]} needs: pip install 'assay[count]'") from None
-
-
 def _ganak(cnf: CNF) -> Estimate:
-    counter = _imported("pyganak").Counter()
+    counter = import_extra("pyganak", "counting with ganak").Counter()
     counter.new_vars(cnf.variables)
     counter.add_clauses([list(clause) for clause in cnf.clauses])
     counter.set_sampling_set(sorted({abs(literal) for literal in cnf.meanings}))

@@ -14,7 +14,8 @@ from assay.data.manifest import versions
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter
-from assay.errors import AssayError, ConfigError, MissingExtra, RunFailed
+from assay.distribution import missing_extra
+from assay.errors import AssayError, ConfigError, RunFailed
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 LOOPBACK = ("127.0.0.1", "localhost")
@@ -134,7 +135,7 @@ def _connect(address: str) -> Any:
     try:
         import ray
     except ModuleNotFoundError:
-        raise MissingExtra("a cluster needs: pip install 'assay[cluster]'") from None
+        raise missing_extra("a cluster", "ray") from None
     if not ray.is_initialized():
         own: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
         try:

@@ -14,6 +14,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value, listing
 from assay.data.annotation import Annotation
 from assay.data.annotator import ONE_HOT
+from assay.distribution import import_extra
 from assay.errors import ConfigError
 from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
 from assay.logic.ground import ground_formula
@@ -229,11 +230,13 @@ def _score_formula(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], nu
 
 def _weight_formula(concepts: Sequence[Concept], codes: Codes, labels: Codes) -> Formula:
     """Return log-odds as a sum of weights, one for each value of each concept but the first, by logistic regression."""
-    from sklearn.linear_model import LogisticRegression
-
     places = [(i, code) for i, concept in enumerate(concepts) for code in range(1, len(concept.values))]
     ones = np.stack([codes[:, i] == code for i, code in places], axis=1).astype(np.float64)
-    fit = LogisticRegression(max_iter=1000).fit(ones, labels)
+    fit = (
+        import_extra("sklearn.linear_model", "the rule over new concepts")
+        .LogisticRegression(max_iter=1000)
+        .fit(ones, labels)
+    )
     weights = np.rint(np.clip(fit.coef_[0], -LEAST, LEAST) / FINE).astype(np.int64).tolist()
     base = int(np.rint(np.clip(fit.intercept_[0], -LEAST, LEAST) / FINE))
     parts = [_says(concepts[i], code) for i, code in places]

@@ -4,13 +4,13 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from assay.data.remote import Folder
+from assay.distribution import VERSION
 from assay.errors import DataError
 
 if TYPE_CHECKING:  # who reads a dataset needs no task
@@ -27,7 +27,7 @@ PAIRS = "pairs"
 def versions() -> dict[str, str]:
     """Return the versions that decide bytes and numbers."""
     return {
-        "assay": version("assay"),
+        "assay": VERSION,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "pyarrow": pa.__version__,

@@ -9,11 +9,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, Any
 
+from assay.distribution import missing_extra
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+(.*)", re.DOTALL)
 DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs"}
-WHOLE = {*DRIVERS, "memory"}
+HUB = "hf"
+WHOLE = {*DRIVERS, HUB, "memory"}
 """Stores where a file appears at once and whole; elsewhere it is written under another name and moved."""
 
 
@@ -89,7 +91,7 @@ class RemotePath:
     def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
         """Make the folder, where there are such things."""
         with self._reach() as (system, path):
-            if self.scheme not in DRIVERS:  # a bucket is not ours to make, and folders in it are names
+            if self.scheme not in (*DRIVERS, HUB):  # a bucket is not ours to make, and folders in it are names
                 system.makedirs(path, exist_ok=exist_ok)
 
     def iterdir(self) -> Iterator["RemotePath"]:
@@ -131,11 +133,13 @@ def _system(place: RemotePath) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ModuleNotFoundError:
-        raise MissingExtra(f"data at {place.scheme}:// needs: pip install 'assay[remote]'") from None
+        raise missing_extra(f"data at {place.scheme}://", "fsspec") from None
     try:
         system, path = url_to_fs(place.address, use_listings_cache=False)
     except ImportError as error:
         driver = DRIVERS.get(place.scheme)
+        if place.scheme == HUB:
+            raise missing_extra("data at hf://", "huggingface_hub") from None
         line = f"pip install {driver}" if driver else str(error)
         raise MissingExtra(f"data at {place.scheme}:// needs: {line}") from None
     except ValueError as error:
@@ -157,6 +161,8 @@ def folder_at(where: "Folder | str") -> Folder:
 
     >>> str(folder_at(Path("s3://bucket/x"))), str(folder_at("file:///tmp/x")), str(folder_at("memory://x/"))
     ('s3://bucket/x', 'file:///tmp/x', 'memory://x')
+    >>> str(folder_at("hf://user/name")), str(folder_at("hf://datasets/user/name"))
+    ('hf://datasets/user/name', 'hf://datasets/user/name')
     """
     if isinstance(where, RemotePath):
         return where
@@ -166,6 +172,8 @@ def folder_at(where: "Folder | str") -> Folder:
     scheme, rest = match[1], match[2].rstrip("/")
     if not rest:
         raise ConfigError(f"{str(where)!r} names no folder; expected such as {scheme}://bucket/folder")
+    if scheme == HUB and not rest.startswith("datasets/"):
+        rest = f"datasets/{rest}"  # the hub's addresses without it are those of models
     return RemotePath(f"{scheme}://{'/' if scheme == 'file' else ''}{rest}")
 
 

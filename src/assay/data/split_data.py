@@ -13,7 +13,8 @@ import pyarrow as pa
 from assay.arrays import Array, Codes
 from assay.concepts import Value, listing
 from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
-from assay.errors import DataError, MissingExtra, UnknownName
+from assay.distribution import import_extra
+from assay.errors import DataError, UnknownName
 from assay.html import html_picture, html_table, html_text, shorten
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
@@ -183,21 +184,15 @@ class SplitData:
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a data frame: concepts and labels by name, and the rest of the columns but for pictures."""
-        try:
-            import pandas  # noqa: F401
-        except ModuleNotFoundError:
-            raise MissingExtra("to_pandas needs pandas: pip install pandas") from None
+        import_extra("pandas", "to_pandas")
         seen = [name for name in self.table.column_names if name not in PICTURES]
         frame: pd.DataFrame = self.table.select(seen).to_pandas()
         return frame
 
     def to_hf(self) -> "datasets.Dataset":
         """Return a Hugging Face `datasets.Dataset` with the pictures."""
-        try:
-            import datasets
-        except ModuleNotFoundError:
-            raise MissingExtra("to_hf needs datasets: pip install datasets") from None
-        return datasets.Dataset(self.table)
+        whole: datasets.Dataset = import_extra("datasets", "to_hf").Dataset(self.table)
+        return whole
 
     def torch(self) -> "assay.TorchSplit":
         """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""

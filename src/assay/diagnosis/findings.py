@@ -11,6 +11,7 @@ from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState,
 from assay.diagnosis.labels import worst
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts, join_first, percent, share_of
+from assay.distribution import import_extra
 from assay.metrics.interval import at_least, wilson
 from assay.seeds import rng_for
 
@@ -242,8 +243,7 @@ def find_bypass(view: SplitView) -> Finding | None:
 
 def accuracy_from_concepts(view: SplitView) -> float:
     """Return the accuracy of labels that decision trees, fitted on the other half, predict from predicted concepts."""
-    from sklearn.tree import DecisionTreeClassifier
-
+    trees = import_extra("sklearn.tree", "comparing labels with concepts")
     rows = np.flatnonzero(view.complete)
     predicted = view.evidence.predicted_concepts[rows][:, view.columns]
     sizes = [view.evidence.knowledge.space.sizes[column] for column in view.columns]
@@ -256,7 +256,9 @@ def accuracy_from_concepts(view: SplitView) -> float:
             fitted, judged = halves != half, halves == half
             if not fitted.any() or not judged.any():
                 continue
-            tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(features[fitted], labels[fitted])
+            tree = trees.DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(
+                features[fitted], labels[fitted]
+            )
             right[judged] &= tree.predict(features[judged]) == labels[judged]
     return float(right.mean()) if len(rows) else 0.0
 

@@ -20,6 +20,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.diagnosis.information import PRECISION, Blur, entropy, mutual_information, mutual_information_knn
 from assay.diagnosis.soft_leakage import soft_leaks
+from assay.distribution import import_extra
 from assay.errors import DataError
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
@@ -213,8 +214,7 @@ def _ones(codes: Codes, sizes: Any, places: Any) -> Array:
 
 def _cross_entropy(features: Array, labels: Codes, halves: Array) -> float:
     """Return the cross-entropy of labels by logistic regression, fitted on one half and evaluated on the other."""
-    from sklearn.linear_model import LogisticRegression
-
+    linear = import_extra("sklearn.linear_model", "the leakage probe")
     total = 0.0
     for half in (0, 1):
         fitted, judged = halves == half, halves != half
@@ -223,7 +223,7 @@ def _cross_entropy(features: Array, labels: Codes, halves: Array) -> float:
         if len(classes) == 1:
             chance[:, classes[0]] = 1.0
         else:
-            fit = LogisticRegression(max_iter=500).fit(features[fitted], labels[fitted])
+            fit = linear.LogisticRegression(max_iter=500).fit(features[fitted], labels[fitted])
             chance[:, fit.classes_] = np.maximum(fit.predict_proba(features[judged]), SMALLEST)
         total += -np.log(chance[np.arange(len(chance)), labels[judged]]).sum()
     return float(total / len(labels))

@@ -65,12 +65,12 @@ for _name, _summary, _target in (
     ("vgg-11", "VGG with 8 convolutions; may begin from weights", "deep:vgg_11"),
     ("vgg-16", "VGG with 13 convolutions; may begin from weights", "deep:vgg_16"),
     ("efficientnet-lite0", "EfficientNet-Lite0; @imagenet has weights from a package", "deep:efficientnet_lite0"),
-    ("vit", "a small vision transformer (needs assay[vision])", "vision:vit"),
-    ("swin", "a small Swin transformer (needs assay[vision])", "vision:swin"),
-    ("efficientnet-b0", "EfficientNet-B0 (needs assay[vision])", "vision:efficientnet_b0"),
+    ("vit", "a small vision transformer (needs transformers)", "vision:vit"),
+    ("swin", "a small Swin transformer (needs transformers)", "vision:swin"),
+    ("efficientnet-b0", "EfficientNet-B0 (needs transformers)", "vision:efficientnet_b0"),
     (
         "pretrained",
-        "pretrained@FOLDER: CLIP or any vision model of transformers (needs assay[vision])",
+        "pretrained@FOLDER: CLIP or any vision model of transformers (needs transformers)",
         "vision:pretrained",
     ),
 ):

@@ -17,7 +17,9 @@ RUN = "run.json"
 WEIGHTS = "model.safetensors"
 PROGRAM = "program.json"
 """What a symbolic model has learned, in words."""
-PARTS = {WEIGHTS, PROGRAM, "history.json", "predictions"}
+LOGS = "logs"
+"""What `--log` keeps in a run's folder."""
+PARTS = {WEIGHTS, PROGRAM, "history.json", "predictions", LOGS}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 

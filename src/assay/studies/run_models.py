@@ -11,7 +11,7 @@ from assay.arrays import Codes
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
 from assay.diagnosis.interventions.manipulation import Answering
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RUN, RunFolder
@@ -71,10 +71,7 @@ def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
 
 def ask_run(run: Path, data: SplitData, do: Mapping[str, Codes] | None) -> Predictions:
     """Return the predictions of a run's model for rows, with some concepts set."""
-    try:
-        return _model(run).predict(data, do)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"asking a model needs {error.name}: pip install 'assay[train]'") from None
+    return _model(run).predict(data, do)
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,7 @@ a folder that is there is up to date, whatever else in the study has changed.
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,8 @@ class RunStep:
     analyses: tuple[tuple[str, Settings], ...] = ()
     needs: str = ""
     """The run whose predicted concepts it learns from, which must be finished before."""
+    log: str | None = None
+    """What its epochs are logged to; it changes no number, and so is no part of the name."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,10 @@ class Study:
     def name(self) -> str:
         """What it is called."""
         return self.config.name
+
+    def with_log(self, kind: str | None) -> "Study":
+        """Return the study with all runs logged to a service."""
+        return replace(self, runs=tuple(replace(run, log=kind) for run in self.runs))
 
 
 @dataclass
@@ -208,8 +214,8 @@ def _check_model(model: StudyEntry, config: StudyConfig, tasks: set[str], settin
 
 def _is_ready(model: StudyEntry, config: StudyConfig, settings: Settings, absent: list[str]) -> bool:
     """Return whether what a model needs is installed; if not, it is among what is absent."""
-    kind = MODELS[model.name]
     try:
+        kind = MODELS[model.name]
         kind.ready(kind.configure(_training_settings(model, config, settings), {}))
     except MissingExtra as error:
         absent.append(f"{model.label}: {error}")

@@ -139,7 +139,7 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
         settings = step.settings
         if step.needs:
             settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
-        order = Order(step.model, settings, step.seed, fold)
+        order = Order(step.model, settings, step.seed, fold, step.log)
         train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
     write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
 

@@ -14,7 +14,7 @@ class SceneConfig(TaskConfig):
     """The engine that renders the scenes, and its quality."""
 
     engine: Engine = "embedded"
-    """What renders the pictures: the built-in ray tracer, or Blender's Cycles (pip install 'assay[blender]')."""
+    """What renders the pictures: the built-in ray tracer, or Blender's Cycles (extra `blender`)."""
     quality: Quality = "standard"
     """How well they are drawn: `draft` has grain, `high` takes longer."""
 

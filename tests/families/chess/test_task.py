@@ -199,7 +199,7 @@ def test_the_command_line_says_what_is_wrong(monkeypatch, capsys, tmp_path):
 def test_blender_missing_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "bpy", None)
     task = Chess(width=32, engine="blender", quality="draft")
-    with pytest.raises(AssayError, match=r"assay\[blender\]") as error:
+    with pytest.raises(AssayError, match=r"\.\[blender\]") as error:
         task.render(source(task).worlds(np.arange(1))[0])
     assert "\n" not in str(error.value)
 

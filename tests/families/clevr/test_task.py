@@ -247,7 +247,7 @@ def test_a_rule_that_never_holds_is_refused():
 def test_without_blender_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr("assay.render.engines.blender.interpreter", lambda: None)
     recipe = Recipe("clevr", Settings({"engine": "blender", **SMALL}), sizes=(("train", 4),))
-    with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install 'assay\[blender\]'"):
+    with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install '\.\[blender\]'"):
         make(recipe, tmp_path / "data")
     assert not (tmp_path / "data").exists()
 

@@ -214,6 +214,6 @@ def test_bad_settings_are_named_in_one_line(settings: dict[str, Any], said: str)
 def test_blender_that_is_not_there_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.render.engines.blender.interpreter", lambda: None)
     task = SddOia(engine="blender", **SMALL)
-    with pytest.raises(MissingExtra, match=r"assay\[blender\]") as error:
+    with pytest.raises(MissingExtra, match=r"\.\[blender\]") as error:
         task.render(worlds(task, "train", 1)[0])
     assert "\n" not in str(error.value)

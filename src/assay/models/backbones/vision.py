@@ -3,7 +3,6 @@ vision model that a local folder holds (CLIP, ViT, ConvNeXt, ...) as `pretrained
 """
 
 import json
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.distribution import import_extra
+from assay.errors import ConfigError, DataError
 from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
 from assay.models.backbones.deep import Colours, fill, read_weights
 
@@ -23,10 +23,7 @@ CONFIG, PREPROCESSING = "config.json", "preprocessor_config.json"
 
 
 def _library() -> ModuleType:
-    try:
-        transformers = import_module("transformers")
-    except ImportError:
-        raise MissingExtra("this backbone needs transformers: pip install 'assay[vision]'") from None
+    transformers: ModuleType = import_extra("transformers", "this backbone")
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()  # our own error says what was not loaded
     return transformers

@@ -14,7 +14,8 @@ from assay.data.manifest import to_json
 from assay.errors import AssayError, ConfigError
 from assay.files import write_atomically
 from assay.models import MODELS
-from assay.models.core.model import Model, Report
+from assay.models.core.logs import check_log, log_of
+from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
 from assay.runs.folder import RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
@@ -32,10 +33,13 @@ class Order:
     seed: int = 0
     fold: Fold | None = None
     """The part of the training examples that is held out."""
+    log: str | None = None
+    """What epochs and scores are logged to: `tensorboard`, `wandb` or `mlflow`."""
 
 
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
+    check_log(order.log)
     make: type[Model] = MODELS[order.model]
     hints = dataset.manifest["backbones"]
     model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
@@ -43,13 +47,20 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     run = RunFolder(folder)
     run.claim()
     try:
-        if order.fold is None:
-            model.fit(training, valid, report)
-        else:
-            inside, held_out = order.fold.divide(training)
-            model.fit(inside, valid, report)
-            model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
-        finish_run(model, dataset, run)
+        with log_of(order.log, model, dataset, run) as log:
+
+            def report_and_log(epoch: Epoch, epochs: int) -> None:
+                report(epoch, epochs)
+                log.add(epoch)
+
+            if order.fold is None:
+                model.fit(training, valid, report_and_log)
+            else:
+                inside, held_out = order.fold.divide(training)
+                model.fit(inside, valid, report_and_log)
+                model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
+            finish_run(model, dataset, run)
+            log.add_scores(dataset, run)
     except AssayError:
         run.release()
         raise
@@ -60,6 +71,7 @@ def train_together(
     order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
 ) -> list[Path]:
     """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
+    check_log(order.log)
     make: type[Model] = MODELS[order.model]
     hints = dataset.manifest["backbones"]
     models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
@@ -71,6 +83,10 @@ def train_together(
         _fit_all(models, training, valid, report)
         for model, run in zip(models, runs, strict=True):
             finish_run(model, dataset, run)
+            with log_of(order.log, model, dataset, run) as log:  # a report speaks of the first seed only
+                for epoch in model.history:
+                    log.add(epoch)
+                log.add_scores(dataset, run)
     except AssayError:
         for run in [*runs, RunFolder(folder)]:
             run.release()

@@ -1,4 +1,4 @@
-"""To and from PyTorch-Concepts (PyC): our data for its models, and its models as ours. Needs `assay[pyc]`.
+"""To and from PyTorch-Concepts (PyC): our data for its models, and its models as ours. Needs the extra `pyc`.
 
 PyC knows no labels apart from concepts, so both stand side by side there, by name: labels are its tasks. Of two values
 it gives one score, that of the second.
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.data.dataset import SplitData
+from assay.distribution import install_line
 from assay.errors import DataError, MissingExtra
 from assay.logic.knowledge import Knowledge
 from assay.models.core.tensors import to_batch
@@ -27,7 +28,7 @@ def _part(name: str, what: str) -> Any:
         return getattr(importlib.import_module(name), what)
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise MissingExtra(f"PyTorch-Concepts cannot be loaded ({reason}); pip install 'assay[pyc]'") from None
+        raise MissingExtra(f"PyTorch-Concepts cannot be loaded ({reason}); {install_line('pyc')}") from None
 
 
 def annotations_of(knowledge: Knowledge) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
+from assay.distribution import import_extra
 from assay.errors import ConfigError
 from assay.models.symbolic.base import SymbolicConfig, SymbolicModel
 from assay.models.symbolic.examples import Examples
@@ -34,6 +35,11 @@ class Baseline(SymbolicModel):
     Config: ClassVar[type[SymbolicConfig]] = BaselineConfig
     config: BaselineConfig
     parts: dict[str, dict[str, Array]]
+
+    @classmethod
+    def ready(cls, config: BaselineConfig) -> None:
+        """Refuse if scikit-learn is missing."""
+        import_extra("sklearn", f"the model {cls.name!r}")
 
     @abstractmethod
     def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:

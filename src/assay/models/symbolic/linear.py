@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.arrays import Array, Codes
+from assay.distribution import import_extra
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
@@ -29,9 +30,8 @@ class Linear(Baseline):
 
     def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return weights and bias."""
-        from sklearn.linear_model import LogisticRegression
-
-        estimator = LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
+        library = import_extra("sklearn.linear_model", "the model 'linear'")
+        estimator = library.LogisticRegression(C=self.config.strength, max_iter=self.config.steps, random_state=seed)
         estimator.fit(inputs, targets)
         return {"weight0": np.asarray(estimator.coef_.T), "bias0": np.asarray(estimator.intercept_)}
 

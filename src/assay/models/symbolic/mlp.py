@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.arrays import Array, Codes
+from assay.distribution import import_extra
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 
@@ -32,9 +33,8 @@ class MLP(Baseline):
 
     def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return the weights and biases of each layer."""
-        from sklearn.neural_network import MLPClassifier
-
-        estimator = MLPClassifier(
+        library = import_extra("sklearn.neural_network", "the model 'mlp'")
+        estimator = library.MLPClassifier(
             tuple(self.config.hidden),
             alpha=self.config.decay,
             learning_rate_init=self.config.learning_rate,

@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.arrays import Array, Codes
+from assay.distribution import import_extra
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig
 
@@ -30,9 +31,8 @@ class Tree(Baseline):
 
     def fit_estimator(self, inputs: Array, targets: Codes, seed: int) -> dict[str, Array]:
         """Return the nodes of a tree."""
-        from sklearn.tree import DecisionTreeClassifier
-
-        estimator = DecisionTreeClassifier(
+        library = import_extra("sklearn.tree", "the model 'tree'")
+        estimator = library.DecisionTreeClassifier(
             max_depth=self.config.depth, min_samples_leaf=self.config.leaf, random_state=seed
         ).fit(inputs, targets)
         tree: Any = estimator.tree_

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from assay.arrays import Array
+from assay.distribution import import_extra, install_line
 from assay.errors import MissingExtra, UnknownName, suggestion
 from assay.render.picture import ObjectBox, Picture, boxes_of
 from assay.render.scene import Scene, Shot
@@ -15,7 +16,9 @@ Quality = Literal["draft", "standard", "high"]
 ENGINES: tuple[str, ...] = get_args(Engine)
 QUALITIES: tuple[str, ...] = get_args(Quality)
 FULL = 65_535
-MISSING = "drawing with Blender needs: pip install 'assay[blender]'"
+SOLIDS = "a scene in three dimensions"
+TRACER = "the embedded ray tracer"
+MISSING = f"drawing with Blender needs: {install_line('blender')}"
 
 
 def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
@@ -23,6 +26,7 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
     if quality not in QUALITIES:
         raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
     if engine == "embedded":
+        import_extra("numba", TRACER)
         from assay.render.engines.ray_tracer import trace_scene
 
         return trace_scene(scene, quality)
@@ -34,7 +38,10 @@ def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> 
 
 
 def check_engine(engine: str) -> None:
-    """Raise if an engine is not installed."""
+    """Raise if an engine, or what builds solids for it, is not installed."""
+    import_extra("manifold3d", SOLIDS)
+    if engine == "embedded":
+        import_extra("numba", TRACER)
     if engine == "blender":
         from assay.render.engines.blender import interpreter
 
@@ -44,6 +51,7 @@ def check_engine(engine: str) -> None:
 
 def label_pixels(scene: Scene) -> Shot:
     """Return the object, part and depth of each pixel without an image: much faster than `shoot`."""
+    import_extra("numba", TRACER)
     from assay.render.engines.ray_tracer import trace_labels
 
     return trace_labels(scene)

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from assay.arrays import Array
+from assay.distribution import install_line
 from assay.errors import MissingExtra, RunFailed
 from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
@@ -55,7 +56,7 @@ class Blender:
         threading.Thread(target=self._listen, daemon=True).start()
         if self.answer() != "ready":
             self.stop()
-            raise MissingExtra(f"{python} has no bpy; drawing with Blender needs: pip install 'assay[blender]'")
+            raise MissingExtra(f"{python} has no bpy; drawing with Blender needs: {install_line('blender')}")
 
     def _listen(self) -> None:
         with self.process.stdout or io.StringIO() as lines:
@@ -115,7 +116,7 @@ def running_blender() -> Blender:
     if mine is None or not mine.alive:
         python = interpreter()
         if python is None:
-            raise MissingExtra("drawing with Blender needs: pip install 'assay[blender]'")
+            raise MissingExtra(f"drawing with Blender needs: {install_line('blender')}")
         mine = _running[os.getpid()] = Blender(python)
         atexit.register(mine.stop)
     return mine
