@@ -10,6 +10,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for a core of
 import pytest
 from hypothesis import settings
 
+from assay.code_files import forget_files
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
@@ -40,6 +41,13 @@ def mnlogic(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """The XOR of three bits."""
     sizes = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
     return write(tmp_path_factory.mktemp("mnlogic") / "data", "mnlogic", k=3, splits=sizes)
+
+
+@pytest.fixture(autouse=True)
+def no_files() -> Iterator[None]:
+    """Let no test find what the files of another one define."""
+    yield
+    forget_files()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@
 # %%
 import assay
 
-ds = assay.make("mnadd-evenodd", n=4000)  # in tests: ds = assay.make("mnadd-evenodd", n=120)
+ds = assay.make("mnadd-evenodd", n=2000)  # in tests: ds = assay.make("mnadd-evenodd", n=120)
 ds
 
 # %% [markdown]

@@ -29,10 +29,10 @@ print(assay.diagnose(ds, estimator).text)
 
 # %%
 class Network(torch.nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, sums: int) -> None:
         super().__init__()
         self.layers = torch.nn.Sequential(
-            torch.nn.Flatten(), torch.nn.Linear(28 * 56, 64), torch.nn.ReLU(), torch.nn.Linear(64, 9)
+            torch.nn.Flatten(), torch.nn.Linear(28 * 56, 64), torch.nn.ReLU(), torch.nn.Linear(64, sums)
         )
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
@@ -40,7 +40,7 @@ class Network(torch.nn.Module):
 
 
 torch.manual_seed(0)
-network = Network()
+network = Network(len(ds.knowledge.labels[0].values))
 loader = torch.utils.data.DataLoader(train.torch(), batch_size=64, shuffle=True)
 optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
 for _ in range(5):

@@ -30,8 +30,8 @@ def squares(tmp_path_factory, patch):
 def test_nothing_is_wrong_with_good_data(squares, tmp_path):
     for data in (audited_dataset(squares), open_imported(folder_of(tmp_path / "folder", rows()))):
         found = {one.check: one.status for one in audit(data).results}
-        assert set(found.values()) <= {"pass", "skip"}, found
-    assert found["texts"] == found["sources"] == found["nuisances"] == "pass" and found["visible"] == "skip"
+        assert set(found.values()) <= {"pass", "not checked"}, found
+    assert found["texts"] == found["sources"] == found["nuisances"] == "pass" and found["visible"] == "not checked"
 
 
 # -- MNLogic: validation and test splits of one class ------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_shared_sources_in_a_folder(tmp_path):
     assert failed(data) == {"sources"} and "test shows 2 of them, such as train0" in finding(data, "sources")[1]
     for row in table:
         row["source"] = ""
-    assert finding(open_imported(folder_of(tmp_path / "none", table, draw=None)), "sources")[0] == "skip"
+    assert finding(open_imported(folder_of(tmp_path / "none", table, draw=None)), "sources")[0] == "not checked"
 
 
 # -- robots: knees that are not drawn, labels drawn by odds, robots in two splits ----------------------------------------

@@ -18,13 +18,14 @@ def good(tmp_path):
 
 def lines(text):
     """Return the first two columns of a printed table."""
-    return dict(line.split()[:2] for line in text.splitlines()[1:] if line.strip())
+    rows = (line.replace("not checked", "not-checked").split()[:2] for line in text.splitlines()[1:] if line.strip())
+    return {check: status.replace("-", " ") for check, status in rows}
 
 
 def test_a_dataset_that_is_as_it_should_be(assay, good):
     told = assay("audit", good)
     assert told.status == 0 and list(lines(told.out)) == list(CHECKS) and "fail" not in lines(told.out).values()
-    assert told.err.strip() == f"{good}: passed"
+    assert told.err.strip() == f"{good}: passed 10 checks; not checked: texts"
     record = json.loads((good / "audit.json").read_text())
     assert record["passed"] and [one["check"] for one in record["findings"]] == list(CHECKS)
     assert {one["check"]: one["status"] for one in record["findings"]} == lines(told.out)
@@ -61,7 +62,7 @@ def test_a_folder_of_another_origin(assay, tmp_path):
     folder = folder_of(tmp_path / "folder", rows())
     before = sorted(path.name for path in folder.iterdir())
     told = assay("audit", folder)
-    assert told.status == 0 and told.err.strip() == f"{folder}: passed"
+    assert told.status == 0 and told.err.strip() == f"{folder}: passed 10 checks; not checked: visible"
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -77,7 +78,7 @@ def test_a_failed_check_is_named_and_told_by_the_status(assay, tmp_path):
 
 def test_settings_say_where_the_sources_lie(assay, good):
     told = assay("audit", good, "--check", "sources", "--set", "digits=nowhere")
-    assert told.status == 0 and lines(told.out) == {"sources": "skip"} and "no digits in 'nowhere'" in told.out
+    assert told.status == 0 and lines(told.out) == {"sources": "not checked"} and "no digits in 'nowhere'" in told.out
     assert "unknown key 'digit'" in assay("audit", good, "--set", "digit=nowhere").error
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -58,7 +57,6 @@ def in_process(monkeypatch):
 
 def test_the_commands_of_the_readme_in_their_order(assay, tmp_path, monkeypatch, in_process):
     monkeypatch.chdir(tmp_path)
-    shutil.copy(LAMPS, "my_task.py")
     Path("study.yaml").write_text(STUDY)
     commands = [shlex.split(line)[1:] for line in README if line.startswith("assay ")]
     assert len(commands) >= 9

@@ -258,5 +258,5 @@ def test_tasks_of_another_version_or_maker_are_refused(mnlogic: Dataset, monkeyp
         with pytest.raises(DataError, match=r"is of version \d+ of its task, this is 99"):
             task_of(mnlogic)
     monkeypatch.delitem(TASKS.entries, "mnlogic")
-    with pytest.raises(DataError, match="the task 'mnlogic' of .* is not one that assay has"):
+    with pytest.raises(DataError, match="the task 'mnlogic' of .* is not installed"):
         task_of(mnlogic)

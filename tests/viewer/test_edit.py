@@ -111,7 +111,7 @@ def test_all_modalities_are_drawn_anew(tmp_path, monkeypatch):
     task = Boxes()
     state, dataset = served(task, tmp_path / "boxes")
     undrawn = edit_sample(state, "own", "test", 0, {"one": 0})
-    assert "not one that assay has" in undrawn["undrawn"] and undrawn["labels"] and not undrawn["pictures"]
+    assert "is not installed" in undrawn["undrawn"] and undrawn["labels"] and not undrawn["pictures"]
     monkeypatch.setattr(state, "task", lambda key: task)
     world = dataset["test"].world(0).do(two="none")
     found, drawn = edit_sample(state, "own", "test", 0, {"two": 2}), task.render(world)

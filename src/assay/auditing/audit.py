@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.auditing import nuisance, pictures, symbols
 from assay.auditing.audited import AuditedDataset
-from assay.auditing.check_result import CheckResult
+from assay.auditing.check_result import NOT_CHECKED, CheckResult
 from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
@@ -16,7 +16,7 @@ from assay.html import html_table
 from assay.markdown import escape_cell
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
-OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "skip": "left out"}
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "not checked": "not checked"}
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
@@ -45,10 +45,30 @@ class Audit:
         """The checks that failed."""
         return tuple(result for result in self.results if result.status == "fail")
 
+    @property
+    def not_checked(self) -> tuple[CheckResult, ...]:
+        """The checks that could not be made: of them it is not known whether they would pass."""
+        return tuple(result for result in self.results if result.status == NOT_CHECKED)
+
+    @property
+    def text(self) -> str:
+        """The outcome in a line: what failed, how many checks passed, and what was not checked."""
+        failed, left = ([result.check for result in part] for part in (self.failed, self.not_checked))
+        passed = len(self.results) - len(failed) - len(left)
+        parts = [f"failed: {', '.join(failed)}"] if failed else []
+        parts += [f"passed {passed} check{'' if passed == 1 else 's'}"] if passed else []
+        return "; ".join(parts + ([f"not checked: {', '.join(left)}"] if left else []))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain data."""
-        findings = [result.to_dict() for result in self.results]
-        return {"dataset": self.dataset, "passed": not self.failed, "findings": findings}
+        """Return the audit as plain data; `passed` says that no check failed, `not_checked` which were not made."""
+        counts = {status: sum(result.status == status for result in self.results) for status in OUTCOMES}
+        return {
+            "dataset": self.dataset,
+            "passed": not self.failed,
+            "counts": counts,
+            "not_checked": [result.check for result in self.not_checked],
+            "findings": [result.to_dict() for result in self.results],
+        }
 
     def __repr__(self) -> str:
         counts = Counter(result.status for result in self.results)

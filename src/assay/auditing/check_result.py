@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-Status = Literal["pass", "note", "fail", "skip"]
+Status = Literal["pass", "note", "fail", "not checked"]
+NOT_CHECKED: Final = "not checked"
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of a check: passed, passed with a note, failed, or left out because it cannot be done here."""
+    """The outcome of a check: passed, passed with a note, failed, or not checked because that cannot be done here."""
 
     check: str
     status: Status

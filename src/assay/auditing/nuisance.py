@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
-from assay.auditing.check_result import CheckResult, first_few
+from assay.auditing.check_result import NOT_CHECKED, CheckResult, first_few
 from assay.auditing.pictures import invisible_concepts
 from assay.distribution import import_extra
 from assay.metrics.boundary import balanced_accuracy
@@ -167,14 +167,14 @@ def nuisances(data: AuditedDataset) -> CheckResult:
 def _probe(data: AuditedDataset) -> CheckResult:
     learn, ask = _learn_and_ask(data)
     if learn is None or ask is None:
-        return CheckResult("nuisances", "skip", f"no training and other split of {FEWEST_ROWS} examples or more")
+        return CheckResult("nuisances", NOT_CHECKED, f"no training and other split of {FEWEST_ROWS} examples or more")
     first, second = (
         _leaks(data, learn, ask, sampled_nuisances, forest),
         _leaks(data, learn, ask, measured_nuisances, line),
     )
     leaks = first + second
     if not leaks:
-        return CheckResult("nuisances", "skip", "no label takes two values where it is learned and asked for")
+        return CheckResult("nuisances", NOT_CHECKED, "no label takes two values where it is learned and asked for")
     best = {label: max(t.accuracy for t in leaks if t.label == label) for label in {t.label: None for t in leaks}}
     numbers = {"balanced_accuracy": best}
     clear = [leak.text for leak in (*(t for t in first if t.above(MARGIN)), *(t for t in second if t.clear))]
@@ -199,7 +199,7 @@ def _learn_and_ask(data: AuditedDataset) -> tuple[AuditedSplit | None, AuditedSp
 def ceilings(data: AuditedDataset) -> CheckResult:
     """The best accuracy that concepts, and visible concepts, allow, averaged over labels, beside always saying one."""
     if not data.held_out:
-        return CheckResult("ceilings", "skip", "no held-out split")
+        return CheckResult("ceilings", NOT_CHECKED, "no held-out split")
     codes = np.concatenate([part.concepts for part in data.held_out])
     labels = np.concatenate([part.labels for part in data.held_out])
     hidden = invisible_concepts(data) or []

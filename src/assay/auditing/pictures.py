@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.auditing.audited import AuditedDataset, AuditedSplit, PictureStats
-from assay.auditing.check_result import CheckResult, fail_if, first_few
+from assay.auditing.check_result import NOT_CHECKED, CheckResult, fail_if, first_few
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
@@ -26,9 +26,9 @@ def sources(data: AuditedDataset) -> CheckResult:
     """No source image (digit, photograph) occurs both where models learn and where they are tested."""
     if not any(any(part.ingredients) for part in data.parts.values()):
         why = "no source images are used" if data.task is not None else f"not known: {data.no_task}"
-        return CheckResult("sources", "pass" if data.task is not None else "skip", why)
+        return CheckResult("sources", "pass" if data.task is not None else NOT_CHECKED, why)
     if not data.training:
-        return CheckResult("sources", "skip", "no training split")
+        return CheckResult("sources", NOT_CHECKED, "no training split")
     learned = {name for part in data.training for names in part.ingredients for name in names}
     shared = []
     for part in data.held_out:
@@ -44,7 +44,7 @@ def duplicates(data: AuditedDataset) -> CheckResult:
     training = [PictureRow(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
     held_out = {part.name: [PictureRow(part, row) for row in range(len(part.pictures))] for part in data.held_out}
     if not training or not any(held_out.values()):
-        return CheckResult("duplicates", "skip", "no pictures to compare")
+        return CheckResult("duplicates", NOT_CHECKED, "no pictures to compare")
     copies, worst = [], 0.0
     for name, pictures in held_out.items():
         rows = _near_copies(training, pictures[:COMPARED]) if pictures else []
@@ -137,13 +137,13 @@ def visible(data: AuditedDataset) -> CheckResult:
     """Every concept shows: changing it changes the picture or the text."""
     hidden = invisible_concepts(data)
     if hidden is None:
-        return CheckResult("visible", "skip", f"cannot be tried: {data.no_task}")
+        return CheckResult("visible", NOT_CHECKED, f"cannot be tried: {data.no_task}")
     if hidden:
         text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
         return CheckResult("visible", "fail", text, {"hidden": hidden})
     untried: list[str] = data.memo["untried"]
     if len(untried) == sum(size > 1 for size in data.space.sizes):
-        return CheckResult("visible", "skip", "no world can be drawn again with a concept changed")
+        return CheckResult("visible", NOT_CHECKED, "no world can be drawn again with a concept changed")
     text = "changing any concept changes what is shown"
     left = f", but for {listing(untried, 5)}, which no world could be drawn again with" if untried else ""
     return CheckResult("visible", "note" if untried else "pass", text + left)
@@ -153,7 +153,7 @@ def texts(data: AuditedDataset) -> CheckResult:
     """No text has an unfilled place, none is empty."""
     parts = [part for part in data.parts.values() if len(part.texts)]
     if not parts:
-        return CheckResult("texts", "skip", "there are no texts")
+        return CheckResult("texts", NOT_CHECKED, "there are no texts")
     faults = [fault for part in parts for fault in _text_faults(part)]
     total = sum(len(part.texts) for part in parts)
     return fail_if(faults, "texts", "unfinished texts", f"{total:,} texts without an unfilled place")

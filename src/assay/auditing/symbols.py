@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
-from assay.auditing.check_result import CheckResult, fail_if, first_few
+from assay.auditing.check_result import NOT_CHECKED, CheckResult, fail_if, first_few
 from assay.errors import TooLarge
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
@@ -20,7 +20,7 @@ FEWEST_ROWS = 100
 def labels(data: AuditedDataset) -> CheckResult:
     """Every label is one that the rule gives."""
     if data.knowledge is None:
-        return CheckResult("labels", "skip", "no rule is given")
+        return CheckResult("labels", NOT_CHECKED, "no rule is given")
     wrong = []
     for part in data.parts.values():
         lawful = part.lawful if part.lawful is not None else part.labels == data.knowledge.labels_of(part.concepts)
@@ -87,7 +87,7 @@ def free(data: AuditedDataset) -> CheckResult:
     """Concepts that the space says are free vary, and none tells another."""
     parts = [part for part in data.training if len(part) >= FEWEST_ROWS]
     if not parts:
-        return CheckResult("free", "skip", f"no training split of {FEWEST_ROWS} examples or more")
+        return CheckResult("free", NOT_CHECKED, f"no training split of {FEWEST_ROWS} examples or more")
     ties = [text for part in parts for text in (*_find_constants(part, data), *_find_ties(part, data))]
     text = "every concept varies, and none determines another that is free"
     return fail_if(ties, "free", "concepts are tied although the rule leaves them free", text)

@@ -9,6 +9,7 @@ from assay.cli.console import (
     ConfigOption,
     DataArgument,
     JsonFlag,
+    ModelFileOption,
     OutOption,
     SetOption,
     print_json,
@@ -26,6 +27,7 @@ def align(
     output: OutOption,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Refit a linear label head under weight constraints.

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, print_table, print_text
+from assay.cli.console import (
+    JsonFlag,
+    ModelFileOption,
+    RunDataArgument,
+    dataset_for,
+    print_json,
+    print_table,
+    print_text,
+)
 
 
 def attribute(
@@ -13,6 +21,7 @@ def attribute(
     data: RunDataArgument = None,
     split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     concepts: Annotated[int, typer.Option(min=0, help="How many concepts to list.")] = 10,
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Attribute label errors to perception or to the rule.

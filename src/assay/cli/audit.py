@@ -5,13 +5,23 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, SetOption, print_json, print_table, progress_bar, say, settings_from
+from assay.cli.console import (
+    JsonFlag,
+    SetOption,
+    TaskFileOption,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    settings_from,
+)
 
 
 def audit(
     data: Annotated[Path, typer.Argument(help="A dataset folder, or a folder with images and a table concepts.csv.")],
     check: Annotated[list[str], typer.Option(help="Run only this check; can be repeated.")] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
+    task_file: TaskFileOption = [],  # noqa: B006
     keep: Annotated[
         bool, typer.Option("--write/--no-write", help="Write audit.json and a section of the dataset card.")
     ] = True,
@@ -41,6 +51,5 @@ def audit(
     else:
         rows = [[finding.check, finding.status, finding.text] for finding in outcome.results]
         print_table(["check", "outcome", ""], rows)
-        failed = [finding.check for finding in outcome.failed]
-        say(f"{data}: " + (f"failed: {', '.join(failed)}" if failed else "passed"))
+        say(f"{data}: {outcome.text}")
     raise typer.Exit(1 if outcome.failed else 0)

@@ -1,30 +1,31 @@
-"""`assay check`: do the tasks in a file keep the contract of tasks?"""
+"""`assay check`: do the tasks, models and metrics in a file keep their contracts?"""
 
+import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.console import JsonFlag, print_json, print_table
 from assay.errors import ConfigError
 
+if TYPE_CHECKING:
+    from assay.testing import Check
+
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="A Python file with one or more tasks.")],
+    file: Annotated[str, typer.Argument(metavar="FILE.py", help="A Python file, or FILE.py:Name for one thing in it.")],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="A small dataset to try models on; by default one of the file's task.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Check the tasks in a Python file.
+    """Check the tasks, models and metrics in a Python file.
 
-    They are held to the laws that every task must keep, such as that rendering draws no random numbers. Exits with 1 if
-    one is broken.
+    They are held to the laws that all of their kind must keep, such as that rendering draws no random numbers, or that
+    the same seed gives the same answers. Exits with 1 if one is broken.
     """
-    from assay.data.userfile import load_tasks
-    from assay.testing import check_task
-
-    tasks = load_tasks(file)
-    if not tasks:
-        raise ConfigError(f"{file.name} defines no task; a task is a subclass of assay.tasks.base.Task with a name")
-    checks = {task.name: check_task(task()) for task in tasks}
+    checks = _checks(file, data)
     if as_json:
         print_json(
             {
@@ -36,3 +37,46 @@ def check(
         for name, laws in checks.items():
             print_table([name, ""], [[c.law, "holds" if c.passed else f"BROKEN: {c.fault}"] for c in laws])
     raise typer.Exit(0 if all(c.passed for laws in checks.values() for c in laws) else 1)
+
+
+def _checks(reference: str, data: Path | None) -> "dict[str, list[Check]]":
+    """Return the outcome of every law, by the name of what it is about."""
+    from assay.code_files import load_file, split_reference
+    from assay.metrics import METRICS
+    from assay.models import MODELS
+    from assay.tasks import TASKS
+    from assay.testing import check_metric, check_task
+
+    path, wanted = split_reference(reference) or (Path(reference), None)
+    loaded = load_file(path)
+    chosen = {
+        registry.kind: [
+            registry.resolve(f"{path}:{name}")
+            for name, entry in registry.defined_in(loaded).items()
+            if wanted in (None, name, getattr(entry.load(), "__name__", None))
+        ]
+        for registry in (TASKS, MODELS, METRICS)
+    }
+    if not any(chosen.values()):
+        about = "task, model or metric" if wanted is None else f"task, model or metric named {wanted!r}"
+        raise ConfigError(f"{path.name} defines no {about}; see docs/extend.md, or begin with: assay new task NAME")
+    checks = {name: check_task(TASKS[name]()) for name in chosen["task"]}
+    checks |= _model_checks(chosen["model"], data, next(iter(TASKS.defined_in(loaded)), None))
+    return checks | {name: check_metric(METRICS[name]) for name in chosen["metric"]}
+
+
+def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[Check]]":
+    """Try models on a dataset, or else on a small one of the file's own task, or of a sample task."""
+    from assay.data.dataset import Dataset
+    from assay.tasks import TASKS
+    from assay.testing import check_model
+    from assay.testing.sample_task import TwoSquares, small_dataset
+
+    if not names:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        if data is not None:
+            dataset = Dataset.open(data)
+        else:
+            dataset = small_dataset(TwoSquares() if task is None else TASKS[task](), Path(folder) / "data")
+        return {name: check_model(name, dataset) for name in names}

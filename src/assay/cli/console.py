@@ -29,6 +29,40 @@ LogOption = Annotated[
 ClusterOption = typer.Option("--cluster", metavar="auto|local|ADDRESS", help="Run on a Ray cluster.")
 
 
+def _run_tasks(files: list[str]) -> list[str]:
+    from assay.tasks import TASKS
+
+    return [TASKS.resolve(file) for file in files]
+
+
+def _run_models(files: list[str]) -> list[str]:
+    from assay.models import MODELS
+
+    return [MODELS.resolve(file) for file in files]
+
+
+def _run_metrics(files: list[str]) -> list[str]:
+    from assay.metrics import METRICS
+
+    return [METRICS.resolve(file) for file in files]
+
+
+TaskFileOption = Annotated[
+    list[str],
+    typer.Option("--task", metavar="FILE.py", callback=_run_tasks, help="The file of the data's task, if it is yours."),
+]
+ModelFileOption = Annotated[
+    list[str],
+    typer.Option(
+        "--model", metavar="FILE.py", callback=_run_models, help="The file of the run's model, if it is yours."
+    ),
+]
+MetricFileOption = Annotated[
+    list[str],
+    typer.Option("--metric", metavar="FILE.py", callback=_run_metrics, help="Also a metric of yours, in this file."),
+]
+
+
 def _here(path: Path) -> Path:
     """Return an output folder, refusing a URL: only datasets can be remote."""
     from assay.data.remote import refuse_remote

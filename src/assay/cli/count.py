@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def count(
-    source: Annotated[str, typer.Argument(metavar="TASK|DATASET|FILE.cnf", help="A task, a dataset folder, a CNF.")],
+    source: Annotated[
+        str, typer.Argument(metavar="TASK|DATASET|FILE.cnf", help="A task or FILE.py, a dataset folder, a CNF.")
+    ],
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     family: Annotated[

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, print_text
+from assay.cli.console import JsonFlag, MetricFileOption, RunDataArgument, dataset_for, print_json, print_text
 
 
 def diagnose(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
+    metric_file: MetricFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.

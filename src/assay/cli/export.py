@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, OutOption, print_json, print_table, say
+from assay.cli.console import DataArgument, JsonFlag, OutOption, TaskFileOption, print_json, print_table, say
 
 
 def export(
@@ -12,6 +12,7 @@ def export(
     form: Annotated[str, typer.Option("--to", metavar="FORM", help="The format to write; see 'assay list exports'.")],
     output: OutOption,
     split: Annotated[list[str], typer.Option(help="A split to write; can be repeated; by default all.")] = [],  # noqa: B006
+    task_file: TaskFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Write a dataset in the format of another program.
@@ -20,8 +21,11 @@ def export(
     """
     from assay.data.dataset import Dataset
     from assay.data.exports import export as write
+    from assay.data.rebuild import check_code
 
-    counts = write(Dataset.open(data), form, output, split)
+    dataset = Dataset.open(data)
+    check_code(dataset, task_file)
+    counts = write(dataset, form, output, split)
     if as_json:
         print_json({"folder": str(output), "form": form, "splits": counts})
         return

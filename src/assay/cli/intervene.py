@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.console import JsonFlag, RunDataArgument, SeedOption, dataset_for, print_json, print_table, say
+from assay.cli.console import (
+    JsonFlag,
+    ModelFileOption,
+    RunDataArgument,
+    SeedOption,
+    TaskFileOption,
+    dataset_for,
+    print_json,
+    print_table,
+    say,
+)
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,6 +66,8 @@ def intervene(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The folder for the record, curves and page.")
     ] = None,
+    task_file: TaskFileOption = [],  # noqa: B006
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Intervene on concepts within a budget.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, SeedOption, print_json, print_table, say
+from assay.cli.console import DataArgument, JsonFlag, ModelFileOption, SeedOption, print_json, print_table, say
 
 if TYPE_CHECKING:
     from assay.data.dataset import Dataset
@@ -17,6 +17,7 @@ def leakage(
     split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     seed: SeedOption = 0,
     precision: Annotated[float, typer.Option(min=0, help="Probabilities that differ by less count as equal.")] = 0.01,
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Measure the leakage of predicted concepts.

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, print_json, print_table
+from assay.cli.console import JsonFlag, print_json, print_table, say
 from assay.errors import UnknownName, suggestion
 from assay.registry import Registry
 
@@ -39,3 +39,6 @@ def list_things(
         return
     for name, registry in chosen.items():
         print_table([name, ""], [[entry, registry.entry(entry).summary] for entry in registry])
+    for registry in chosen.values():
+        for package, why in registry.broken.items():
+            say(f"left out: {package}: {why}")

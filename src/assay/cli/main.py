@@ -20,6 +20,7 @@ from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
 from assay.cli.list import list_things
 from assay.cli.make import make
+from assay.cli.new import new
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
 from assay.cli.probe import probe
@@ -31,6 +32,7 @@ from assay.cli.show import show
 from assay.cli.study import app as study
 from assay.cli.train import train
 from assay.cli.view import view
+from assay.code_files import forget_files
 from assay.distribution import VERSION, is_optional, missing_extra
 from assay.errors import AssayError, MissingExtra
 
@@ -62,7 +64,7 @@ def options(
 app.command("list")(list_things)
 for verb in (
     *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
-    *(annotate, export, push, leakage, intervene, align, attribute),
+    *(annotate, export, push, leakage, intervene, align, attribute, new),
 ):
     app.command()(verb)
 app.add_typer(study, name="study")
@@ -75,6 +77,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 a finding or failed run, 2 bad usage or bad input."""
+    forget_files()
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
         sys.stdout.flush()

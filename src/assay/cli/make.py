@@ -41,7 +41,7 @@ class Output(Config):
 
 @with_source_flags
 def make(
-    task: Annotated[str, typer.Argument(help="A task's name, or a file my_task.py.")],
+    task: Annotated[str, typer.Argument(help="A task's name, or FILE.py, or FILE.py:Name.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The output folder, or s3://bucket/folder.")
     ] = None,

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import DataArgument, JsonFlag, SetOption, print_json, progress_bar, say, settings_from
+from assay.cli.console import (
+    DataArgument,
+    JsonFlag,
+    SetOption,
+    TaskFileOption,
+    print_json,
+    progress_bar,
+    say,
+    settings_from,
+)
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,6 +38,7 @@ def pairs(
         ),
     ] = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
+    task_file: TaskFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Render counterfactual worlds, with one concept changed.

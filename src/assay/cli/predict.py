@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, say
+from assay.cli.console import JsonFlag, ModelFileOption, RunDataArgument, dataset_for, print_json, say
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
     split: Annotated[str, typer.Option(help="The split to predict.")] = "test",
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Write a trained model's predictions for a split."""

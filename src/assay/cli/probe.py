@@ -9,6 +9,7 @@ from assay.cli.console import (
     ConfigOption,
     DataArgument,
     JsonFlag,
+    ModelFileOption,
     OutOption,
     SeedOption,
     SetOption,
@@ -37,6 +38,7 @@ def probe(
     seed: SeedOption = 0,
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
+    model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Probe the layers of a trained model for the concepts.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import OutOption, say
+from assay.cli.console import MetricFileOption, OutOption, say
 
 
 def report(
@@ -14,6 +14,7 @@ def report(
     ],
     output: OutOption,
     data: Annotated[Path | None, typer.Option(help="The dataset that predictions files are about.")] = None,
+    metric_file: MetricFileOption = [],  # noqa: B006
     title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
     """Write a report about one or more runs.

@@ -23,11 +23,15 @@ def run(
     ] = None,
     cluster: Annotated[str | None, ClusterOption] = None,
     log: LogOption = None,
+    allow_code: Annotated[
+        list[Path], typer.Option(metavar="FILE.py", help="Run this file, which the study names; can be repeated.")
+    ] = [],  # noqa: B006
 ) -> None:
     """Run a study: make data, train, diagnose, report.
 
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
+    from assay.code_files import loaded_files
     from assay.data.remote import refuse_remote
     from assay.models.core.logs import check_log
     from assay.studies.local_workers import LocalWorkers
@@ -39,7 +43,9 @@ def run(
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
     check_log(log)
-    loaded = find_study(study, size, refuse_remote(output)).with_log(log)
+    loaded = find_study(study, size, refuse_remote(output), allow_code).with_log(log)
+    for allowed in loaded_files():
+        say(f"runs code  {allowed.file.path}  sha256 {allowed.file.sha256}")
     pool = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
     pool.check(loaded.runs, loaded.output)
     for missing in loaded.absent:

@@ -11,7 +11,7 @@ from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json
 def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
-    metric: Annotated[list[str], typer.Option(help="Only this metric; can be repeated.")] = [],  # noqa: B006
+    metric: Annotated[list[str], typer.Option(help="Only this metric, or FILE.py; can be repeated.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Score predictions, with 95 % intervals.
@@ -24,13 +24,14 @@ def score(
     from assay.runs.evidence import evidence_of
     from assay.runs.folder import RunFolder
 
-    names = metric or list(METRICS)
+    names = [METRICS.resolve(name) for name in metric] or list(METRICS)
+    files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
     dataset = dataset_for(predictions, data)
     evidence = evidence_of(RunFolder(predictions), dataset)
     scores = {split: measure(rows, names) for split, rows in evidence.items()}
     if as_json:
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
-        print_json({**provenance(dataset), "scores": plain})
+        print_json({**provenance(dataset), **({"code": files} if files else {}), "scores": plain})
         return
     from assay.reporting.write import format_score
 

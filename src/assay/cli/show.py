@@ -18,23 +18,30 @@ MOST_VALUES = 300
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A task's, model's or backbone's name, my_task.py, or a dataset folder.")],
+    task: Annotated[
+        str, typer.Argument(help="The name of a task, model, metric or backbone, FILE.py, or a dataset folder.")
+    ],
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a task, a model, a backbone or a dataset.
+    """Show a task, a model, a metric, a backbone or a dataset.
 
     For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow.
     """
     from assay.config import describe_settings
     from assay.data.recipe import recipe_from, split_to_dict
     from assay.data.remote import is_remote
+    from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
     from assay.tasks import TASKS
 
     if is_remote(task) or (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
         _show_dataset(Path(task), as_json)
+        return
+    task = _find_in_file(task)
+    if task in METRICS:
+        _show_metric(task, as_json)
         return
     if task in MODELS:
         _show_model(task, as_json)
@@ -143,13 +150,42 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
         print_table([label, "worlds where", *names], cells(regions))
 
 
+def _find_in_file(reference: str) -> str:
+    """Return the name of the task, or else of the model or the metric, that `FILE.py` or `FILE.py:Name` stands for."""
+    from assay.code_files import load_file, split_reference
+    from assay.metrics import METRICS
+    from assay.models import MODELS
+    from assay.tasks import TASKS
+
+    parts = split_reference(reference)
+    if parts is None:
+        return reference
+    loaded = load_file(parts[0])
+    for registry in (TASKS, MODELS, METRICS):
+        own = registry.defined_in(loaded)
+        classes = [getattr(entry.load(), "__name__", "") for entry in own.values()]
+        if own and (parts[1] is None or parts[1] in own or parts[1] in classes):
+            return registry.resolve(reference)
+    return TASKS.resolve(reference)  # which says what is wrong
+
+
+def _show_metric(name: str, as_json: bool) -> None:
+    from assay.metrics import METRICS
+
+    facts = {"name": name, "summary": METRICS.describe(name), "better": METRICS[name].better}
+    if as_json:
+        print_json(facts)
+        return
+    print_text(f"{name}: {facts['summary']} ({facts['better']} is better)")
+
+
 def _show_model(name: str, as_json: bool) -> None:
     from assay.config import describe_settings
     from assay.models import MODELS
 
     model = MODELS[name]
     settings = describe_settings(model.Config)
-    facts = {"name": name, "summary": MODELS.entry(name).summary, "has_concepts": model.has_concepts}
+    facts = {"name": name, "summary": MODELS.describe(name), "has_concepts": model.has_concepts}
     if as_json:
         print_json({**facts, "can_intervene": model.can_intervene, "settings": settings})
         return

@@ -10,6 +10,7 @@ from assay.cli.console import (
     DataArgument,
     JsonFlag,
     LogOption,
+    ModelFileOption,
     OutOption,
     SeedOption,
     SetOption,
@@ -23,7 +24,7 @@ from assay.errors import ConfigError
 
 
 def train(
-    model: Annotated[str, typer.Argument(help="A model's name; see 'assay list models'.")],
+    model: Annotated[str, typer.Argument(help="A model's name, see 'assay list models', or FILE.py.")],
     data: DataArgument,
     output: OutOption,
     seed: SeedOption = 0,
@@ -34,6 +35,7 @@ def train(
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     log: LogOption = None,
+    perception_model: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Train a model and write its predictions.
@@ -43,7 +45,7 @@ def train(
     from assay.data.dataset import Dataset
     from assay.models import MODELS
 
-    MODELS.entry(model)
+    model = MODELS.resolve(model)
     dataset = Dataset.open(data)
     values = settings_from(settings, config)
     if epochs is not None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import say
+from assay.cli.console import ModelFileOption, TaskFileOption, say
 from assay.distribution import import_extra
 
 
@@ -14,6 +14,8 @@ def view(
         list[Path],
         typer.Argument(metavar="DIR...", help="Datasets, runs, predictions files, or folders that contain some."),
     ],
+    task_file: TaskFileOption = [],  # noqa: B006
+    model_file: ModelFileOption = [],  # noqa: B006
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
     bundle: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write static files instead, for any web server.")
@@ -27,12 +29,15 @@ def view(
     """
     for package in ("fastapi", "uvicorn"):
         import_extra(package, "the viewer")
+    from assay.data.rebuild import check_code
     from assay.studies.run_models import ask_run
     from assay.viewer.bundle import write_bundle
     from assay.viewer.serve import serve
     from assay.viewer.state import State
 
     state = State.open([_here(folder) for folder in folders], ask_run)
+    for held in state.shelf.datasets.values():
+        check_code(held.dataset, task_file)
     for broken in state.shelf.broken:
         say(f"left out: {broken.why}")
     if bundle is not None:

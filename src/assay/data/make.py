@@ -25,7 +25,7 @@ from assay.data.card import card
 from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column
 from assay.data.croissant import croissant
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import NAME, PAIRS, PLAN, all_shards, manifest_of, read_manifest, to_json
+from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, read_manifest, to_json
 from assay.data.pairs import choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe, pairs_split
 from assay.data.remote import Folder, RemotePath, folder_at
@@ -227,7 +227,8 @@ def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
     kept = ("task", "seed", "shard_rows", "sources")
     made = ("labels", "boundary", "shards")
     splits = [{k: v for k, v in split.items() if k not in made} for split in manifest["splits"]]
-    return {**{key: manifest[key] for key in kept}, "splits": splits}
+    code = {CODE: manifest[CODE]} if CODE in manifest else {}
+    return {**{key: manifest[key] for key in kept}, **code, "splits": splits}
 
 
 def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord | None:

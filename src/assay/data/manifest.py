@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,11 @@ if TYPE_CHECKING:  # who reads a dataset needs no task
     from assay.data.shard import ShardRecord
 
 FORMAT = 1
+SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 NAME = "manifest.json"
 PLAN = ".plan.json"
+CODE = "code"
+"""The name and hash of the user's file that has the task; the fingerprint does not cover it, the data speaks for it."""
 PAIRS = "pairs"
 """The split of counterfactual worlds. The fingerprint does not cover it, because it follows from the rest."""
 
@@ -69,7 +73,8 @@ def manifest_of(
         "left_out": [split.name for split in task.splits() if split.name not in made],
         "versions": versions(),
     }
-    return {**body, "fingerprint": fingerprint(body)}
+    code = {CODE: plan[CODE]} if CODE in plan else {}
+    return {**body, **code, "fingerprint": fingerprint(body)}
 
 
 def fingerprint(body: Mapping[str, Any]) -> str:
@@ -111,4 +116,22 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         raise DataError(
             f"{str(path)!r} does not match its fingerprint; it was changed by hand; delete the folder, make it again"
         )
+    _refuse_strays(path, data)
     return data
+
+
+def _refuse_strays(path: Any, manifest: Mapping[str, Any]) -> None:
+    """Refuse names by which a stranger's manifest would read or write outside of its folder."""
+    try:
+        files = [str(shard["file"]) for shard in all_shards(manifest)]
+        names = [str(split["name"]) for split in manifest["splits"]]
+    except (KeyError, TypeError):
+        raise DataError(f"{str(path)!r} is damaged; delete the folder and make it again") from None
+    for file in files:
+        if file.startswith("/") or "\\" in file or ".." in file.split("/"):
+            raise DataError(
+                f"{str(path)!r} names the file {file!r}, which lies outside of its folder; it is not opened"
+            )
+    for name in names:
+        if not SPLIT_NAME.fullmatch(name):
+            raise DataError(f"{str(path)!r} has a split with the odd name {name!r}; it is not opened")

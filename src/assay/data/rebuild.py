@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.code_files import explain_missing, require_same
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData
-from assay.data.recipe import find_task
+from assay.data.manifest import CODE
 from assay.data.shard import file_names, table_of
 from assay.errors import DataError
 from assay.logic.evaluate import evaluate
@@ -38,18 +39,27 @@ class Redrawing:
         return replace(data, table=table_of(self.task, worlds, file_names(data.name, data.index), data.index))
 
 
+def check_code(dataset: Dataset, tasks: Sequence[str]) -> None:
+    """Refuse a task's file that the user gave, if it is not the one that the dataset was made by."""
+    name = str(dataset.manifest["task"]["name"])
+    if name in tasks:
+        require_same(TASKS.entry(name).code, dataset.manifest.get(CODE), repr(str(dataset.folder)))
+
+
 def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     """Return the task of a dataset, with settings on top that say where its sources lie now."""
     manifest = dataset.manifest
-    about = manifest["task"]
-    if about["name"] not in TASKS:
-        raise DataError(f"the task {about['name']!r} of {str(dataset.folder)!r} is not one that assay has")
-    make = find_task(about["name"])
+    about, record = manifest["task"], manifest.get(CODE)
+    name, folder = str(about["name"]), repr(str(dataset.folder))
+    if name not in TASKS:  # a name in a manifest is never taken for a file
+        raise DataError(explain_missing("task", name, record, folder))
+    require_same(TASKS.entry(name).code, record, folder)
+    make = TASKS[name]
     if make.version != about["version"]:
-        raise DataError(f"{str(dataset.folder)!r} is of version {about['version']} of its task, this is {make.version}")
-    task = make(Settings({**about["config"], **manifest.get("local", {})}).merge(settings or Settings()))
+        raise DataError(f"{folder} is of version {about['version']} of its task, this is {make.version}")
+    task: Task = make(Settings({**about["config"], **manifest.get("local", {})}).merge(settings or Settings()))
     if task.sources() != manifest["sources"]:
-        raise DataError(f"{str(dataset.folder)!r} was made from other source images than those at hand")
+        raise DataError(f"{folder} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:
-        raise DataError(f"the concepts of {str(dataset.folder)!r} are not those of its task, so nothing is drawn anew")
+        raise DataError(f"the concepts of {folder} are not those of its task, so nothing is drawn anew")
     return task

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from assay.code_files import CodeFile, code_of, load_files
 from assay.config import Settings
-from assay.data.manifest import PAIRS
-from assay.data.userfile import load_tasks
+from assay.data.manifest import CODE, PAIRS
 from assay.errors import ConfigError
 from assay.tasks import TASKS
 from assay.tasks.base import Task, resize_splits
@@ -60,9 +60,11 @@ class Recipe:
         split = pairs_split(list(sizes))
         return 0 if split is None else min(self.most_pairs, sizes[split])
 
-    def __reduce__(self) -> tuple[type["Recipe"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
-        return Recipe, (self.task_name, self.settings, self.seed, self.train, self.sizes)
+        code = code_of(type(self.task))
+        fields = (self.task_name, self.settings, self.seed, self.train, self.sizes)
+        return _rebuilt, (() if code is None else (code,), fields)
 
     @property
     def shard_rows(self) -> int:
@@ -79,14 +81,21 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
-        task = self.task
+        task, code = self.task, code_of(type(self.task))
         return {
+            **({} if code is None else {CODE: code.to_dict()}),
             "task": {"name": task.name, "version": task.version, "config": task.config.model_dump(mode="json")},
             "seed": self.seed,
             "shard_rows": self.shard_rows,
             "sources": task.sources(),
             "splits": [split_to_dict(split) for split in self.splits],
         }
+
+
+def _rebuilt(code: tuple[CodeFile, ...], fields: tuple[Any, ...]) -> Recipe:
+    """Return a recipe in a worker, its task's file as it was where the work was asked for."""
+    load_files(code)
+    return Recipe(*fields)
 
 
 def pairs_split(names: Sequence[str]) -> str | None:
@@ -114,14 +123,8 @@ def split_to_dict(split: Split) -> dict[str, Any]:
 
 
 def find_task(name: str) -> type[Task]:
-    """Return the task class of a registered name, or the one task in a file `my_task.py`."""
-    if name.endswith(".py"):
-        tasks = load_tasks(Path(name))
-        if len(tasks) != 1:
-            names = ", ".join(task.name for task in tasks) or "none"
-            raise ConfigError(f"{name}: expected one task in the file, found {names}")
-        return tasks[0]
-    task: type[Task] = TASKS[name]
+    """Return the task class of a registered name, `my_task.py` or `my_task.py:Name`; a file is run."""
+    task: type[Task] = TASKS.find(name)
     return task
 
 

@@ -10,7 +10,7 @@ from assay.arrays import Array
 from assay.metrics.evidence import Evidence
 from assay.registry import Registry
 
-METRICS = Registry("metric")
+METRICS = Registry("metric", "assay.metrics", "assay.metrics", "assay.metrics.metric:Metric")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from assay.registry import Registry
 
-MODELS = Registry("model")
+MODELS = Registry("model", "assay.models", "assay.models", "assay.models.core.model:Model")
 for _name, _summary, _target in (
     ("blackbox", "a plain network from picture to labels; says nothing of concepts", "concept.blackbox:BlackBox"),
     ("cbm", "a concept bottleneck: concepts first, labels from them by a head, learned or given", "concept.cbm:CBM"),

@@ -38,7 +38,7 @@ def entries(
     for number, entry in enumerate(listed):
         own = _entry(kind, number, entry, settings)
         name = str(own.values[kind])
-        if known is not None and name not in known and not name.endswith(".py"):
+        if known is not None and name not in known:
             if absent is None:
                 raise ConfigError(f"{own.place(kind)}no {kind} named {name!r}{suggestion(name, known)}")
             absent.append(f"{kind} {name!r}, which is not there")
@@ -77,7 +77,7 @@ def _combinations(kind: str, name: str, entry: Settings) -> list[StudyEntry]:
     each = entry.values.get(EACH, {})
     if not isinstance(each, dict) or not all(isinstance(values, list) and values for values in each.values()):
         raise ConfigError(f"{entry.place(EACH)}each: expected 'key: [value, ...]'")
-    label = str(entry.values.get("name", name.removesuffix(".py").rpartition("/")[2]))
+    label = str(entry.values.get("name", name))
     if not f"_{label}".replace("-", "_").replace(".", "_").isidentifier():
         raise ConfigError(f"{entry.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
     on = entry.values.get("on", [])

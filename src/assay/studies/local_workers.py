@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.code_files import loaded_files
 from assay.config import validate
 from assay.data.make import default_workers
 from assay.errors import ConfigError
@@ -92,7 +93,7 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         with block_interrupts():
-            return pool.submit(perform, step, output)
+            return pool.submit(perform, step, output, code=[loaded.file for loaded in loaded_files()])
     finally:
         for name, value in environment.items():
             if value is None:

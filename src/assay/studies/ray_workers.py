@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from assay.code_files import CodeFile, loaded_files
 from assay.data.cluster import Call, Cluster, Died
 from assay.errors import RunFailed
 from assay.studies.local_workers import Poll
@@ -41,7 +42,8 @@ class RayWorkers:
             return
         folder = output.resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        calls = [Call(step.name, _perform, (step, folder)) for step in steps]
+        code = tuple(loaded.file for loaded in loaded_files())
+        calls = [Call(step.name, _perform, (step, folder, code)) for step in steps]
         for call, outcome in self.cluster.run(calls, poll):
             if isinstance(outcome, Died):
                 fault = f"its worker died {outcome.times} times (killed, out of memory, or its node is gone)"
@@ -49,7 +51,7 @@ class RayWorkers:
             yield outcome
 
 
-def _perform(step: Step, output: Path) -> Outcome:
+def _perform(step: Step, output: Path, code: Sequence[CodeFile] = ()) -> Outcome:
     """Do a step in one thread, as on a single machine, so that the numbers are the same."""
     from assay.models.core.training import one_thread
 
@@ -58,4 +60,4 @@ def _perform(step: Step, output: Path) -> Outcome:
             f"a node does not see {str(output)!r}; a study on a cluster needs a folder that all nodes share"
         )
     one_thread()
-    return perform(step, output)
+    return perform(step, output, code=code)

@@ -1,6 +1,6 @@
 """Ready studies: the papers' experiments, each in a `small` size for two processors and in the `paper`'s own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -40,10 +40,10 @@ def ready_studies() -> dict[str, ReadyStudy]:
     return studies
 
 
-def find_study(name: str, size: Size = "small", output: Path | None = None) -> Study:
-    """Return the study of a file, or the ready one of that name in a size."""
+def find_study(name: str, size: Size = "small", output: Path | None = None, code: Sequence[Path] = ()) -> Study:
+    """Return the study of a file, which may run the files in `code`, or the ready one of that name in a size."""
     if name.endswith((".yaml", ".yml")) or Path(name).is_file():
-        return load_study(Path(name), output)
+        return load_study(Path(name), output, code)
     known = ready_studies()
     if name not in known:
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")

@@ -5,18 +5,21 @@ a folder that is there is up to date, whatever else in the study has changed.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
+from assay.code_files import CodeFile, split_reference
 from assay.config import Config, Settings, load_yaml, validate
 from assay.data.annotation import Annotation
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
+from assay.metrics import METRICS
 from assay.models import MODELS
+from assay.studies.allowed_code import allow_code
 from assay.studies.analyses import analyses_from
 from assay.studies.entries import StudyEntry, entries, short_hash
 from assay.tasks import TASKS
@@ -133,9 +136,9 @@ class Steps:
     """The run of each dataset, model, seed and fold."""
 
 
-def load_study(path: Path, output: Path | None = None) -> Study:
-    """Read a study file."""
-    return study_from(load_yaml(path), output)
+def load_study(path: Path, output: Path | None = None, code: Sequence[Path] = ()) -> Study:
+    """Read a study file; of Python files that it names, only those in `code` are run."""
+    return study_from(allow_code(load_yaml(path), path, code), output)
 
 
 def study_from(settings: Settings, output: Path | None = None, lenient: bool = False) -> Study:
@@ -144,6 +147,9 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     A `lenient` study leaves out what this installation has not, and says so.
     """
     config = validate(StudyConfig, settings)
+    for metric in config.metrics:
+        if split_reference(metric) is not None:
+            METRICS.entry(metric)  # refuses it: a file is not run because a study names it
     if len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"{settings.place('seeds')}seeds: each once, not {config.seeds}")
     absent: list[str] = []
@@ -248,6 +254,7 @@ def _add_runs(
         parts += [] if fold is None else [f"fold{fold}"]
         needs = steps.names.get((data, str(own.values.get(PERCEPTION)), seed, fold), "")
         content = [data, model.name, dict(own.values), seed, fold, config.folds, config.analyses, needs]
+        content += [code.sha256 for code in _code_of(model, config)]
         name = "-".join([*parts, short_hash(content)])
         steps.names[data, model.label, seed, fold] = name
         steps.runs[name] = RunStep(
@@ -255,6 +262,12 @@ def _add_runs(
             analyses=analyses_from(config.analyses, settings.place("analyses")),
             needs=needs,
         )
+
+
+def _code_of(model: StudyEntry, config: StudyConfig) -> list[CodeFile]:
+    """Return the user's files that decide the numbers of a model's runs: its own, and those of the metrics."""
+    known = [METRICS.entry(name).code for name in config.metrics if name in METRICS]
+    return [code for code in [MODELS.entry(model.name).code, *known] if code is not None]
 
 
 def _check_baseline(config: StudyConfig, models: list[StudyEntry], settings: Settings) -> None:

@@ -8,11 +8,12 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.code_files import CodeFile, load_files
 from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
@@ -53,13 +54,19 @@ def is_finished(step: Step, output: Path) -> bool:
     return (folder_of(step, output) / (RECORDS if isinstance(step, RunStep) else NAME)).exists()
 
 
-def perform(step: Step, output: Path, workers: int = 1, pool: Pool | None = None) -> Outcome:
-    """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks."""
+def perform(
+    step: Step, output: Path, workers: int = 1, pool: Pool | None = None, code: Sequence[CodeFile] = ()
+) -> Outcome:
+    """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks.
+
+    `code` are the user's files that the study may run, for a worker that is another process.
+    """
     began = time.perf_counter()
     if is_finished(step, output):
         return Outcome(step.name, False, 0.0)
     note = _note(step, output, FAULT)
     try:
+        load_files(code)
         _perform(step, output, workers, pool)
     except Exception as error:  # whatever a task or a model may raise: the other steps shall go on
         fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
@@ -170,8 +177,17 @@ def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]
         "data_seed": dataset.manifest["seed"],
         "config": about["config"],
         "versions": dataset.manifest["versions"],
+        **_metric_code(),
         "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},
         "numbers": numbers,
         "refused": refused,
         "counterfactuals": None if diagnosis.counterfactuals is None else diagnosis.counterfactuals.to_dict(),
     }
+
+
+def _metric_code() -> dict[str, Any]:
+    """Return the name and hash of the user's file of each metric that is in one, if any is."""
+    from assay.metrics import METRICS
+
+    files = {name: code.to_dict() for name in METRICS if (code := METRICS.entry(name).code) is not None}
+    return {"code": files} if files else {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
+from assay.code_files import RECORD
 from assay.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -39,15 +40,15 @@ class Preset(Entry):
             for key, info in known.items()
         }
         config = create_model(f"{title}Config", __base__=base.Config, __module__=base.__module__, **fields)
-        own = {"name": self.name, "Config": config, "__module__": base.__module__, **self.facts}
+        own = {"name": self.name, "Config": config, "__module__": base.__module__, RECORD: self.code, **self.facts}
         return type(title, (base,), own)
 
 
 class TaskRegistry(Registry):
     """The tasks, those that are other tasks with other defaults, and what tasks read from a user's disk."""
 
-    def __init__(self, filled_by: str | None = None) -> None:
-        super().__init__("task", filled_by)
+    def __init__(self, filled_by: str | None = None, group: str | None = None) -> None:
+        super().__init__("task", filled_by, group, "assay.tasks.base:Task")
         self._sources: dict[str, str] = {}
 
     def preset(
@@ -71,10 +72,10 @@ class TaskRegistry(Registry):
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """The settings that name source images, each with what it wants."""
+        """The settings that name source images, each with what it wants; no package is looked for, so it is fast."""
         self.fill()
         return self._sources
 
 
-TASKS = TaskRegistry(filled_by="assay.families")
-"""Filled by the families, each of which registers its own tasks."""
+TASKS = TaskRegistry(filled_by="assay.families", group="assay.tasks")
+"""Filled by the families, each of which registers its own tasks, and by installed packages."""

@@ -21,6 +21,7 @@ def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None 
     from assay.models.core.runs import Order, load_model, train_run
 
     quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}
+    name = MODELS.resolve(name)
     known = MODELS[name].Config.model_fields
     order = Order(name, Settings({**{k: v for k, v in quick.items() if k in known}, **(settings or {})}))
     with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,6 @@ from assay.errors import AssayError, DataError, UnknownName, suggestion
 from assay.runs.folder import RUN, RunFolder
 
 SEARCH_DEPTH = 3
-SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
@@ -127,8 +126,6 @@ class _Search:
     def add_dataset(self, folder: Path) -> ServedDataset:
         """Open a dataset, all files of which lie in its folder."""
         for split in read_manifest(folder)["splits"]:
-            if not SPLIT_NAME.fullmatch(split["name"]):
-                raise DataError(f"{str(folder)!r} has a split with the odd name {split['name']!r}: it is not shown")
             for shard in split["shards"]:
                 inside(folder, shard["file"])
         dataset = Dataset.open(folder)

@@ -33,7 +33,7 @@ def task_page(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "version": task.version,
-        "summary": TASKS.entry(name).summary,
+        "summary": TASKS.describe(name),
         "about": (sys.modules[type(task).__module__].__doc__ or "").strip(),
         "knowledge": task.knowledge.to_dict(),
         "layout": task.layout.to_dict(),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.code_files import code_of, explain_missing, require_same
 from assay.config import Settings
 from assay.data.dataset import Dataset, SplitData
 from assay.data.folds import Fold
-from assay.data.manifest import to_json
-from assay.errors import AssayError, ConfigError
+from assay.data.manifest import CODE, to_json
+from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.models import MODELS
 from assay.models.core.logs import check_log, log_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What to train: a model by name, its settings and its seed."""
+    """What to train: a model by name or `FILE.py:Name`, its settings and its seed."""
 
     model: str
     settings: Settings
@@ -40,7 +41,7 @@ class Order:
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
     check_log(order.log)
-    make: type[Model] = MODELS[order.model]
+    make: type[Model] = MODELS.find(order.model)
     hints = dataset.manifest["backbones"]
     model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
@@ -72,7 +73,7 @@ def train_together(
 ) -> list[Path]:
     """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
     check_log(order.log)
-    make: type[Model] = MODELS[order.model]
+    make: type[Model] = MODELS.find(order.model)
     hints = dataset.manifest["backbones"]
     models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
@@ -135,13 +136,19 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     learned = model.save(run.folder)
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
     rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
-    write_record(run, dataset, {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()})
+    facts = {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()}
+    code = code_of(type(model))
+    write_record(run, dataset, facts if code is None else {**facts, CODE: code.to_dict()})
 
 
 def load_model(folder: Path, device: str = "cpu") -> Model:
     """Return the trained model of a run."""
     about = RunFolder(folder).about()
-    make: type[Model] = MODELS[about["model"]]
+    name, what = str(about["model"]), repr(str(folder))
+    if name not in MODELS:  # a name in a record is never taken for a file
+        raise DataError(explain_missing("model", name, about.get(CODE), what))
+    require_same(MODELS.entry(name).code, about.get(CODE), what)
+    make: type[Model] = MODELS[name]
     return make.load(folder, about, device)
 
 
