@@ -1,8 +1,11 @@
 """Datasets that many tests read: small ones, made once. Properties are tried on the same examples in every run."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for a core of other tests spin; before torch reads it
 
 import pytest
 from hypothesis import settings

@@ -43,7 +43,7 @@ def small(request, tmp_path_factory):
     return Dataset.open(folder)
 
 
-SLOW = {("multi", name) for name in ("bears", "ecbm", "alpha-ilp", "dcr", "probcbm", "cem")}
+SLOW = {("multi", name) for name in ("bears", "ecbm", "alpha-ilp", "dcr", "probcbm", "cem", "ilp")}
 MODELS_ON_DATA = [
     pytest.param(data, name, marks=pytest.mark.slow if (data, name) in SLOW else ())
     for data in sorted(DATA)

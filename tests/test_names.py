@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import assay
@@ -13,7 +14,11 @@ PARTICIPLES = {
 }  # fmt: skip
 """They do not say what a function does: `draw_worlds` and `labels_of` do."""
 PROPERTIES = {"property", "cached_property"}
-TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def trees():
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def is_property(function):
@@ -23,7 +28,7 @@ def is_property(function):
 
 def test_no_public_class_name_occurs_twice():
     places = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path)
@@ -33,7 +38,7 @@ def test_no_public_class_name_occurs_twice():
 def test_no_public_function_is_a_bare_participle():
     functions = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and node.name in PARTICIPLES and not is_property(node)
     ]

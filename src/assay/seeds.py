@@ -5,6 +5,7 @@ balanced, with access to any position without computing those before it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,8 +108,12 @@ class Deck:
     def deal(self, places: Array) -> Array:
         """Return the cards at these places of the endless deal."""
         if self.size >= 2**62:
-            turns = [divmod(int(place), self.size) for place in places]
-            return np.array([self._walk_big(card, turn, inverse=False) for turn, card in turns], dtype=object)
+            turns, cards = [], []
+            for place in places:
+                turn, card = divmod(int(place), self.size)
+                turns.append(turn)
+                cards.append(card)
+            return self._walk_big(cards, turns, inverse=False)
         rounds, places = np.divmod(np.asarray(places, dtype=np.int64), self.size)
         if self.size <= SMALL_DECK:
             return self._deal_small(rounds, places)
@@ -118,7 +123,7 @@ class Deck:
     def place(self, cards: Array) -> Array:
         """Return where each card lies in the first round."""
         if self.size >= 2**62:
-            return np.array([self._walk_big(int(card), 0, inverse=True) for card in cards], dtype=object)
+            return self._walk_big([int(card) for card in cards], [0] * len(cards), inverse=True)
         cards = np.asarray(cards, dtype=np.int64)
         if self.size <= SMALL_DECK:
             order = self._orders(np.zeros(1, dtype=np.int64))[0]
@@ -146,20 +151,45 @@ class Deck:
             todo = todo[cards[todo] >= np.uint64(self.size)]
         return cards.astype(np.int64)
 
-    def _walk_big(self, card: int, turn: int, inverse: bool) -> int:
+    def _walk_big(self, cards: Sequence[int], turns: Sequence[int], inverse: bool) -> Array:
         """Do what `_walk` does, for decks beyond 64 bits."""
         half = ((self.size - 1).bit_length() + 1) // 2
-        mask = (1 << half) - 1
-        while True:
-            left, right = card >> half, card & mask
-            for number in reversed(range(ROUNDS)) if inverse else range(ROUNDS):
-                known = left if inverse else right
-                blocks = [digest(self.key, turn, number, known, block) for block in range(half // 128 + 1)]
-                scrambled = int.from_bytes(b"".join(blocks), "little") & mask
-                left, right = (right ^ scrambled, left) if inverse else (right, left ^ scrambled)
-            card = left << half | right
-            if card < self.size:
-                return card
+        rounds = {
+            turn: tuple(_WideRound(half, self.key, turn, number) for number in range(ROUNDS)) for turn in set(turns)
+        }
+        walked = np.empty(len(cards), dtype=object)
+        for place, (card, turn) in enumerate(zip(cards, turns, strict=True)):
+            card = _feistel_big(card, rounds[turn], half, inverse)
+            while card >= self.size:
+                card = _feistel_big(card, rounds[turn], half, inverse)
+            walked[place] = card
+        return walked
+
+
+class _WideRound:
+    """One round of a Feistel network on numbers beyond 64 bits: a word of `half` bits as a function of another."""
+
+    def __init__(self, half: int, *purpose: object) -> None:
+        self.hash = hashlib.blake2b(_encoded(*purpose), digest_size=16)
+        self.mask = (1 << half) - 1
+        self.blocks = [_encoded(block) for block in range(half // 128 + 1)]
+
+    def __call__(self, word: int) -> int:
+        text, hashed = f"int:{word}", self.hash.copy()
+        hashed.update(f"{len(text)}:{text}".encode())  # `_encoded(word)`, without what it asks of other types
+        digests = []
+        for block in self.blocks:
+            last = hashed.copy()
+            last.update(block)
+            digests.append(last.digest())
+        return int.from_bytes(b"".join(digests), "little") & self.mask
+
+
+def _feistel_big(word: int, rounds: Sequence[_WideRound], half: int, inverse: bool) -> int:
+    left, right = word >> half, word & ((1 << half) - 1)
+    for scramble in reversed(rounds) if inverse else rounds:
+        left, right = (right ^ scramble(left), left) if inverse else (right, left ^ scramble(right))
+    return left << half | right
 
 
 def _feistel(words: Array, keys: Array, half: np.uint64, inverse: bool) -> Array:

@@ -46,15 +46,21 @@ def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Callable[..., Told]:
-    """Return a function that runs `python -m assay WORDS...`; without torch where that is asked for."""
+def shadow(tmp_path: Path) -> Path:
+    """Return a folder that hides torch from a process that has it in its path."""
     (tmp_path / "shadow").mkdir()
     (tmp_path / "shadow" / "torch.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')"
     )
+    return tmp_path / "shadow"
+
+
+@pytest.fixture
+def program(shadow: Path) -> Callable[..., Told]:
+    """Return a function that runs `python -m assay WORDS...`; without torch where that is asked for."""
 
     def call(*words: object, torch: bool = True) -> Told:
-        first = [] if torch else [str(tmp_path / "shadow")]
+        first = [] if torch else [str(shadow)]
         search = os.pathsep.join([*first, *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "assay", *map(str, words)]
         env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": search}

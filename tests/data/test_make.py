@@ -20,7 +20,7 @@ from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 
-SETTINGS = {"splits": {"train": 9500, "valid": 1000, "test": 1, "hard": 1001}, "seed": 3}
+SETTINGS = {"splits": {"train": 3500, "valid": 1000, "test": 1, "ood": 1040, "hard": 1001}, "seed": 3}
 SCRIPT = f"""
 import sys, time
 from pathlib import Path
@@ -99,21 +99,21 @@ def test_worlds_and_pictures_are_those_of_their_version(name: str) -> None:
 
 
 def test_files_of_a_dataset(undisturbed: Path) -> None:
-    shards = [f"train/part-{number:05d}.parquet" for number in range(10)] + ["valid/part-00000.parquet"]
-    ood = [f"ood/part-{number:05d}.parquet" for number in range(6)]
+    shards = [f"train/part-{number:05d}.parquet" for number in range(4)] + ["valid/part-00000.parquet"]
+    ood = [f"ood/part-{number:05d}.parquet" for number in range(2)]
     hard = [f"hard/part-{number:05d}.parquet" for number in range(2)]
     about = ["README.md", "croissant.json", "manifest.json"]
     assert sorted(contents(undisturbed)) == sorted(
         [*shards, *ood, *hard, "test/part-00000.parquet", "pairs/part-00000.parquet", *about]
     )
-    assert len(Dataset.open(undisturbed)["train"]) == 9500
+    assert len(Dataset.open(undisturbed)["train"]) == 3500
 
 
 def test_four_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     seen: list[int] = []
     make(recipe(), tmp_path / "data", workers=4, progress=seen.append)
     assert contents(tmp_path / "data") == contents(undisturbed)
-    assert sum(seen) == 9500 + 1000 + 1 + 5040 + 1001 + 1
+    assert sum(seen) == 3500 + 1000 + 1 + 1040 + 1001 + 1
 
 
 def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:

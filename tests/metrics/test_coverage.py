@@ -15,7 +15,7 @@ from assay.metrics.interval import wilson
 ASKED = ("label_accuracy", "concept_accuracy", "label_f1", "concept_f1", "collapse", "follow rate")
 
 
-@pytest.mark.parametrize("examples", [50, 200, 1000])
+@pytest.mark.parametrize("examples", [50, pytest.param(200, marks=pytest.mark.slow), 1000])
 @pytest.mark.parametrize("simulation", [reading, losing, following])
 def test_intervals_cover(simulation: Simulation, examples: int) -> None:
     found = coverage(simulation, examples, 1000)

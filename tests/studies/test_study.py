@@ -11,6 +11,7 @@ from assay.cli.demo import demo_study
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed
 from assay.models.core.neural import NeuralModel
+from assay.studies.local_workers import LocalWorkers
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from
@@ -58,7 +59,7 @@ def runs(folder):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
-    run_study(study(folder))
+    run_study(study(folder), workers=LocalWorkers(1))  # a process more would import torch once more
     return folder
 
 
@@ -154,8 +155,8 @@ def test_a_rule_that_cannot_serve_names_its_dataset(tmp_path):
     always = {**PIXELS, "formula": "a or not a"}
     with pytest.raises(RunFailed, match=r"mnlogic-\w+: split 'train': label 'y' is always True"):
         run_study(study(tmp_path, tasks=[always]))
-    with pytest.raises(RunFailed, match=r"^4 of 8 runs failed \(mnlogic-\w+: split 'train'"):
-        run_study(study(tmp_path, tasks=[always, PIXELS]), workers=Here())
+    with pytest.raises(RunFailed, match=r"^2 of 4 runs failed \(mnlogic-\w+: split 'train'"):
+        run_study(study(tmp_path, tasks=[always, PIXELS], seeds=[0]), workers=Here())
 
 
 def test_one_task_with_two_settings_and_one_model_with_two_names(tmp_path):

@@ -63,13 +63,13 @@ def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float
     >>> explained_ranks(np.arange(20.0), np.arange(20) // 10, np.zeros(20))[0] > 0.6
     True
     """
-    from scipy.stats import chi2, rankdata
+    from scipy.special import chdtrc  # `scipy.stats` takes a second to import
 
     between = total = statistic = 0.0
     freedom = 0
     for value in np.unique(strata):
         rows = strata == value
-        ranks, classes = rankdata(numbers[rows]), np.unique(labels[rows], return_inverse=True)[1].ravel()
+        ranks, classes = mean_ranks(numbers[rows]), np.unique(labels[rows], return_inverse=True)[1].ravel()
         variance = float(((ranks - ranks.mean()) ** 2).sum())
         kinds, count = int(classes.max()) + 1, len(ranks)
         if kinds < 2 or variance == 0:
@@ -82,7 +82,17 @@ def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float
         freedom += kinds - 1
     if not freedom:
         return 0.0, 1.0
-    return max(0.0, between / total), float(chi2.sf(statistic, freedom))
+    return max(0.0, between / total), float(chdtrc(freedom, statistic))
+
+
+def mean_ranks(numbers: Array) -> Array:
+    """Return the rank of each number, from 1, equal ones sharing the mean of theirs.
+
+    >>> mean_ranks(np.array([30, 10, 30])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])
 
 
 def find_soft_leak(view: SplitView) -> Finding | None:

@@ -76,6 +76,7 @@ class Knowledge:
     space: ConceptSpace
     labels: tuple[Label, ...]
     constraints: tuple[Constraint, ...] = ()
+    _diagrams: dict[tuple[Formula, ...], Diagram] = field(default_factory=dict, init=False, repr=False, compare=False)
     _evaluators: dict[str, Evaluator] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -231,11 +232,14 @@ class Knowledge:
         self.require_rule("a decision diagram")
         return compile_diagram([label.formula for label in self.labels], self.space)
 
-    def diagram_within(self, where: Formula) -> Diagram:
-        """Return the diagram of all labels and, as last value of each outcome, whether the world lies within."""
+    def diagram_within(self, where: Formula, stages: Sequence[Formula] = ()) -> Diagram:
+        """Return the diagram of all labels and stages and, last in each outcome, whether the world lies within."""
         self.require_rule("a decision diagram")
         inside = conjunction(*(part for part in (self.possible, where) if part != Const(True)))
-        return compile_diagram([*(label.formula for label in self.labels), inside], self.space)
+        formulas = (*(label.formula for label in self.labels), *stages, inside)
+        if formulas not in self._diagrams:  # the splits of a task ask for the same one
+            self._diagrams[formulas] = compile_diagram(formulas, self.space)
+        return self._diagrams[formulas]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the knowledge as plain data, formulas as text."""

@@ -8,7 +8,7 @@ features of one concept moved.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -109,6 +109,13 @@ def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE) -> 
     >>> [variant.name for variant in found.variants], [type.name for type in found.types]
     (['lamp and bus', 'lamp and tram'], ['not lamp and bus', 'lamp and not bus and not tram', 'not lamp and tram'])
     """
+    # texts and kinds, because True and 1 are the same key
+    return _boundary_of(label, space, within, (str(label), str(within), *(concept.kind for concept in space.concepts)))
+
+
+@lru_cache(maxsize=64)
+def _boundary_of(label: Formula, space: ConceptSpace, within: Formula, key: tuple[str, ...]) -> Boundary:
+    """Return the boundary; a rule that is read from a file again has the one that it had."""
     plain = Boundary(label, space, within)
     if not plain.truth:
         return plain

@@ -104,11 +104,8 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
 
 
 def _prepare() -> None:
-    """Let a worker end with its parent process, and compute in one thread."""
-    from assay.models.core.training import one_thread
-
+    """Let a worker end with its parent process; torch is not imported for models that need none."""
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-    one_thread()
 
 
 def _watch_parent(parent: int) -> None:

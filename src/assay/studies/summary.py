@@ -93,10 +93,10 @@ def _half_width(values: Array) -> float:
     >>> round(_half_width(np.array([1.0, 2.0, 3.0])), 3)
     2.484
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit  # `scipy.stats` takes a second to import
 
     count = len(values)
-    return float(t.ppf(0.975, count - 1) * values.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
+    return float(stdtrit(count - 1, 0.975) * values.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
 
 
 def comparisons(records: Sequence[Record], baseline: str) -> dict[RecordKey, Comparison]:

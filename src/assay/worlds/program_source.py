@@ -7,6 +7,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
+from assay.logic.circuit import Diagram
 from assay.worlds.source import LabelGroup, WorldSource
 
 PROBE = 4_000
@@ -24,6 +25,11 @@ class ProgramSource(WorldSource):
         """The same worlds whatever their labels, each as often."""
         bare = replace(self.knowledge, labels=())
         return WorldSource(bare, replace(self.split, balance="world", quota=None), self.seed, *self.purpose)
+
+    @property
+    def diagram(self) -> Diagram:
+        """The diagram of which worlds belong to the split; the program is not compiled."""
+        return self.base.diagram
 
     @cached_property
     def label_groups(self) -> tuple[LabelGroup, ...]:

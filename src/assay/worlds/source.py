@@ -6,7 +6,7 @@ world of its label was drawn once, a split of any size is balanced, and spaces t
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -15,10 +15,10 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import FormulaError, KnowledgeError
-from assay.logic.circuit import WorldRanking
+from assay.logic.circuit import Diagram, WorldRanking
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge, Label
+from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, Streams
 from assay.worlds.split import Split
 from assay.worlds.world import LUCK, Style, World
@@ -52,6 +52,7 @@ DrawStyle = Callable[[np.random.Generator, Sequence[int], str], Style]
 class Range:
     """Worlds that have the same labels and belong to the same stages: a range of a shuffled numbering."""
 
+    outcome: int
     ranking: WorldRanking
     shuffle: Deck
     start: int
@@ -64,18 +65,18 @@ class Range:
 
     def worlds(self, numbers: Array) -> Codes:
         """Return the worlds of these numbers, 0 to `total` - 1."""
-        whole = self.start == 0 and self.stop == self.ranking.total
-        return self.ranking.worlds(numbers if whole else self.shuffle.deal(numbers + self.start))
+        return self.ranking.worlds(numbers if self._whole else self.shuffle.deal(numbers + self.start))
+
+    @property
+    def _whole(self) -> bool:
+        return self.start == 0 and self.stop == self.ranking.total
 
     def contains(self, codes: Codes) -> Array:
-        """Return whether each world is one of these."""
-        ranks = self.ranking.ranks(codes)
-        inside = np.asarray(ranks >= 0, dtype=bool)
-        if self.start == 0 and self.stop == self.ranking.total:
-            return inside
-        places = self.shuffle.place(ranks[inside])
-        inside[inside] = (places >= self.start) & (places < self.stop)
-        return inside
+        """Return whether each world of this outcome is one of these."""
+        if self._whole:
+            return np.ones(len(codes), dtype=bool)
+        places = self.shuffle.place(self.ranking.ranks(codes))
+        return np.asarray((places >= self.start) & (places < self.stop), dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,6 @@ class LabelGroup:
     def worlds(self, numbers: Array) -> Codes:
         """Return the worlds of these numbers, 0 to `total` - 1."""
         return _gather(self.ranges, *_locate(numbers, self.ranges))
-
-    def contains(self, codes: Codes) -> Array:
-        """Return whether each world is one of these."""
-        return np.asarray(np.any([part.contains(codes) for part in self.ranges], axis=0))
 
 
 def _locate(numbers: Array, parts: Sequence[Range | LabelGroup]) -> tuple[Array, Array]:
@@ -165,24 +162,27 @@ class WorldSource(SeededSource):
         super().__init__(knowledge, split, seed, *purpose, style=style)
         self._refuse_trivial()
 
+    @property
+    def diagram(self) -> Diagram:
+        """The diagram whose outcomes are the labels, the stages, and whether a world belongs to the split."""
+        return self.knowledge.diagram_within(self.split.where, self.split.stages)
+
     @cached_property
     def label_groups(self) -> tuple[LabelGroup, ...]:
         """The worlds of this split, gathered by their labels."""
-        labels, stages = self.knowledge.labels, self.split.stages
-        staged = tuple(Label(f"stage_{place}", stage, (False, True)) for place, stage in enumerate(stages))
-        diagram = replace(self.knowledge, labels=(*labels, *staged)).diagram_within(self.split.where)
+        labels, diagram = self.knowledge.labels, self.diagram
         ranges: dict[tuple[Value, ...], list[Range]] = {}
         for place, outcome in enumerate(diagram.outcomes):
             if outcome[-1] and (self.split.stage is None or outcome[len(labels) + self.split.stage]):
                 ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
-                ranges.setdefault(outcome[: len(labels)], []).append(self._range(outcome[:-1], ranking))
+                ranges.setdefault(outcome[: len(labels)], []).append(self._range(place, outcome[:-1], ranking))
         groups = [LabelGroup(values, tuple(part for part in parts if part.total)) for values, parts in ranges.items()]
         return tuple(group for group in groups if group.total)
 
-    def _range(self, kind: tuple[Value, ...], ranking: WorldRanking) -> Range:
+    def _range(self, place: int, kind: tuple[Value, ...], ranking: WorldRanking) -> Range:
         low, high = self.split.share
         shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", kind)
-        return Range(ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
+        return Range(place, ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
 
     def _refuse_trivial(self) -> None:
         where = f"split {self.split.name!r}" + ("" if self.split.formula == TRUE else f" ({self.split.formula})")
@@ -226,7 +226,11 @@ class WorldSource(SeededSource):
 
     def contains(self, codes: Codes) -> Array:
         """Return whether each world may occur in this split."""
-        return np.asarray(np.any([group.contains(codes) for group in self.label_groups], axis=0))
+        outcomes, inside = self.diagram.outcome_of(codes), np.zeros(len(codes), dtype=bool)
+        for part in (part for group in self.label_groups for part in group.ranges):
+            mine = np.flatnonzero(outcomes == part.outcome)
+            inside[mine] = part.contains(codes[mine])
+        return inside
 
 
 def _cut(total: int, fraction: float) -> int:

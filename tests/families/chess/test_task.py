@@ -208,7 +208,7 @@ def test_blender_missing_is_one_line(monkeypatch):
 
 
 def test_a_dataset_is_audited_and_exported(tmp_path):
-    sizes = {"train": 120, "valid": 0, "test": 104, "hard": 0, "ood": 0}
+    sizes = {"train": 120, "valid": 0, "test": 104, "hard": 0, "ood": 0, "pairs": 0}
     make(Recipe("chess-flat", Settings({"width": 72}), sizes=tuple(sizes.items())), tmp_path / "data")
     dataset = Dataset.open(tmp_path / "data")
     found = audit(audited_dataset(dataset))

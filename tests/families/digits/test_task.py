@@ -1,6 +1,7 @@
 """Sums and equations: the paper's sizes and worlds, labels by the rule, and no picture seen in training."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.digits.task import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
+from assay.worlds.source import Source
 from assay.worlds.world import World
 from tests.boundaries import in_turn
 
@@ -31,10 +33,25 @@ SMALL = {  # rsbench's own mnist.yml
 }
 
 
-def drawn(recipe: Recipe) -> dict[str, tuple[Codes, list[World]]]:
+def drawn(recipe: Recipe) -> dict[str, list[World]]:
+    """Return all worlds of each split, with their styles."""
     writer = ShardWriter(recipe)
-    made = {split.name: writer.worlds(split, np.arange(split.size)) for split in recipe.splits}
-    return {name: (np.array([world.codes for world in worlds]), worlds) for name, worlds in made.items()}
+    return {split.name: writer.worlds(split, np.arange(split.size)) for split in recipe.splits}
+
+
+@cache
+def sources(task: str) -> dict[str, Source]:
+    """Return the sources of a task as it comes."""
+    return ShardWriter(recipe(task)).sources
+
+
+def codes_of(sources: dict[str, Source]) -> dict[str, Codes]:
+    """Return the concepts of all worlds of each split; that `worlds` has the same ones is a law over all tasks."""
+    return {name: source.codes(np.arange(source.split.size)) for name, source in sources.items()}
+
+
+def codes_drawn(recipe: Recipe) -> dict[str, Codes]:
+    return codes_of(ShardWriter(recipe).sources)
 
 
 def recipe(task: str, **settings: object) -> Recipe:
@@ -52,27 +69,26 @@ def values(held: Recipe, codes: Codes) -> np.ndarray:
 @pytest.mark.parametrize("name", PAPER)
 def test_the_papers_sizes_and_pairs(name: str) -> None:
     sizes, training, others = PAPER[name]
-    held = drawn(recipe(name))
-    assert tuple(len(codes) for codes, _ in held.values()) == sizes
+    held = codes_of(sources(name))
+    assert tuple(len(codes) for codes in held.values()) == sizes
     assert list(held) == ["train", "valid", "test", "ood", "hard"]
-    train, valid, test, ood, hard = (pairs(codes) for codes, _ in held.values())
+    train, valid, test, ood, hard = map(pairs, held.values())
     assert set(train) == set(valid) == set(test) == set(hard) and not set(ood) & set(train)
     assert (len(train), len(ood)) == (training, others)
     assert [set(split.values()) for split in (train, valid, test, ood, hard)] == [{420}, {120}, {60}, {60}, {60}]
 
 
 def test_the_pairs_of_training() -> None:
-    assert set(pairs(drawn(recipe("mnadd-half"))["train"][0])) == {
-        *[(0, 0), (0, 1), (1, 0), (2, 3), (3, 2), (2, 4), (4, 2)]
-    }
-    even_odd = set(pairs(drawn(recipe("mnadd-evenodd"))["train"][0]))
+    half = codes_of(sources("mnadd-half"))
+    assert set(pairs(half["train"])) == {*[(0, 0), (0, 1), (1, 0), (2, 3), (3, 2), (2, 4), (4, 2)]}
+    even_odd = set(pairs(codes_of(sources("mnadd-evenodd"))["train"]))
     assert all(a % 2 == b % 2 and (b, a) in even_odd for a, b in even_odd)
     assert {a + b for a, b in even_odd} == {6, 10, 12}
-    assert max(max(pair) for pair in pairs(drawn(recipe("mnadd-half"))["ood"][0])) == 4
+    assert max(max(pair) for pair in pairs(half["ood"])) == 4
 
 
 def test_all_pairs_of_mnadd_occur_420_times() -> None:
-    train = drawn(recipe("mnadd"))["train"][0]
+    train = codes_of(sources("mnadd"))["train"]
     assert len(pairs(train)) == 100 and set(pairs(train).values()) == {420}
 
 
@@ -82,7 +98,7 @@ def test_no_handwriting_is_shared_between_pools(task: str) -> None:
     assert isinstance(held.task, DigitTask)
     shown = {
         name: {number for world in worlds for number in held.task.image_numbers(world)}
-        for name, (_, worlds) in drawn(held).items()
+        for name, worlds in drawn(held).items()
     }
     assert not shown["train"] & shown["valid"]
     assert not (shown["train"] | shown["valid"]) & (shown["test"] | shown["ood"] | shown["hard"])
@@ -92,8 +108,8 @@ def test_no_handwriting_is_shared_between_pools(task: str) -> None:
 def test_pictures_show_the_digits(task: str) -> None:
     held = recipe(task, n=50)
     assert isinstance(held.task, DigitTask)
-    for codes, worlds in drawn(held).values():
-        for row, world in zip(values(held, codes), worlds, strict=True):
+    for worlds in drawn(held).values():
+        for row, world in zip(values(held, np.array([world.codes for world in worlds])), worlds, strict=True):
             numbers = held.task.image_numbers(world)
             assert held.task.source.classes[numbers].tolist() == row.tolist()
             image = held.task.render(world).image
@@ -115,12 +131,13 @@ def test_sums_are_sums(task: str, k: int) -> None:
     held = recipe(task, n=200, **({"k": k} if task == "mnadd" else {}))
     label = held.task.knowledge.labels[0]
     assert label.values == tuple(range(9 * k + 1))
-    for codes, _ in drawn(held).values():
+    for codes in codes_drawn(held).values():
         assert (held.task.knowledge.labels_of(codes)[:, 0] == codes.sum(axis=1)).all()
 
 
 def test_a_sum_of_twenty_digits() -> None:
-    codes = drawn(recipe("mnadd", k=20, n=50))["train"][0]
+    held = recipe("mnadd", k=20, n=50)
+    codes = held.task.worlds_in(held.splits[0], 0).codes(np.arange(50))
     assert len(pairs(codes)) == 50
 
 
@@ -130,35 +147,37 @@ def test_a_sum_of_twenty_digits() -> None:
 def test_mnmath_makes_1700_examples_in_joint_balance_and_300_at_the_boundary() -> None:
     held = recipe("mnmath")
     assert held.task.space.worlds == 10**8
-    found = drawn(held)
-    assert {name: len(codes) for name, (codes, _) in found.items()} == {
+    found = codes_drawn(held)
+    assert {name: len(codes) for name, codes in found.items()} == {
         **{"train": 1000, "valid": 200, "test": 300, "ood": 200, "hard": 300}
     }
-    for name, (codes, _) in found.items():
+    for name, codes in found.items():
         x = codes.T
         truth = np.stack([x[0] + x[1] == x[2] + x[3], x[4] * x[5] == x[6] * x[7]], axis=1)
         assert (held.task.knowledge.labels_of(codes) == truth).all()
         if name == "hard":
-            assert in_turn(held.task.knowledge, codes) and not set(pairs(codes)) & set(pairs(found["ood"][0]))
+            assert in_turn(held.task.knowledge, codes) and not set(pairs(codes)) & set(pairs(found["ood"]))
         else:
             assert set(Counter(map(tuple, truth.tolist())).values()) == {len(codes) // 4}
 
 
 def test_other_seeds_share_no_worlds_beyond_chance() -> None:
-    first, second = (drawn(recipe("mnmath", seed=seed))["train"] for seed in (0, 1))
-    assert len(set(pairs(first[0])) & set(pairs(second[0]))) <= 2  # 250 of 305,000 worlds with both equations true
-    assert not {world.text for world in first[1]} & {world.text for world in second[1]}
+    recipes = [recipe("mnmath", seed=seed) for seed in (0, 1)]
+    first, second = (ShardWriter(each).worlds(each.splits[0], np.arange(1000)) for each in recipes)
+    shared = {world.codes for world in first} & {world.codes for world in second}
+    assert len(shared) <= 2  # 250 of 305,000 worlds with both equations true
+    assert not {world.text for world in first} & {world.text for world in second}
 
 
 def test_rsbench_keys() -> None:
     held = recipe("mnmath", n=300, **SMALL)
     assert held.task.space.names == ("a_1", "b_1", "a_2", "b_2")
-    found = drawn(held)
-    assert {name: len(codes) for name, (codes, _) in found.items()} == {
+    found = codes_drawn(held)
+    assert {name: len(codes) for name, codes in found.items()} == {
         **{"train": 300, "valid": 60, "test": 90, "hard": 90}
     }
     asked = [(0, 1, 2, 0), (2, 1, 0, 1), (0, 0, 0, 2)]
-    for name, (codes, _) in found.items():
+    for name, codes in found.items():
         assert set(pairs(codes)) == set(asked) and in_turn(held.task.knowledge, codes)
         assert name == "hard" or pairs(codes) == dict.fromkeys(asked, len(codes) // 3)
         named = held.task.knowledge.labels
@@ -194,17 +213,17 @@ def test_own_names_and_equations() -> None:
 
 
 def test_continual_shows_even_digits_then_odd_ones() -> None:
-    found = drawn(recipe("mnadd-evenodd", continual=True))
-    assert {name: len(codes) for name, (codes, _) in found.items()} == {
+    found = codes_drawn(recipe("mnadd-evenodd", continual=True))
+    assert {name: len(codes) for name, codes in found.items()} == {
         **{"train_1": 3360, "train_2": 3360, "valid_1": 960, "valid_2": 960, "test_1": 480, "test_2": 480},
         **{"ood": 5040, "hard": 960},
     }
-    for name, (codes, _) in found.items():
+    for name, codes in found.items():
         if name not in ("ood", "hard"):
             assert (codes % 2 == (name[-1] == "2")).all() and len(pairs(codes)) == 8
-    assert set(pairs(found["train_1"][0]).values()) == {420}
-    stages = [set(pairs(found[name][0])) for name in ("train_1", "train_2")]
-    assert not set(pairs(found["ood"][0])) & stages[1] and set(pairs(found["hard"][0])) == stages[0] | stages[1]
+    assert set(pairs(found["train_1"]).values()) == {420}
+    stages = [set(pairs(found[name])) for name in ("train_1", "train_2")]
+    assert not set(pairs(found["ood"])) & stages[1] and set(pairs(found["hard"])) == stages[0] | stages[1]
 
 
 def test_own_stages() -> None:
@@ -214,9 +233,9 @@ def test_own_stages() -> None:
         **{f"{name}_{i}": size for name, size in (("train", 100), ("valid", 20), ("test", 14)) for i in (1, 2, 3)},
         "hard": 43,  # of 300 training examples as 6,000 of 42,000
     }
-    found = drawn(held)
-    assert found["train_1"][0].sum(axis=1).max() == 6 and found["train_2"][0].sum(axis=1).min() == 7
-    assert len(pairs(found["train_3"][0])) == 10
+    found = codes_drawn(held)
+    assert found["train_1"].sum(axis=1).max() == 6 and found["train_2"].sum(axis=1).min() == 7
+    assert len(pairs(found["train_3"])) == 10
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ RULES = {
 POSITIVE = {KandLogic: 2 * 6075 * 19683 - 6075**2, KandLogicAnd: 6075**2, KandLogicPairs: 162**3}  # 6^3 + 18^3 + 3^3
 
 
-@pytest.mark.parametrize("task", RULES)
+@pytest.mark.parametrize(
+    "task", [KandLogic, *(pytest.param(t, marks=pytest.mark.slow) for t in RULES if t != KandLogic)]
+)
 def test_presets_keep_the_laws(task: type[KandLogic]) -> None:
     require(check_task(task()), task.name)
 

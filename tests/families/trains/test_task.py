@@ -204,18 +204,17 @@ def test_removed_roofs(worlds):
 
 
 def test_a_changed_train_is_one_that_there_is(worlds):
-    held, tried = task(), 0
+    held, changed = task(), []
     for world in worlds[:12]:
         for concept in held.space.concepts:
             for value in concept.values:
                 made = held.change_world(world, {concept.name: value})
                 if made is not None:
-                    tried += 1
                     assert made[concept.name] == value and made.style == world.style
-                    assert not held.knowledge.violations(np.array([made.codes])).any()
+                    changed.append(made.codes)
                     apart = [a != b for a, b in zip(made.codes, world.codes, strict=True)]
                     assert sum(apart) <= len(ATTRIBUTES)
-    assert tried > 300
+    assert len(changed) > 300 and not held.knowledge.violations(np.array(changed)).any()
 
 
 def test_v_lols_own_keys_are_understood():

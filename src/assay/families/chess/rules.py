@@ -4,6 +4,8 @@ Eight rules, for both colours; the one about both kings is shared, so that there
 counting, three about where pieces stand.
 """
 
+from functools import lru_cache
+
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.families.chess.positions import COLOURS, EMPTY, VALUES
 from assay.logic import formula as f
@@ -31,7 +33,7 @@ class Board:
 
     def knowledge(self) -> Knowledge:
         """Return the rules as constraints, and as label whether White has more pieces."""
-        return Knowledge.of(self.space, {"white_is_ahead": self.number("PNBRQ") > self.number("pnbrq")}, self.rules())
+        return _knowledge_of(self.files, self.ranks)
 
     def rules(self) -> list[Constraint]:
         """Return the rules, that of both kings first."""
@@ -72,3 +74,10 @@ class Board:
             ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
         ]
         return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in rules]
+
+
+@lru_cache(maxsize=4)
+def _knowledge_of(files: int, ranks: int) -> Knowledge:
+    """Return the knowledge of boards of one size; its formulas over 64 squares take a second to check."""
+    board = Board(files, ranks)
+    return Knowledge.of(board.space, {"white_is_ahead": board.number("PNBRQ") > board.number("pnbrq")}, board.rules())
