@@ -9,8 +9,10 @@ import base64
 import contextlib
 import io
 import json
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +79,7 @@ def _shown(value: Any) -> Output:
     """Return a value as a notebook shows it."""
     if hasattr(value, "savefig"):
         picture = io.BytesIO()
-        value.savefig(picture, format="png", dpi=90)
+        value.savefig(picture, format="png", dpi=90, bbox_inches="tight")
         return Output("image/png", base64.b64encode(picture.getvalue()).decode())
     if hasattr(value, "_repr_html_"):
         return Output("text/html", value._repr_html_())
@@ -129,7 +131,9 @@ def write(script: Path) -> None:
 
 
 if __name__ == "__main__":
-    chosen = [FOLDER / Path(name).name for name in sys.argv[1:]] or sorted(FOLDER.glob("*.py"))
-    for script in chosen:
-        write(script)
-        print(script.with_suffix(".ipynb"))
+    chosen = [FOLDER.resolve() / Path(name).name for name in sys.argv[1:]] or sorted(FOLDER.resolve().glob("*.py"))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        os.environ["ASSAY_CACHE"] = "cache"  # so that no path of this machine is shown
+        for script in chosen:
+            write(script)
+            print(script.with_suffix(".ipynb").name)

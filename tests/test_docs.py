@@ -62,7 +62,8 @@ def test_what_we_teach_needs_the_public_interface_only(folder):
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "docs" / "notebooks").glob("*.py")), ids=lambda path: path.stem)
-def test_notebook_runs_and_its_page_shows_this_code(script):
+def test_notebook_runs_and_its_page_shows_this_code(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     from docs.run_notebook import cells_of, run_cells
 
     cells = cells_of(script.read_text())

@@ -7,8 +7,6 @@
 # photographs are drawn; yours lie in a folder beside `concepts.csv`, and `assay import FOLDER -o DATA` does the same.
 
 # %%
-import tempfile
-
 import numpy as np
 import pandas as pd
 
@@ -39,8 +37,7 @@ table.head(4)
 concepts = ["scratched", "dent", "painted"]
 known = table.astype(object).mask(rng.random(table.shape) < 0.2)
 known["scrap"] = table.scrap
-folder = tempfile.mkdtemp()
-ds = assay.from_table(known, f"{folder}/parts", images=pictures, concepts=concepts, labels=["scrap"])
+ds = assay.from_table(known, "line/parts", images=pictures, concepts=concepts, labels=["scrap"])
 print(ds)
 ds["train"].plot(6)
 
@@ -48,7 +45,7 @@ ds["train"].plot(6)
 # Rules are proposed from the table, with what they cover and where they are wrong.
 
 # %%
-proposed = assay.train("rules", ds, f"{folder}/rules")
+proposed = assay.train("rules", ds, "line/rules")
 print("\n".join([*proposed.model.in_words(), *proposed.model.coverage()]))
 
 # %% [markdown]
@@ -56,7 +53,7 @@ print("\n".join([*proposed.model.in_words(), *proposed.model.coverage()]))
 
 # %%
 rule = {"scrap": "scratched and dent"}
-ds = assay.from_table(known, f"{folder}/ruled", images=pictures, concepts=concepts, labels=["scrap"], rule=rule)
+ds = assay.from_table(known, "line/ruled", images=pictures, concepts=concepts, labels=["scrap"], rule=rule)
 print(assay.audit(ds))
 print(assay.count(ds))
 
@@ -65,5 +62,5 @@ print(assay.count(ds))
 
 # %%
 epochs = 20  # in tests: epochs = 1
-run = assay.train("dpl", ds, f"{folder}/dpl", epochs=epochs)
+run = assay.train("dpl", ds, "line/dpl", epochs=epochs)
 print(assay.diagnose(ds, run).text)

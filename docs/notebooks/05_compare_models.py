@@ -6,8 +6,6 @@
 # Ten models learn `(a and b) or c` of three pixels, each with two seeds; the study can be stopped and goes on.
 
 # %%
-import tempfile
-
 import assay
 
 names = ["blackbox", "cbm", "dpl", "ltn", "cem", "dcr", "semantic", "tree", "rules", "linear"]
@@ -23,7 +21,7 @@ study = {
     "seeds": [0, 1],
     "n": 200,
 }
-result = assay.run_study(study, tempfile.mkdtemp())
+result = assay.run_study(study, "ten-models")
 records = result.to_frame()
 records.shape
 
@@ -38,4 +36,5 @@ table.round(2)
 
 # %%
 ax = table.plot.barh(figsize=(7, 4), xlim=(0, 1.05))
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 ax.figure
