@@ -89,7 +89,7 @@ def test_settings_say_where_the_sources_lie(assay, good):
             lambda folder: (folder / "concepts.csv").write_text("split,a\n1,2\n"),
             "the table needs columns 'concept_NAME'",
         ),
-        (lambda folder: (folder / "concepts.csv").write_bytes(b"\xff"), "cannot be read: 'utf-8' codec"),
+        (lambda folder: (folder / "concepts.csv").write_bytes(b"\xff"), "is not UTF-8 text"),
         (lambda folder: (folder / "rule.yaml").write_text("labels: {y: a and}\n"), "formula 'a and'"),
         (lambda folder: (folder / "pictures" / "3.png").unlink(), "picture 'pictures/3.png' is missing"),
         (lambda folder: (folder / "pictures" / "3.png").write_bytes(b"?"), "the picture of row 3 cannot be read"),

@@ -111,7 +111,7 @@ OTHER = [
     ("diagnose DATA DATA", "has no predictions; make some: assay predict"),
     ("report nowhere -o new", "'nowhere' holds no finished run"),
     ("report RUN -o plain.txt/report", "Not a directory"),
-    ("report none.parquet -o new", "'none.parquet' holds no finished run"),
+    ("report none.parquet -o new", "'none.parquet' is a predictions file; name its dataset: --data DIR"),
 ]
 
 

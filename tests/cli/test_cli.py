@@ -63,6 +63,8 @@ def test_the_commands_of_the_readme_in_their_order(assay, tmp_path, monkeypatch,
     for words in commands:
         if words[0] == "score":
             by_hand(Dataset.open("data"), "predictions.parquet", rows=20)
+        if words[0] == "import":
+            assert assay("new", "data", words[1]).status == 0
         if words[0] == "view":
             words = [*words, "--bundle", "page"]  # the page itself would wait for a visitor
         told = assay(*(SHORTER.get(word, word) for word in words))

@@ -67,7 +67,7 @@ def test_leakage_twice_is_the_same(assay: Assay, data: Dataset, bottleneck: Path
 
 def test_leakage_needs_no_torch_but_says_what_is_left_out(program: Assay, data: Dataset, bottleneck: Path) -> None:
     told = program("leakage", bottleneck, data.folder, torch=False)
-    assert told.status == 0 and "CTL" in told.out and "bypass left out: it needs torch" in told.err
+    assert told.status == 0 and "CTL" in told.out and "bypass left out: 'cbm' needs torch" in told.err
 
 
 def test_align(assay: Assay, data: Dataset, bottleneck: Path, tmp_path: Path) -> None:
@@ -91,7 +91,10 @@ BAD = [
     ("annotate nowhere -o NEW", "no dataset folder 'nowhere'"),
     ("leakage nowhere DATA", "no run or predictions file 'nowhere'"),
     ("leakage RUN DATA --split train", "has no predictions for split 'train': assay predict RUN DATA --split train"),
-    ("leakage RUN DATA --split hard", "split 'hard' has 32 examples, leakage needs 40 or more"),
+    (
+        "leakage RUN DATA --split hard",
+        "split 'hard' has 32 examples whose concepts are known, leakage needs 40 or more",
+    ),
     ("align RUN DATA -o NEW", "nothing to align: give zero, positive, negative or bounds"),
     ("align RUN DATA -o NEW --set zero=[z]", "no weight 'z'"),
     ("align RUN DATA -o NEW --set zero=a", "--set: zero"),

@@ -129,7 +129,7 @@ def test_what_cannot_be_measured_is_told() -> None:
     nothing = Evidence(**{**silent.__dict__, "predicted_concepts": np.full((ROWS, 2), -1)})
     with pytest.raises(DataError, match="leakage needs concepts"):
         leakage(nothing)
-    with pytest.raises(DataError, match="has 10 examples, leakage needs 40 or more"):
+    with pytest.raises(DataError, match="has 10 examples whose concepts are known, leakage needs 40 or more"):
         leakage(silent.take(np.arange(10)))
 
 

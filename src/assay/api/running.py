@@ -11,6 +11,7 @@ from assay.config import Settings
 from assay.data.cache import cache_folder
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
+from assay.html import html_table, html_text
 from assay.plots import Figure, line_plot
 from assay.predictions import Predictions
 from assay.progress import progress_bar
@@ -65,6 +66,11 @@ class Run:
         """Draw the learning curves: the loss, and the score on the validation split."""
         curves = {key: [float(epoch[key]) for epoch in self.history] for key in ("loss", "score")}
         return line_plot(curves, "epoch", f"{self.about['model']} on {self.dataset.name}")
+
+    def _repr_html_(self) -> str:
+        epochs = self.history
+        rows = [[f"{key}", f"{epochs[-1][key]:.4g}"] for key in ("loss", "score") if epochs and key in epochs[-1]]
+        return html_text(repr(self), bold=True) + html_table(["after the last epoch", ""], rows)
 
     def __repr__(self) -> str:
         about = self.about

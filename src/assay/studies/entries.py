@@ -83,7 +83,7 @@ def _combinations(kind: str, name: str, entry: Settings) -> list[StudyEntry]:
     each = entry.values.get(EACH, {})
     if not isinstance(each, dict) or not all(isinstance(values, list) and values for values in each.values()):
         raise ConfigError(f"{entry.place(EACH)}each: expected 'key: [value, ...]'")
-    label = str(entry.values.get("name", name))
+    label = str(entry.values.get("name", Path(name).resolve().name if is_dataset(name) else name))
     if not f"_{label}".replace("-", "_").replace(".", "_").isidentifier():
         raise ConfigError(f"{entry.place('name')}name: {label!r} must be letters, digits, '_', '-' and '.'")
     on = entry.values.get("on", [])

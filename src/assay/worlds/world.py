@@ -51,10 +51,9 @@ class World:
     def from_text(cls, text: str, space: ConceptSpace) -> "World":
         """Read the line that `text` gives.
 
-                >>> from assay.concepts import digits
-        from assay.html import shorten
-                >>> World.from_text('a=3 b=4 | {"draw":[7,9]}', digits(["a", "b"])).codes
-                (3, 4)
+        >>> from assay.concepts import digits
+        >>> World.from_text('a=3 b=4 | {"draw":[7,9]}', digits(["a", "b"])).codes
+        (3, 4)
         """
         left, bar, right = text.partition(" | ")
         try:

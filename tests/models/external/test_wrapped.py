@@ -85,7 +85,7 @@ def test_a_module_may_say_labels_only_and_probabilities(data):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda x: x.sum(1), "must return a mapping with 'labels'"),
+        (lambda x: "a word", "must return label scores"),
         (lambda x: {"labels": x.new_zeros(len(x), 7), "concepts": x.new_zeros(len(x), 3)}, "gives \\(7,\\) scores"),
         (lambda x: {"labels": {}, "concepts": {}}, "says nothing of label 'y'"),
         (lambda x: {"labels": [x.new_zeros(len(x), 3)], "concepts": {}}, "gives 3 scores for 'y', which has 2 values"),
