@@ -1,6 +1,6 @@
 """Progress on standard error, for the command line and for notebooks."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -21,6 +21,17 @@ class Bar:
                 self.progress.update(old, visible=False)
             self.tasks[what] = self.progress.add_task(what, total=whole)
         self.progress.update(self.tasks[what], completed=done)
+
+    def counter(self, what: str, whole: int | None = None) -> Callable[[int], None]:
+        """Return a function that is told how many more are done; without a `whole`, what is done counts as it."""
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            self(what, done, done if whole is None else whole)
+
+        return count
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.arrays import Array
+from assay.arrays import Array, as_array
 from assay.concepts import Value
 from assay.data.columns import CONCEPT, LABEL
 from assay.data.dataset import Dataset, SplitData
@@ -77,10 +77,10 @@ def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str
 
 def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Answer]:
     """Return the answers of one array of codes with a column for each name, or of a list with an array for each."""
-    if isinstance(given, (list, tuple)) and len(given) == len(named) and np.ndim(plain(given[0])) > 0:
+    if isinstance(given, (list, tuple)) and len(given) == len(named) and np.ndim(as_array(given[0])) > 0:
         columns = list(given)
     else:
-        array = plain(given)
+        array = as_array(given)
         if array.shape != (rows, len(named)):
             names = ", ".join(name for name, _ in named[:4])
             raise DataError(
@@ -93,7 +93,7 @@ def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str
 
 
 def _answer(given: Any, values: Sequence[Value], what: str, rows: int) -> Answer:
-    array = plain(given)
+    array = as_array(given)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if len(array.shape) not in (1, 2) or len(array) != rows:
@@ -132,13 +132,6 @@ def _probabilities(array: Array, size: int, what: str) -> Array:
     if not np.isfinite(wide).all() or (wide < -CLOSE).any() or (np.abs(wide.sum(axis=1) - 1) > CLOSE).any():
         raise DataError(f"{what}: rows must be probabilities that add up to 1; of logits take the softmax first")
     return np.maximum(wide, 0)
-
-
-def plain(given: Any) -> Array:
-    """Return an array, a tensor on any device, a series or a list as a numpy array."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-    return np.asarray(given)
 
 
 # -- models ------------------------------------------------------------------------------------------------------------
@@ -205,9 +198,9 @@ def _joined(parts: Sequence[Any]) -> Any:
         return {str(name): [value for part in parts for value in part[name]] for name in first.columns}
     if isinstance(first, Mapping):
         return {key: _joined([part[key] for part in parts]) for key in first}
-    if isinstance(first, list) and first and np.ndim(plain(first[0])) > 0:
+    if isinstance(first, list) and first and np.ndim(as_array(first[0])) > 0:
         return [_joined([part[place] for part in parts]) for place in range(len(first))]
-    return np.concatenate([plain(part) for part in parts])
+    return np.concatenate([as_array(part) for part in parts])
 
 
 def _estimator(model: Any, dataset: Dataset, transform: Callable[[Array], Any]) -> Callable[[Array], Any]:
@@ -218,7 +211,7 @@ def _estimator(model: Any, dataset: Dataset, transform: Callable[[Array], Any]) 
         given = transform(images)
         if not hasattr(model, "predict_proba") or len(labels) != 1:
             return model.predict(given)
-        return _spread_over(plain(model.predict_proba(given)), list(model.classes_), labels[0].values)
+        return _spread_over(as_array(model.predict_proba(given)), list(model.classes_), labels[0].values)
 
     return function
 

@@ -42,13 +42,7 @@ def make(
     where = _cached(recipe) if output is None else output
     total = sum(split.size for split in recipe.splits) + recipe.pairs
     with progress_bar(progress) as bar:
-        done = list[int]()
-
-        def report(rows: int) -> None:
-            done.append(rows)
-            bar(f"making {recipe.task_name}", sum(done), total)
-
-        write(recipe, where, workers or default_workers(recipe), report)
+        write(recipe, where, workers or default_workers(recipe), bar.counter(f"making {recipe.task_name}", total))
     return Dataset.open(where)
 
 

@@ -1,13 +1,11 @@
 """Figures of a model's predictions on a split."""
 
-from typing import Any
-
 import numpy as np
 
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError
 from assay.html import shorten
-from assay.metrics.evidence import gather_from
+from assay.metrics.evidence import Evidence, gather_from
 from assay.plots import Figure, curve_plot, picture_sheet
 from assay.predictions import Predictions
 from assay.reporting.curves import coverage_of
@@ -36,7 +34,7 @@ def plot_errors(dataset: Dataset, predictions: Predictions, count: int = 12) -> 
     return picture_sheet([data.images[row] for row in rows], captions)
 
 
-def _caption(evidence: Any, row: int) -> str:
+def _caption(evidence: Evidence, row: int) -> str:
     texts = []
     for label, true, said in zip(
         evidence.knowledge.labels, evidence.labels[row], evidence.predicted_labels[row], strict=True

@@ -12,7 +12,7 @@ from assay.auditing.audited import audited_dataset
 from assay.counting.count import ReadingCount, count_readings
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
-from assay.data.rebuild import Redrawing, task_of
+from assay.data.rebuild import redrawing_for
 from assay.data.support import training_support
 from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
 from assay.diagnosis.interventions.intervene import intervene as carry_out
@@ -55,18 +55,15 @@ def diagnose(
         return diagnose_run(RunFolder(dataset.folder), dataset.dataset)
     if not isinstance(dataset, Dataset) or answers is None:
         raise ConfigError(f"diagnose needs a dataset and what a model says: {HELP}")
-    if isinstance(answers, Run):
-        return diagnose_run(RunFolder(answers.folder), dataset)
-    if isinstance(answers, (str, Path)):
-        return diagnose_run(RunFolder(Path(answers)), dataset)
+    if isinstance(answers, (Run, str, Path)):
+        return diagnose_run(RunFolder(_folder(answers)), dataset)
     return diagnose_predictions(dataset, predictions_of(dataset, answers, splits, transform))
 
 
 def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
     """Return predictions by split, of a run, a predictions file, predictions, or a model of any make."""
     if isinstance(answers, (Run, str, Path)):
-        folder = answers.folder if isinstance(answers, Run) else Path(answers)
-        return RunFolder(folder).all_predictions(dataset.knowledge)
+        return RunFolder(_folder(answers)).all_predictions(dataset.knowledge)
     return predictions_of(dataset, answers)
 
 
@@ -144,8 +141,7 @@ def intervene(run: Run, dataset: Dataset | None = None, **plan: Any) -> Interven
         raise ConfigError(f"intervene: no setting named {unknown[0]!r}; there are {', '.join(sorted(known))}")
     data = dataset or run.dataset
     asked = InterventionPlan(**plan)
-    redraw = Redrawing(task_of(data)) if asked.kind == "manipulation" else None
-    return carry_out(asked, data, run.model.intervene, redraw)
+    return carry_out(asked, data, run.model.intervene, redrawing_for(asked.kind, data))
 
 
 def report(
@@ -157,8 +153,7 @@ def report(
 ) -> Path:
     """Write a report about runs or predictions files into a folder and return its page; files need the dataset."""
     several = [runs] if isinstance(runs, (Run, str, Path)) else list(runs)
-    folders = [one.folder if isinstance(one, Run) else Path(one) for one in several]
-    return write_report(folders, Path(output), title, dataset=dataset)
+    return write_report([_folder(one) for one in several], Path(output), title, dataset=dataset)
 
 
 def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
@@ -169,5 +164,9 @@ def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
 
     if not sources:
         raise DataError("nothing to look at; name datasets or runs")
-    folders = [source.folder if isinstance(source, (Dataset, Run)) else Path(source) for source in sources]
-    return serve_in_background(folders, ask_run, port)
+    return serve_in_background([_folder(source) for source in sources], ask_run, port)
+
+
+def _folder(source: Dataset | Run | Path | str) -> Path:
+    """Return where something lies."""
+    return source.folder if isinstance(source, (Dataset, Run)) else Path(source)

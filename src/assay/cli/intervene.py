@@ -75,7 +75,7 @@ def intervene(
     Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
-    from assay.data.rebuild import Redrawing, task_of
+    from assay.data.rebuild import redrawing_for
     from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.reporting.interventions import build_record, write_interventions
@@ -88,7 +88,7 @@ def intervene(
         policy, budget, source, kind, split, threshold, tuple(_parse_names(order)), groups, _costs(cost), batch_budget,
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
-    redraw = Redrawing(task_of(dataset)) if kind == "manipulation" else None
+    redraw = redrawing_for(kind, dataset)
     results: dict[str, InterventionResult] = {}
     about: dict[str, dict[str, Any]] = {}
     for folder in runs:

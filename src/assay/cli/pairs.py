@@ -78,13 +78,7 @@ def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bo
     if file_asked:
         raise ConfigError("--split and --do need -o FILE; the dataset's own split holds single changes of test worlds")
     with progress_bar() as bar:
-        done = list[int]()
-
-        def report(rows: int) -> None:
-            done.append(rows)
-            bar("drawing counterfactual worlds", sum(done), count or sum(done))
-
-        manifest = refresh_pairs(dataset, task, count, report)
+        manifest = refresh_pairs(dataset, task, count, bar.counter("drawing counterfactual worlds", count))
     part = manifest["pairs"]
     if as_json:
         print_json({"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "pairs": part["size"]})

@@ -18,18 +18,17 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
-from assay.data.card import card
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, PAIR_ROW, kind_of_values, strings, to_column
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
-from assay.data.croissant import croissant
 from assay.data.dataset import Dataset, SplitData
+from assay.data.description import write_description
 from assay.data.machine_scores import Scores, refuse_constant, threshold_scores
-from assay.data.manifest import NAME, PAIRS, fingerprint, to_json, versions
+from assay.data.manifest import PAIRS, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import choose_rows
 from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_shard
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
-from assay.files import require_empty, write_atomically
+from assay.files import require_empty
 from assay.logic.formula import TRUE
 from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
@@ -234,9 +233,7 @@ def _write(
     if PAIRS in old:
         body[PAIRS] = _copied_pairs(dataset, folder, copy, done)
     manifest = json.loads(to_json({**body, "fingerprint": fingerprint(json.loads(to_json(body)))}))
-    write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
-    write_atomically(folder / "README.md", card(manifest).encode())
-    write_atomically(folder / NAME, to_json(manifest))
+    write_description(folder, manifest)
     return dict(manifest)
 
 

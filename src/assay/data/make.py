@@ -21,10 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.data.card import card
 from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column
-from assay.data.croissant import croissant
 from assay.data.dataset import Dataset, SplitData
+from assay.data.description import write_description
 from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, read_manifest, to_json
 from assay.data.pairs import choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe, pairs_split
@@ -313,10 +312,8 @@ def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord])
 
 
 def _finish(folder: Folder, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Write the card and the Croissant file, then the manifest, then take the plan away, and what a killed run left."""
-    write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
-    write_atomically(folder / "README.md", card(manifest).encode())
-    write_atomically(folder / NAME, to_json(manifest))
+    """Write what describes the dataset, then take the plan away, and what a killed run left."""
+    write_description(folder, manifest)
     listed = {shard["file"] for shard in manifest[PAIRS]["shards"]}
     surplus = [path for path in (folder / PAIRS).rglob("*.parquet") if f"{PAIRS}/{path.name}" not in listed]
     for leftover in (folder / PLAN, *surplus, *folder.rglob(".*.tmp")):

@@ -9,16 +9,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from assay.data.card import card
-from assay.data.croissant import croissant
 from assay.data.dataset import Dataset
-from assay.data.manifest import NAME, all_shards, read_manifest, to_json
+from assay.data.description import CARD, CROISSANT, describe
+from assay.data.manifest import NAME, all_shards, read_manifest
 from assay.data.remote import HUB, Folder, RemotePath, folder_at
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
 
-CARD, CROISSANT, AUDIT = "README.md", "croissant.json", "audit.json"
+AUDIT = "audit.json"
 REPOSITORY = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)")
 
 
@@ -60,8 +59,7 @@ def _refuse_another(dataset: Dataset, target: Folder) -> None:
 
 def _describe(dataset: Dataset) -> None:
     """Write the card and the Croissant description where a fetched copy lacks them."""
-    texts = {CARD: card(dataset.manifest).encode(), CROISSANT: to_json(croissant(dataset.manifest))}
-    for name, text in texts.items():
+    for name, text in describe(dataset.manifest).items():
         if not (dataset.folder / name).exists():
             write_atomically(Path(dataset.folder / name), text)
 

@@ -46,6 +46,11 @@ def check_code(dataset: Dataset, tasks: Sequence[str]) -> None:
         require_same(TASKS.entry(name).code, dataset.manifest.get(CODE), repr(str(dataset.folder)))
 
 
+def redrawing_for(kind: str, dataset: Dataset) -> Redrawing | None:
+    """Return what draws changed worlds, for the one kind of intervention that needs it: manipulation."""
+    return Redrawing(task_of(dataset)) if kind == "manipulation" else None
+
+
 def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     """Return the task of a dataset, with settings on top that say where its sources lie now."""
     manifest = dataset.manifest

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Codes, as_array
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.collapse import collapse as collapse_of_values
@@ -139,9 +139,9 @@ def codes_of(given: Any) -> Codes:
     >>> codes_of([0, 2]).tolist(), codes_of([[0.1, 0.9]]).tolist(), codes_of([[0, 1], [1, 1]]).tolist()
     ([[0], [2]], [[1]], [[0, 1], [1, 1]])
     """
-    if isinstance(given, (list, tuple)) and given and all(np.ndim(_array(part)) == 2 for part in given):
+    if isinstance(given, (list, tuple)) and given and all(np.ndim(as_array(part)) == 2 for part in given):
         return np.concatenate([codes_of(part) for part in given], axis=1)
-    array = _array(given)
+    array = as_array(given)
     if array.ndim not in (1, 2) or not (np.issubdtype(array.dtype, np.number) or array.dtype == bool):
         raise DataError(f"expected codes or probabilities in one or two dimensions, not {array.dtype} of {array.shape}")
     if array.ndim == 1:
@@ -151,10 +151,6 @@ def codes_of(given: Any) -> Codes:
     if not np.isfinite(array).all() or (array != np.rint(array)).any() or (array < -1).any():
         raise DataError("codes must be whole numbers from 0, or -1 for unknown; one column of probabilities is no code")
     return array.astype(np.int64)
-
-
-def _array(given: Any) -> Array:
-    return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
 
 
 def _pair(truth: Any, predicted: Any) -> tuple[Codes, Codes]:

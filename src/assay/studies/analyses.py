@@ -42,7 +42,7 @@ class Intervening(Config):
 
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
-    from assay.data.rebuild import Redrawing, task_of
+    from assay.data.rebuild import redrawing_for
     from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
     from assay.studies.run_models import answering_for
 
@@ -51,7 +51,7 @@ def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Nu
         *(asked.policy, asked.budget, asked.source, asked.kind, asked.split, asked.threshold), target=asked.target
     )
     answering, _ = answering_for(folder, dataset, asked.split)
-    redraw = Redrawing(task_of(dataset)) if asked.kind == "manipulation" else None
+    redraw = redrawing_for(asked.kind, dataset)
     found = intervene(plan, dataset, answering, redraw)
     numbers = []
     for point in found.curve.points:

@@ -19,19 +19,18 @@ import pyarrow as pa
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.config import Settings
-from assay.data.card import card
 from assay.data.columns import BOUNDARY, CONCEPT, LABEL, numbers, strings, to_column
-from assay.data.croissant import croissant
+from assay.data.description import write_description
 from assay.data.imports.pictures import PictureFit, fit_for
 from assay.data.imports.rule_file import RuleFile, read_rule
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, values_in
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.manifest import FORMAT, NAME, PAIRS, fingerprint, to_json, versions
+from assay.data.manifest import FORMAT, PAIRS, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS, pairs_split
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
-from assay.files import require_empty, write_atomically
+from assay.files import require_empty
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import NO_RULE, Knowledge, Label
 from assay.tasks.base import Column
@@ -148,9 +147,7 @@ def write_dataset(
     entries = [_split_entry(part, knowledge, claims, shards[part.name], len(table)) for part in parts]
     about = {**describe_source(table, layout, fit, settings), "missing": _missing(parts)}
     manifest = _manifest(writer, settings, entries, about)
-    write_atomically(folder / "croissant.json", to_json(croissant(manifest)))
-    write_atomically(folder / "README.md", card(manifest).encode())
-    write_atomically(folder / NAME, to_json(manifest))
+    write_description(folder, manifest)
     return manifest
 
 
