@@ -34,7 +34,7 @@ test-without: .venv/.dev ## Run the tests without one family: make test-without 
 
 check: .venv/.dev docs ## Lint, types, layers, docs, the wheel
 	$(BIN)/ruff format --check src tests benchmarks docs
-	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff check --no-cache src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_layers.py tests/test_wheel.py
 

@@ -113,3 +113,45 @@ def test_the_core_starts_without_the_heavy_parts():
 def test_diagnosing_needs_no_torch():
     modules = loaded_by("import assay.diagnosis.runs, assay.reporting.write, assay.cli.main")
     assert "torch" not in modules
+
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = sorted(path for folder in ("benchmarks", "docs") for path in (ROOT / folder).rglob("*.py"))
+
+
+def names_defined_by(path):
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # exported when first asked for
+            yield node.value
+
+
+def source_of(module):
+    path = (PACKAGE.parent if module.startswith("assay") else ROOT).joinpath(*module.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
+
+
+def is_of_a_deleted_family(module):
+    """`tests/delete_family.py` takes a family away and leaves its benchmark."""
+    parts = module.split(".")
+    return parts[:2] == ["assay", "families"] and len(parts) > 2 and parts[2] not in (*FAMILIES, *SHARED)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_benchmarks_and_pages_import_exists(path):
+    """No test imports these files, so a module that moves would break them unseen."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in ("assay", "benchmarks"):
+            if is_of_a_deleted_family(node.module):
+                continue
+            source = source_of(node.module)
+            assert source, f"{path.name}:{node.lineno}: there is no {node.module}"
+            defined = set(names_defined_by(source))
+            for alias in node.names:
+                found = alias.name in defined or source_of(f"{node.module}.{alias.name}")
+                assert found, f"{path.name}:{node.lineno}: {node.module} has no {alias.name}"
