@@ -19,7 +19,9 @@ PROGRAM = "program.json"
 """What a symbolic model has learned, in words."""
 LOGS = "logs"
 """What `--log` keeps in a run's folder."""
-PARTS = {WEIGHTS, PROGRAM, "history.json", "predictions", LOGS}
+CHECKPOINT = "checkpoint.safetensors"
+"""Where an unfinished run goes on from."""
+PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, "history.json", "predictions", LOGS}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 
@@ -33,7 +35,7 @@ class RunFolder:
     def claim(self) -> None:
         """Make the folder, refusing one that holds anything but an unfinished run."""
         try:
-            if (self.folder / RUN).exists():
+            if self.is_finished:
                 raise DataError(f"{str(self.folder)!r} holds a finished run; choose another folder")
             if self.folder.is_file():
                 raise DataError(f"{str(self.folder)!r} is a file, not a folder")
@@ -43,6 +45,11 @@ class RunFolder:
                 raise DataError(f"{str(self.folder)!r} holds other files; choose another folder")
         except OSError as error:
             raise DataError(f"cannot use folder {str(self.folder)!r}: {error.strerror}") from None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all of the run was written."""
+        return (self.folder / RUN).exists()
 
     def release(self) -> None:
         """Take away a folder that holds nothing: a run that could not begin leaves no trace."""

@@ -37,7 +37,8 @@ class LocalWorkers:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
             if step.settings.values.get("precision", "float32") != "float32" and not is_finished(step, output):
-                from assay.models.core.training import Training, device_for
+                from assay.models.core.devices import device_for
+                from assay.models.core.training import Training
 
                 try:
                     device_for(validate(Training, step.settings.only({"device", "precision"})))

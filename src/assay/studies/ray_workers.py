@@ -53,7 +53,7 @@ class RayWorkers:
 
 def _perform(step: Step, output: Path, code: Sequence[CodeFile] = ()) -> Outcome:
     """Do a step in one thread, as on a single machine, so that the numbers are the same."""
-    from assay.models.core.training import one_thread
+    from assay.models.core.devices import one_thread
 
     if not output.is_dir():
         raise RunFailed(

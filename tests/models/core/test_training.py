@@ -10,7 +10,8 @@ from assay.models import MODELS
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.steps import OneSeed
 from assay.models.core.tensors import Batch, TorchSplit, to_batch
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, device_of, train
+from assay.models.core.devices import device_of
+from assay.models.core.training import BestEpoch, Phase, Trainee, Training, train
 from tests.pixels import NETWORKS, QUICK
 
 EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))

@@ -38,6 +38,8 @@ class BackbonePlan:
     make: Callable[[Shape, str | None], nn.Module]
     smallest: int = 1
     weights: str = "no"
+    deep: bool = False
+    """Whether it is so deep that GPUs train it in bfloat16 unless told otherwise."""
 
     def __call__(self, shape: Shape, source: str | None = None) -> nn.Module:
         """Return the network for pictures of this shape, with the weights from the source if there is one."""
@@ -84,6 +86,13 @@ def rebuilding(wanted: bool = True) -> Iterator[None]:
 def is_rebuilding() -> bool:
     """Return whether weights are about to be replaced, so that they need not be read."""
     return _REBUILDING.get()
+
+
+def is_deep(text: str) -> bool:
+    """Return whether a backbone is a deep one."""
+    spec = BackboneSpec.of(text)
+    plan: BackbonePlan = BACKBONES[spec.name]
+    return plan.deep and not spec.frozen
 
 
 def build_backbone(text: str, shape: Shape) -> Backbone:

@@ -121,8 +121,8 @@ def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
     return _with_weights(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
 
 
-resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may")
-resnet_small = BackbonePlan(_resnet_small, smallest=8, weights="may")
+resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may", deep=True)
+resnet_small = BackbonePlan(_resnet_small, smallest=8, weights="may", deep=True)
 
 # -- VGG ---------------------------------------------------------------------------------------------------------------
 
@@ -150,8 +150,12 @@ class Vgg(nn.Module):
         return maps.mean(dim=(2, 3))
 
 
-vgg_11 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may")
-vgg_16 = BackbonePlan(lambda shape, source: _with_weights(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may")
+vgg_11 = BackbonePlan(
+    lambda shape, source: _with_weights(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may", deep=True
+)
+vgg_16 = BackbonePlan(
+    lambda shape, source: _with_weights(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may", deep=True
+)
 
 # -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
 
@@ -254,4 +258,4 @@ def _lite0(shape: Shape, source: str | None) -> nn.Module:
     return _with_weights(network, None, LITE)
 
 
-efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may")
+efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may", deep=True)

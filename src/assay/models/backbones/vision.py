@@ -102,9 +102,9 @@ def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
     return _with_weights(library.EfficientNetModel(config), _multiple(shape, 32), source)
 
 
-vit = BackbonePlan(_vit, smallest=8, weights="may")
-swin = BackbonePlan(_swin, smallest=8, weights="may")
-efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may")
+vit = BackbonePlan(_vit, smallest=8, weights="may", deep=True)
+swin = BackbonePlan(_swin, smallest=8, weights="may", deep=True)
+efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may", deep=True)
 
 
 # -- any model in a folder ---------------------------------------------------------------------------------------------
@@ -167,4 +167,4 @@ def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:
         network.pooler = None
 
 
-pretrained = BackbonePlan(_build_pretrained, smallest=1, weights="must")
+pretrained = BackbonePlan(_build_pretrained, smallest=1, weights="must", deep=True)

@@ -23,7 +23,7 @@ from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, supervision_mask
 from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, to_batch
+from assay.models.core.tensors import Batch, Examples, to_batch
 from assay.models.core.training import Phase
 
 SMALLEST = 1e-6
@@ -120,7 +120,7 @@ class DCR(ConceptModel):
         truths = _either(same, 1 - matters, goedel)
         return truths.amin(dim=1) if goedel else truths.prod(dim=1)
 
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return one phase: labels and concepts together."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 

@@ -19,7 +19,7 @@ from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
-from assay.models.core.tensors import Batch
+from assay.models.core.tensors import Batch, Examples
 from assay.models.core.training import Phase
 
 DROPOUT = 0.2
@@ -88,6 +88,7 @@ class ECBM(ConceptModel):
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, config.share, widths)
         self.values = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.labels = nn.ParameterList(torch.randn(size, config.width) for size in self.label_sizes)
+        self.register_buffer("sizes", torch.tensor(self.space.sizes), persistent=False)
         self.of_concept = Energy(config.features, config.width, DROPOUT)
         self.of_label = Energy(count * config.features, config.width, DROPOUT)
         self.of_both = Energy(count * config.width, config.width, 0.0)
@@ -113,7 +114,7 @@ class ECBM(ConceptModel):
         both = torch.cat([probabilities @ own for probabilities, own in zip(inputs, self.values, strict=True)], dim=1)
         return [self.of_both(both, vectors, read) for vectors, read in zip(embeddings, self.read_both, strict=True)]
 
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return one phase: what is true against all other values, by each of the three energies."""
         mask, config = supervision_mask(self.config, self.space, data, self.seed), self.config
 
@@ -135,7 +136,7 @@ class ECBM(ConceptModel):
         share = self.config.perturbed
         where = torch.rand(codes.shape[0], 1, device=codes.device) < share
         where = where & (torch.rand(codes.shape, device=codes.device) < share) & (codes >= 0)
-        sizes = torch.tensor(self.space.sizes, device=codes.device)
+        sizes = self.get_buffer("sizes")
         others = (torch.rand(codes.shape, device=codes.device) * (sizes - 1)).long() + 1
         return torch.where(where, (codes + others) % sizes, codes)
 

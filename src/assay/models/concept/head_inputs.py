@@ -12,6 +12,7 @@ from torch import Tensor
 
 from assay.models.core.losses import Supervision
 from assay.models.core.neural import NeuralConfig
+from assay.models.core.tensors import one_hot_like
 
 
 class ConceptConfig(NeuralConfig, Supervision):
@@ -31,11 +32,6 @@ def harden(concepts: Sequence[Tensor]) -> list[Tensor]:
         one_hot_like(probabilities.argmax(dim=1), probabilities) + (probabilities - probabilities.detach())
         for probabilities in concepts
     ]
-
-
-def one_hot_like(codes: Tensor, like: Tensor) -> Tensor:
-    """Return the codes as one-hot, in the width and type of these probabilities."""
-    return (codes[:, None] == torch.arange(like.shape[1], device=like.device)).to(like.dtype)
 
 
 def insert_truth(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> list[Tensor]:

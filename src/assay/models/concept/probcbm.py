@@ -16,12 +16,13 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, harden, one_hot_like
+from assay.models.concept.head_inputs import ConceptConfig, harden
+from assay.models.core.devices import seed_of
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set
-from assay.models.core.tensors import Batch
-from assay.models.core.training import Phase, seed_of
+from assay.models.core.tensors import Batch, Examples, one_hot_like
+from assay.models.core.training import Phase
 
 SCALE = 5.0
 """How fast probability falls with distance, before anything is learned."""
@@ -122,7 +123,7 @@ class ProbCBM(ConceptModel):
         points = torch.stack([probabilities @ F.normalize(own, dim=-1).detach() for probabilities, own in pairs], dim=1)
         return torch.where(where[..., None], points[:, None], embeddings)
 
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return concepts, then labels; or one phase for all."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 

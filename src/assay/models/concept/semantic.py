@@ -19,9 +19,10 @@ from assay.errors import ConfigError, suggestion
 from assay.logic.circuit import Diagram, letters
 from assay.logic.limits import BUDGET, Limits, dead_ends
 from assay.models.concept.cbm import CBM, CBMConfig
+from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import NeuralConfig, softmax_each
-from assay.models.core.tensors import Batch
+from assay.models.core.tensors import Batch, Examples
 from assay.models.core.training import Phase
 
 SMALLEST = 1e-30
@@ -118,12 +119,10 @@ class Semantic(CBM):
     Config: ClassVar[type[NeuralConfig]] = SemanticConfig
     config: SemanticConfig
 
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return the phases of the chosen mode, with the constraints wherever concepts are learned."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
-        self.keeping = ConstraintLoss(Limits(self.knowledge, self.config.most_nodes), self.config).to(
-            data.images.device
-        )
+        self.keeping = ConstraintLoss(Limits(self.knowledge, self.config.most_nodes), self.config).to(data.device)
         usual = super().phases(data)
 
         def concepts(batch: Batch) -> Tensor:
@@ -141,14 +140,14 @@ class Semantic(CBM):
         losses = {"joint": joint, "concepts": concepts}
         return [replace(phase, loss=losses.get(phase.name, phase.loss)) for phase in usual]
 
-    def validation_f1(self, validation: Batch, what: str) -> float:
+    def validation_f1(self, validation: Feed, what: str) -> Tensor:
         """Return the usual score times the share of answers that keep every constraint, so that the epoch kept is one
         that has learned both.
         """
         f1 = super().validation_f1(validation, what)
         if not self.knowledge.constraints:
             return f1
-        concepts = self.probabilities(validation.images, {}).concepts or []
+        concepts = self.probabilities(validation, {}).concepts or []
         codes = torch.stack([probabilities.argmax(dim=1) for probabilities in concepts], dim=1).cpu().numpy()
         return f1 * float(1 - self.knowledge.violations(codes).any(axis=1).mean())
 

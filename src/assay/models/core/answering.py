@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from assay.arrays import Array
 from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput, Rows, override
 from assay.diagnosis.interventions.label_heads import LinearHead
+from assay.models.core.feeds import Feed
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel, Outputs
@@ -19,14 +20,14 @@ WORK_RUN = 400_000
 CLOSE = 1e-4
 
 
-def network_answerer(model: "NeuralModel", images: Tensor) -> IntervenableModel:
+def network_answerer(model: "NeuralModel", feed: Feed) -> IntervenableModel:
     """Return a network with the pictures of a split; they are encoded once where labels follow from concepts alone."""
     model.eval()
-    outputs = _plain(model.probabilities(images, {}))
+    outputs = _plain(model.probabilities(feed, {}))
     again = labels_given(model, outputs.concepts)
     if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
         return BottleneckModel(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
-    return Rerun(model, images, outputs)
+    return Rerun(model, feed, outputs)
 
 
 def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | None:
@@ -46,7 +47,7 @@ class Rerun:
     """
 
     model: "NeuralModel"
-    images: Tensor
+    feed: Feed
     own: ModelOutput
     soft: bool = True
     linear: LinearHead | None = None
@@ -64,11 +65,10 @@ class Rerun:
 
     def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
         """Run the network with concepts set."""
-        device = self.images.device
+        device = self.feed.device
         settings = {place: override(self.own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
         do = {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}
-        images = self.images[rows] if isinstance(rows, slice) else self.images[torch.from_numpy(rows).to(device)]
-        return _plain(self.model.probabilities(images, do))
+        return _plain(self.model.probabilities(self.feed.choose(rows), do))
 
 
 def _plain(outputs: "Outputs") -> ModelOutput:

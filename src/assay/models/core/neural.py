@@ -19,28 +19,21 @@ from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
-from assay.models.backbones.build import rebuilding
+from assay.models.backbones.build import is_deep, rebuilding
 from assay.models.backbones.small import Dropout
 from assay.models.core.answering import network_answerer
+from assay.models.core.checkpoints import Checkpoint
+from assay.models.core.devices import device_for, device_of, seed_all, seed_of
+from assay.models.core.feeds import Feed, PictureSource
 from assay.models.core.losses import Supervision
-from assay.models.core.model import Model, Report, mean_f1
+from assay.models.core.model import Model, Report
 from assay.models.core.steps import ManySeeds, OneSeed
-from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import (
-    Phase,
-    Stepping,
-    Trainee,
-    Training,
-    device_for,
-    device_of,
-    seed_all,
-    seed_of,
-    train,
-)
+from assay.models.core.tensors import Examples, one_hot_like
+from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
+from assay.models.core.validation import f1_of_columns
 from assay.runs.folder import WEIGHTS
 
 CHUNK = 1024
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 SAME = 1e-4
 """Probabilities in `do` that differ by no more from the model's own are no intervention."""
 
@@ -69,6 +62,10 @@ class NeuralModel(Model, nn.Module):
     Config: ClassVar[type[NeuralConfig]]
     config: NeuralConfig
     default_backbone: ClassVar[str] = "conv-pool"
+    checkpoint: Checkpoint | None = None
+    """Where training is kept, so that it can go on after it was ended."""
+    training_facts: Facts | None = None
+    """How it was trained, for the record."""
 
     @classmethod
     def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
@@ -86,7 +83,7 @@ class NeuralModel(Model, nn.Module):
         """Make the layers."""
 
     @abstractmethod
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return the parts of training on this data."""
 
     @abstractmethod
@@ -106,28 +103,37 @@ class NeuralModel(Model, nn.Module):
         """Learn from one split, keeping the epoch that is best on another."""
         _fit([self], train_data, valid, report, OneSeed)
 
-    def validation_f1(self, validation: Batch, what: str) -> float:
-        """Return the mean macro F1 of labels, of concepts, or of labels after all known concepts were set."""
-        own = self.probabilities(validation.images, {})
+    def training_precision(self, device: torch.device) -> Precision:
+        """Return the numbers that it is trained in on a device."""
+        if self.config.precision != "auto":
+            return self.config.precision
+        deep = is_deep(str(self.config.backbone)) and device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return "bfloat16" if deep else "float32"
+
+    def validation_f1(self, validation: Feed, what: str) -> Tensor:
+        """Return the mean macro F1 of labels, of concepts, or of labels after all known concepts were set.
+
+        It is computed on the device, and NaN where an answer is no number.
+        """
+        truth, own = validation.examples, self.probabilities(validation, {})
         concepts = own.concepts or []
-        parts = {"labels": (validation.labels, own.labels), "concepts": (validation.concepts, concepts)}
+        parts = {"labels": (truth.labels, own.labels), "concepts": (truth.concepts, concepts)}
         if what in ("intervened", "all"):
-            known = validation.concepts >= 0
-            codes = validation.concepts.clamp(min=0)
-            truth = [as_probabilities(codes[:, i], p) for i, p in enumerate(concepts)]
-            do = {i: torch.where(known[:, i, None], truth[i], p) for i, p in enumerate(concepts)}
-            parts["intervened"] = (validation.labels, self.probabilities(validation.images, do).labels)
-        return float(np.mean([_mean_f1(*parts[key]) for key in (parts if what == "all" else [what])]))
+            known, codes = truth.concepts >= 0, truth.concepts.clamp(min=0)
+            true = [one_hot_like(codes[:, i], p) for i, p in enumerate(concepts)]
+            do = {i: torch.where(known[:, i, None], true[i], p) for i, p in enumerate(concepts)}
+            parts["intervened"] = (truth.labels, self.probabilities(validation, do).labels)
+        return torch.stack([f1_of_columns(*parts[key]) for key in (parts if what == "all" else [what])]).mean()
 
     @torch.no_grad()
-    def probabilities(self, images: Tensor, do: Mapping[int, Tensor]) -> Outputs:
-        """Return the probabilities for pictures of bytes, chunk by chunk."""
+    def probabilities(self, pictures: PictureSource, do: Mapping[int, Tensor]) -> Outputs:
+        """Return the probabilities for pictures, chunk by chunk."""
         self.eval()
-        chunks = []
-        for start in range(0, len(images), CHUNK):
-            rows = slice(start, start + CHUNK)
-            interventions = {place: codes[rows] for place, codes in do.items()}
-            chunks.append(self.answer(images[rows].float() / 255, interventions))
+        chunks, start = [], 0
+        for images in pictures.chunks(CHUNK):
+            interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
+            chunks.append(self.answer(images.float() / 255, interventions))
+            start += len(images)
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:
             return Outputs(labels)
@@ -138,12 +144,13 @@ class NeuralModel(Model, nn.Module):
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
         device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
         interventions = {place: _tensor(column).to(device) for place, column in do.items()}
-        outputs = self.probabilities(to_batch(data, device).images, interventions)
+        outputs = self.probabilities(Feed(data, device, self.config.memory_share), interventions)
         return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
     def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the network with pictures; these are read once where labels follow from concepts alone."""
-        return network_answerer(self, to_batch(data, next(self.parameters()).device).images)
+        device = next(self.parameters()).device
+        return network_answerer(self, Feed(data, device, self.config.memory_share))
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
@@ -155,7 +162,8 @@ class NeuralModel(Model, nn.Module):
         weights = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
         write_atomically(folder / WEIGHTS, save(weights))
         parameters = list(self.parameters())
-        return {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
+        device = {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
+        return device if self.training_facts is None else {**device, "training": self.training_facts}
 
     @classmethod
     def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
@@ -183,8 +191,6 @@ class ConceptModel(NeuralModel):
 
 def why_not_together(model: NeuralModel) -> str | None:
     """Return why seeds of a model cannot be trained side by side, or None if they can."""
-    if any(isinstance(part, NORMS) for part in model.modules()):
-        return "its network keeps running means of each batch"
     if device_of(model.config.device).type == "cpu" and any(isinstance(part, Dropout) for part in model.modules()):
         return "on a CPU its dropout is drawn for one network at a time"
     if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
@@ -206,22 +212,27 @@ def _fit(
     models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report, step: Stepping
 ) -> None:
     """Fit one model, or seeds of it side by side, each keeping the epoch that is best on validation."""
-    config = models[0].config
-    device = device_for(config)
+    first = models[0]
+    device = device_for(first.config)
+    config = first.config.model_copy(update={"precision": first.training_precision(device)})
+    channels_last = device.type == "cuda" and config.channels_last and step is OneSeed
     for model in models:
         model.to(device)
-    data, validation = to_batch(train_data, device), to_batch(valid, device)
-    orders = _seeded_orders(models) if step is ManySeeds else _seeded_alone(models[0])
+        if channels_last:
+            model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    feed, validation = (Feed(data, device, config.memory_share, channels_last) for data in (train_data, valid))
+    orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
-        Trainee(model, model.phases(data), partial(model.validation_f1, validation), order, model.seed)
+        Trainee(model, model.phases(feed.examples), partial(model.validation_f1, validation), order, model.seed)
         for model, order in zip(models, orders, strict=True)
     ]
     try:
-        train(trainees, data, config, step, report)
+        facts = train(trainees, feed, config, step, report, first.checkpoint)
     except torch.OutOfMemoryError:
         raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
     for model, trainee in zip(models, trainees, strict=True):
-        model.history = trainee.history
+        model.history, model.training_facts = trainee.history, facts
+        model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
 
 
 def _seeded_alone(model: NeuralModel) -> list[None]:
@@ -230,19 +241,11 @@ def _seeded_alone(model: NeuralModel) -> list[None]:
     return [None]
 
 
-def _seeded_orders(models: Sequence[NeuralModel]) -> list[torch.Generator]:
+def _seeded_orders(models: Sequence[NeuralModel], device: torch.device) -> list[torch.Generator]:
     """Seed torch for several models, and return what shuffles the examples of each, as if it were alone."""
     first = models[0]
     seed_all(first.seed, first.name, "side by side")
-    return [torch.Generator().manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
-
-
-def _mean_f1(truth: Tensor, probabilities: list[Tensor]) -> float:
-    """Return the macro F1 of the likeliest values where the truth is known, averaged over columns."""
-    if not all(bool(p.isfinite().all()) for p in probabilities):
-        raise RunFailed("the answers became NaN; lower the learning rate")
-    codes = [p.argmax(1).cpu().numpy() for p in probabilities]
-    return mean_f1(truth.cpu().numpy(), codes, [p.shape[1] for p in probabilities])
+    return [torch.Generator(device).manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
 
 
 def _tensor(setting: Array) -> Tensor:
@@ -263,7 +266,7 @@ def as_probabilities(setting: Tensor, own: Tensor) -> Tensor:
     """Return what a concept is set to, codes or probabilities, as probabilities like the model's own."""
     if setting.is_floating_point():
         return setting.to(own.dtype)
-    return torch.nn.functional.one_hot(setting, own.shape[1]).to(own.dtype)
+    return one_hot_like(setting, own)
 
 
 def is_set(own: Tensor, setting: Tensor) -> Tensor:

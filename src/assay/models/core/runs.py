@@ -1,10 +1,11 @@
 """Runs of models: train and save, predict for a split, load."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from assay.code_files import code_of, explain_missing, require_same
@@ -18,7 +19,7 @@ from assay.models import MODELS
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
-from assay.runs.folder import RunFolder
+from assay.runs.folder import CHECKPOINT, RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     run = RunFolder(folder)
     run.claim()
+    _keep_checkpoints(model, dataset, run, {"fold": None if order.fold is None else asdict(order.fold)})
     try:
         with log_of(order.log, model, dataset, run) as log:
 
@@ -71,18 +73,27 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
 def train_together(
     order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
 ) -> list[Path]:
-    """Train several seeds of a model in this process, side by side where that can be, and save each in its folder."""
+    """Train several seeds of a model in this process, side by side where that can be, and save each in its folder.
+
+    Seeds that an earlier, killed call has finished are left as they are.
+    """
     check_log(order.log)
     make: type[Model] = MODELS.find(order.model)
     hints = dataset.manifest["backbones"]
     models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
-    for run in runs:
-        run.claim()
+    for model, run in zip(models, runs, strict=True):
+        if runs[-1].is_finished or not _is_finished(run, model, dataset):
+            run.claim()
     try:
-        _fit_all(models, training, valid, report)
+        together = _fit_side_by_side(models, training, valid, report, dataset, runs[-1])
         for model, run in zip(models, runs, strict=True):
+            if run.is_finished:
+                continue
+            if not together:
+                _keep_checkpoints(model, dataset, run)
+                model.fit(training, valid, report)
             finish_run(model, dataset, run)
             with log_of(order.log, model, dataset, run) as log:  # a report speaks of the first seed only
                 for epoch in model.history:
@@ -95,17 +106,46 @@ def train_together(
     return [run.folder for run in runs]
 
 
-def _fit_all(models: Sequence[Model], training: SplitData, valid: SplitData, report: Report) -> None:
-    """Fit models that differ in their seed only, networks side by side where that can be."""
-    networks = [network for model in models if (network := network_of(model)) is not None]
-    if networks:
-        from assay.models.core.neural import fit_together, why_not_together
+def _fit_side_by_side(
+    models: Sequence[Model], training: SplitData, valid: SplitData, report: Report, dataset: Dataset, last: RunFolder
+) -> bool:
+    """Fit networks that differ in their seed only in one pass, and return whether that can be.
 
-        if why_not_together(networks[0]) is None:
-            fit_together(networks, training, valid, report)
-            return
-    for model in models:
-        model.fit(training, valid, report)
+    Their checkpoint lies with the seed that is finished last.
+    """
+    networks = [network for model in models if (network := network_of(model)) is not None]
+    if not networks:
+        return False
+    from assay.models.core.neural import fit_together, why_not_together
+
+    if why_not_together(networks[0]) is not None:
+        return False
+    _keep_checkpoints(networks[0], dataset, last, {"seeds": [network.seed for network in networks]})
+    fit_together(networks, training, valid, report)
+    return True
+
+
+def _keep_checkpoints(
+    model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = MappingProxyType({})
+) -> None:
+    """Let a network in training be kept in its run's folder, and go on from there."""
+    network = network_of(model)
+    if network is None:
+        return
+    from assay.models.core.checkpoints import Checkpoint
+
+    identity = {**model.about(), "data": dataset.fingerprint, **more}
+    network.checkpoint = Checkpoint(run.folder / CHECKPOINT, identity)
+
+
+def _is_finished(run: RunFolder, model: Model, dataset: Dataset) -> bool:
+    """Return whether a run is that of this very model on this dataset, and finished."""
+    if not run.is_finished:
+        return False
+    about = run.about()
+    known = {key: about.get(key) for key in ("model", "seed", "config")}
+    wanted = {key: value for key, value in model.about().items() if key in known}
+    return known == wanted and about["data"].get("fingerprint") == dataset.fingerprint
 
 
 def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
@@ -139,6 +179,7 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
     facts = {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()}
     code = code_of(type(model))
     write_record(run, dataset, facts if code is None else {**facts, CODE: code.to_dict()})
+    (run.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def load_model(folder: Path, device: str = "cpu") -> Model:

@@ -10,24 +10,28 @@ from assay.data.dataset import SplitData
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Pictures (bytes, examples x channels x height x width), label codes and concept codes, as annotated.
+class Examples:
+    """Label codes and concept codes of examples, as annotated, on a device. A concept code of -1 is missing."""
 
-    A concept code of -1 is missing.
-    """
-
-    images: Tensor
     labels: Tensor
     concepts: Tensor
     rows: Tensor
     """Which rows of the whole split these are."""
 
     def __len__(self) -> int:
-        return len(self.images)
+        return len(self.rows)
 
-    def take(self, rows: Tensor) -> "Batch":
-        """Return some of the rows."""
-        return Batch(self.images[rows], self.labels[rows], self.concepts[rows], self.rows[rows])
+    @property
+    def device(self) -> torch.device:
+        """Where they are."""
+        return self.rows.device
+
+
+@dataclass(frozen=True)
+class Batch(Examples):
+    """Examples with their pictures: bytes, examples x channels x height x width."""
+
+    images: Tensor
 
     @property
     def pictures(self) -> Tensor:
@@ -35,15 +39,22 @@ class Batch:
         return self.images.float() / 255
 
 
+def to_examples(data: SplitData, device: torch.device) -> Examples:
+    """Return what a whole split says of its pictures, on a device."""
+    labels, concepts = (torch.from_numpy(codes).to(device) for codes in (data.given_labels, data.given_concepts))
+    return Examples(labels, concepts, torch.arange(len(data), device=device))
+
+
 def to_batch(data: SplitData, device: torch.device) -> Batch:
-    """Return a whole split on a device."""
-    images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous()
-    return Batch(
-        images.to(device),
-        torch.from_numpy(data.given_labels).to(device),
-        torch.from_numpy(data.given_concepts).to(device),
-        torch.arange(len(data), device=device),
-    )
+    """Return a whole split with its pictures on a device."""
+    examples = to_examples(data, device)
+    images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous().to(device)
+    return Batch(examples.labels, examples.concepts, examples.rows, images)
+
+
+def one_hot_like(codes: Tensor, like: Tensor) -> Tensor:
+    """Return the codes as one-hot, in the width and type of these probabilities."""
+    return (codes[:, None] == torch.arange(like.shape[1], device=like.device)).to(like.dtype)
 
 
 class TorchSplit(Dataset[tuple[Tensor, Tensor, Tensor]]):

@@ -1,22 +1,30 @@
-"""The one training loop, for one seed or many: Adam, the best epoch on validation, early stopping, progress."""
+"""The one training loop, for one seed or many: Adam, the best epoch on validation, early stopping, progress.
+
+On a GPU a step (batch, forward, rule, loss, backward, optimiser) is one CUDA graph where it can be. The last, shorter
+batch of an epoch has a graph of its own: dropping it would leave examples out, and padding would change batch norms.
+"""
 
 import math
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from assay.config import Config
-from assay.errors import ConfigError, RunFailed
+from assay.errors import RunFailed
+from assay.models.core.checkpoints import Checkpoint, Progress
+from assay.models.core.descent import Descent
+from assay.models.core.devices import determinism, number_formats, own_stream
+from assay.models.core.feeds import Feed
 from assay.models.core.model import Epoch, Report
-from assay.models.core.precision import check_precision
 from assay.models.core.tensors import Batch
-from assay.seeds import digest
+
+Precision = Literal["auto", "float32", "bfloat16"]
+Facts = dict[str, Any]
+"""How a model was trained, for the record: the device, the precision, whether steps were captured."""
 
 
 class Training(Config):
@@ -32,13 +40,23 @@ class Training(Config):
     """Stop after this many epochs without a better score on validation."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """In which numbers networks compute; `bfloat16` is faster on recent GPUs, weights stay in float32.
+    precision: Precision = "auto"
+    """In which numbers networks compute while they are trained; weights stay in float32, predictions are in float32.
 
-    On a CPU bfloat16 is tried first, in a process of its own, and refused where that fails.
+    `auto` is bfloat16 for deep backbones on GPUs that compute in it, and float32 elsewhere. On a CPU bfloat16 is tried
+    first, in a process of its own, and refused where that fails.
     """
+    tf32: bool = True
+    """On a GPU, let training multiply float32 numbers in the shorter TensorFloat-32."""
+    channels_last: bool = True
+    """On a GPU, keep pictures and convolutions of a single seed in channels-last memory, which is faster."""
+    captured: bool = True
+    """On a GPU, run the training step as one CUDA graph, where it can be."""
     compiled: bool = False
     """Compile the training step, which pays for long runs."""
+    memory_share: float = Field(0.25, ge=0, le=1)
+    """Hold the pictures of a split on the device if they fill no more than this share of its free memory; those of a
+    larger split are decoded batch by batch."""
     deterministic: bool = False
     """Only use operations that give the same bytes again on the same GPU; slower."""
 
@@ -54,6 +72,8 @@ class Phase:
     """`intervened` is that of labels after all known concepts were set to the truth; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
+    varies: bool = False
+    """Whether `begin` changes numbers that the loss reads, so that a captured step has to be captured again."""
 
 
 @dataclass
@@ -84,7 +104,7 @@ class Trainee:
 
     model: nn.Module
     phases: Sequence[Phase]
-    score: Callable[[str], float]
+    score: Callable[[str], Tensor]
     order: torch.Generator | None = None
     """What shuffles its examples; by default all randomness of torch is one stream."""
     seed: int | None = None
@@ -95,127 +115,103 @@ class Trainee:
 class TrainingStep(Protocol):
     """What a batch does in one phase: a loss for each seed."""
 
-    data: Batch
     learned: list[Tensor]
     """What is trained."""
 
-    def losses(self, rows: Tensor) -> Tensor:
-        """Return the loss of each seed on its rows (seeds x examples)."""
+    def losses(self, rows: Tensor, images: Tensor | None = None) -> Tensor:
+        """Return the loss of each seed on its rows (seeds x examples); `images` are given where they are not held."""
 
     def write_back(self, seed: int) -> None:
         """Put the weights of a seed, by place, into its model."""
 
 
-Stepping = Callable[[Sequence[nn.Module], Sequence[Phase], Batch, Training], TrainingStep]
-
-
-def device_of(name: str) -> torch.device:
-    """Return the device of this name; `auto` takes a GPU if there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
-    return device
-
-
-def device_for(config: Training) -> torch.device:
-    """Return the device to train on, or refuse what it cannot compute."""
-    device = device_of(config.device)
-    check_precision(config.precision, device)
-    return device
-
-
-def seed_of(seed: int, *purpose: object) -> int:
-    """Return the number that seeds torch for one purpose."""
-    return int.from_bytes(digest(seed, *purpose)[:6], "little")
-
-
-def seed_all(seed: int, *purpose: object) -> None:
-    """Seed torch for one purpose."""
-    torch.manual_seed(seed_of(seed, *purpose))
-
-
-def one_thread() -> None:
-    """Let torch compute in one thread: sums then have one order, and processes do not fight for cores."""
-    torch.set_num_threads(1)
+Stepping = Callable[[Sequence[nn.Module], Sequence[Phase], Feed, Training], TrainingStep]
 
 
 def train(
     trainees: Sequence[Trainee],
-    data: Batch,
+    feed: Feed,
     config: Training,
     step: Stepping,
     report: Report = lambda epoch, epochs: None,
-) -> None:
-    """Run all phases and leave each model as it was in its best epoch of the last one."""
-    with determinism(config.deterministic):
-        for phases in zip(*(trainee.phases for trainee in trainees), strict=True):
-            if phases[0].parameters:
-                models = [trainee.model for trainee in trainees]
-                _run(trainees, phases, step(models, phases, data, config), config, report)
+    checkpoint: Checkpoint | None = None,
+) -> Facts:
+    """Run all phases and leave each model as it was in its best epoch of the last one; return how steps were taken.
 
-
-@contextmanager
-def determinism(wanted: bool) -> Iterator[None]:
-    """Refuse operations that give other bytes each time, while something runs."""
-    before = torch.are_deterministic_algorithms_enabled()
-    if wanted:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as cuBLAS asks for
-        torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before)
+    With a checkpoint, training goes on from the last epoch that was kept there.
+    """
+    facts: Facts = {"device": str(feed.device), "precision": config.precision, "held": feed.is_held}
+    begun = Progress() if checkpoint is None else checkpoint.restore(trainees) or Progress()
+    with determinism(config.deterministic), number_formats(config, feed.device), own_stream(feed.device):
+        for number, phases in enumerate(zip(*(trainee.phases for trainee in trainees), strict=True)):
+            if not phases[0].parameters or number < begun.phase:
+                continue
+            models = [trainee.model for trainee in trainees]
+            descent = Descent(step(models, phases, feed, config), models, feed, config)
+            progress = begun if number == begun.phase else Progress(number)
+            _run(trainees, phases, descent, config, report, progress, checkpoint)
+            facts["captured"] = descent.is_captured
+            if descent.refusal is not None:
+                facts["not_captured"] = descent.refusal
+    return facts
 
 
 def _run(
-    trainees: Sequence[Trainee], phases: Sequence[Phase], step: TrainingStep, config: Training, report: Report
+    trainees: Sequence[Trainee],
+    phases: Sequence[Phase],
+    descent: Descent,
+    config: Training,
+    report: Report,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
 ) -> None:
     """Run one phase until every seed has stopped."""
-    optimizer = torch.optim.Adam(step.learned, lr=config.learning_rate, weight_decay=config.weight_decay)
-    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.learning_rate_decay)
-    best = [BestEpoch() for _ in trainees]
-    for number in range(1, config.epochs + 1):
+    best = progress.begin(trainees, descent, config)
+    while progress.epoch < config.epochs and any(own.since < config.patience for own in best):
+        progress.epoch += 1
         for phase in phases:
-            phase.begin(number, config.epochs)
-        losses = _epoch(trainees, step, optimizer, config)
-        schedule.step()
-        for seed, trainee in enumerate(trainees):
-            if best[seed].since < config.patience:
-                step.write_back(seed)
-                trainee.history.append(_judge_epoch(trainee, phases[seed], number, losses[seed], best[seed]))
+            phase.begin(progress.epoch, config.epochs)
+        if phases[0].varies:
+            descent.capture_again()
+        trainees[0].model.train()
+        losses = descent.epoch(_shuffle(trainees, len(descent.feed), descent.feed.device))
+        progress.rate *= config.learning_rate_decay
+        descent.rate = progress.rate
+        active = [seed for seed, own in enumerate(best) if own.since < config.patience]
+        for seed in active:
+            descent.step.write_back(seed)
+        for seed, numbers in zip(active, _score(trainees, phases, losses, active), strict=True):
+            trainees[seed].history.append(
+                _judge_epoch(trainees[seed], phases[seed], progress.epoch, numbers, best[seed])
+            )
         report(trainees[0].history[-1], config.epochs)
-        if all(epoch.since >= config.patience for epoch in best):
-            break
-    for trainee, epoch in zip(trainees, best, strict=True):
-        trainee.model.load_state_dict(epoch.weights)
+        if checkpoint is not None:
+            checkpoint.keep(trainees, descent, progress)
+    for trainee, kept in zip(trainees, best, strict=True):
+        trainee.model.load_state_dict(kept.weights)
 
 
-def _epoch(
-    trainees: Sequence[Trainee], step: TrainingStep, optimizer: torch.optim.Optimizer, config: Training
-) -> list[float]:
-    """Take one step for each batch and return the mean loss of each seed."""
-    trainees[0].model.train()
-    device, size = step.data.images.device, len(step.data)
-    orders = torch.stack([torch.randperm(size, generator=trainee.order) for trainee in trainees]).to(device)
-    total = torch.zeros(len(trainees), device=device)
-    for rows in torch.split(orders, config.batch_size, dim=1):
-        optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
-            losses = step.losses(rows)
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        total += losses.detach() * rows.shape[1]
-    return [loss / size for loss in total.tolist()]
+def _shuffle(trainees: Sequence[Trainee], size: int, device: torch.device) -> Tensor:
+    """Return an order of the examples for each seed (seeds x examples), drawn on the device."""
+    orders = [torch.randperm(size, generator=trainee.order, device=device) for trainee in trainees]
+    return torch.stack(orders)
 
 
-def _judge_epoch(trainee: Trainee, phase: Phase, number: int, loss: float, best: BestEpoch) -> Epoch:
+def _score(
+    trainees: Sequence[Trainee], phases: Sequence[Phase], losses: Tensor, active: Sequence[int]
+) -> list[tuple[float, float]]:
+    """Return the loss and the score on validation of each seed that has not stopped, in one copy from the device."""
+    scores = [torch.as_tensor(trainees[seed].score(phases[seed].score)).double().to(losses.device) for seed in active]
+    pairs = torch.stack([losses[list(active)].double(), torch.stack(scores)], dim=1)
+    return [(loss, score) for loss, score in pairs.tolist()]
+
+
+def _judge_epoch(trainee: Trainee, phase: Phase, number: int, numbers: tuple[float, float], best: BestEpoch) -> Epoch:
     """Return what an epoch gave a seed, keeping its weights if it is the best."""
+    loss, score = numbers
+    whose = "" if trainee.order is None else f" of seed {trainee.seed}"
     if loss != loss:
-        whose = "" if trainee.order is None else f" of seed {trainee.seed}"
         raise RunFailed(f"the loss{whose} became NaN in phase {phase.name!r}; lower the learning rate")
-    score = trainee.score(phase.score)
+    if score != score:
+        raise RunFailed(f"the answers{whose} became NaN; lower the learning rate")
     return Epoch(phase.name, number, loss, score, best.judge(score, loss, trainee.model))

@@ -18,9 +18,9 @@ from assay.data.dataset import Dataset, SplitData
 from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather
 from assay.metrics.score import Score, score
+from assay.models.core.devices import device_of
 from assay.models.core.neural import CHUNK
 from assay.models.core.tensors import Batch, to_batch
-from assay.models.core.training import device_of
 from assay.models.probes.activations import (
     INPUT,
     LayerFacts,

@@ -11,8 +11,8 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
 from assay.files import require_empty, write_atomically
 from assay.logic.knowledge import Knowledge
+from assay.models.core.devices import device_of
 from assay.models.core.runs import load_network
-from assay.models.core.training import device_of
 from assay.models.probes.activations import Subject
 from assay.models.probes.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table
 from assay.predictions import Predictions

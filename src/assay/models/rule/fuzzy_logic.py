@@ -95,7 +95,7 @@ class Semantics:
         empty = cases.new_zeros(len(cases), count)
         if self.exists == "p-mean":
             stable = EPSILON + (1 - EPSILON) * cases
-            sizes = torch.bincount(groups, minlength=count).clamp(min=1).to(cases.dtype)
+            sizes = cases.new_zeros(count).index_add(0, groups, cases.new_ones(len(groups))).clamp(min=1)
             return (empty.index_add(1, groups, stable.pow(self.p)) / sizes).clamp(min=SMALLEST).pow(1 / self.p)
         if self.disjunction == "goedel":
             return empty.scatter_reduce(1, groups.expand_as(cases), cases, "amax")
@@ -156,7 +156,11 @@ class FuzzyRule:
                 return s.both(s.follows(first, second), s.follows(second, first))
             case f.Compare(operator, f.Count(parts), f.Const(number)):
                 return _count_truths([truth(part) for part in parts], operator, int(number), s)
-        return cases_hold(*self.cases[formula], concepts, s)
+        places, cases = self.cases[formula]
+        if cases.device != concepts[0].device:
+            cases = cases.to(concepts[0].device)
+            self.cases[formula] = places, cases
+        return cases_hold(places, cases, concepts, s)
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...] | None:
@@ -206,8 +210,7 @@ def cases_hold(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor
 
 def each_holds(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor], s: Semantics) -> Tensor:
     """Return for each case "the concepts have its values"."""
-    codes = cases.to(concepts[0].device)
-    return reduce(s.both, [concepts[place][:, codes[:, number]] for number, place in enumerate(places)])
+    return reduce(s.both, [concepts[place][:, cases[:, number]] for number, place in enumerate(places)])
 
 
 class FuzzyValues:

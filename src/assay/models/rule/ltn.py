@@ -60,6 +60,11 @@ class LTN(RuleLearner):
             return FuzzyRule(label.formula, self.space)
         return FuzzyValues(label.formula, self.space, label.values)
 
+    @property
+    def varies(self) -> bool:
+        """Whether p rises."""
+        return self.config.last_p not in (None, self.config.p)
+
     def begin(self, epoch: int, epochs: int) -> None:
         """Set the p of this epoch."""
         last = self.config.last_p or self.config.p

@@ -20,7 +20,7 @@ from assay.logic.parse import parse
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch
+from assay.models.core.tensors import Batch, Examples
 from assay.models.core.training import Phase
 
 STYLE = 16
@@ -79,7 +79,7 @@ class RuleLearner(ConceptModel):
             return self.knowledge
         return Knowledge.of(self.space, {**own, **more}, self.knowledge.constraints)
 
-    def labels_taught(self, data: Batch) -> Tensor:
+    def labels_taught(self, data: Examples) -> Tensor:
         """Return the labels of all examples: those of the data, and the further ones that the rule gives."""
         if self.taught is self.knowledge:
             return data.labels
@@ -102,7 +102,7 @@ class RuleLearner(ConceptModel):
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return how badly concepts of these logits explain the labels."""
 
-    def phases(self, data: Batch) -> list[Phase]:
+    def phases(self, data: Examples) -> list[Phase]:
         """Return one phase: the rule, and what else is weighted in."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
         taught = self.labels_taught(data)
@@ -113,7 +113,7 @@ class RuleLearner(ConceptModel):
             total = self.rule_loss(logits, taught[batch.rows])
             return total + self.against_shortcuts(logits, concepts, batch, mask[batch.rows])
 
-        return [Phase("rule", list(self.parameters()), loss, begin=self.begin)]
+        return [Phase("rule", list(self.parameters()), loss, begin=self.begin, varies=self.varies)]
 
     def against_shortcuts(self, logits: list[Tensor], concepts: list[Tensor], batch: Batch, mask: Tensor) -> Tensor:
         """Return the weighted losses that work against shortcuts."""
@@ -126,6 +126,11 @@ class RuleLearner(ConceptModel):
         if config.reconstruction_weight:
             total = total + config.reconstruction_weight * self.decoder(batch.pictures, concepts)
         return total
+
+    @property
+    def varies(self) -> bool:
+        """Whether `begin` changes numbers that the loss reads."""
+        return False
 
     def begin(self, epoch: int, epochs: int) -> None:
         """Do what is to be done before an epoch."""

@@ -1,0 +1,78 @@
+"""One phase of training under way: the step, its optimiser and its learning rate; on a GPU as CUDA graphs."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from assay.models.core.capture import Captured
+from assay.models.core.feeds import Feed
+
+if TYPE_CHECKING:
+    from assay.models.core.training import Training, TrainingStep
+
+
+class Descent:
+    """One phase under way: the step, its optimiser and its learning rate."""
+
+    def __init__(self, step: "TrainingStep", models: Sequence[nn.Module], feed: Feed, config: "Training") -> None:
+        self.step, self.feed, self.config = step, feed, config
+        self.optimizer = _adam(step.learned, config, feed.device)
+        self.total = torch.zeros(len(models), device=feed.device)
+        self.take: Callable[..., Tensor | None] = self._take
+        self.graphs: Captured | None = None
+        if feed.device.type == "cuda" and config.captured:
+            buffers = [buffer for model in models for buffer in model.buffers()]
+            self.take = self.graphs = Captured(self._take, [*buffers, self.total])
+
+    def _take(self, rows: Tensor, images: Tensor | None = None) -> None:
+        """Take one step on some rows of each seed (seeds x examples), adding to the total of losses."""
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+            losses = self.step.losses(rows, images)
+        losses.sum().backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.total += losses.detach() * rows.shape[1]
+
+    def epoch(self, orders: Tensor) -> Tensor:
+        """Take one step for each batch and return the mean loss of each seed."""
+        self.total.zero_()
+        for rows, images in self.feed.batches(orders, self.config.batch_size):
+            self.take(rows, images)
+        return self.total / orders.shape[1]
+
+    @property
+    def rate(self) -> float:
+        """The learning rate."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    @rate.setter
+    def rate(self, value: float) -> None:
+        group = self.optimizer.param_groups[0]
+        if isinstance(group["lr"], Tensor):  # captured with the step
+            group["lr"].fill_(value)
+        else:
+            group["lr"] = value
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether steps were run as a CUDA graph."""
+        return self.graphs is not None and self.graphs.refusal is None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why steps could not be captured, if they should have been."""
+        return None if self.graphs is None else self.graphs.refusal
+
+    def capture_again(self) -> None:
+        """Forget what was captured: the loss reads other numbers now."""
+        if self.graphs is not None:
+            self.graphs.forget()
+
+
+def _adam(learned: list[Tensor], config: "Training", device: torch.device) -> torch.optim.Adam:
+    if device.type != "cuda":
+        return torch.optim.Adam(learned, lr=config.learning_rate, weight_decay=config.weight_decay)
+    rate = torch.tensor(config.learning_rate, device=device)
+    return torch.optim.Adam(learned, lr=rate, weight_decay=config.weight_decay, fused=True, capturable=True)

@@ -1,0 +1,164 @@
+"""The pictures of a split on their way to a network: held on the device, or decoded batch by batch ahead of their use.
+
+A split is held where its pictures fill no more than a set share of the device's free memory. A larger one stays on
+disk: threads decode the next batches while the device computes, and on a GPU a further thread copies them there from
+pinned memory. The order of the examples is the caller's, whatever the number of threads.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from queue import Queue
+from threading import Event, Thread
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.arrays import Array
+from assay.data.split_data import SplitData
+from assay.models.core.devices import free_memory
+from assay.models.core.tensors import Batch, to_examples
+
+AHEAD = 3
+"""How many batches are copied to a GPU before they are asked for."""
+
+
+class PictureSource(Protocol):
+    """Pictures (bytes, examples x channels x height x width) that come in chunks."""
+
+    def chunks(self, size: int) -> Iterator[Tensor]:
+        """Yield the pictures in order, so many at a time."""
+
+
+@dataclass(frozen=True)
+class ChosenPictures:
+    """The pictures of some rows of a split."""
+
+    feed: "Feed"
+    rows: Array
+
+    def chunks(self, size: int) -> Iterator[Tensor]:
+        """Yield the pictures in the order of the rows."""
+        return self.feed.pictures_of(self.rows, size)
+
+
+class Feed:
+    """A split on a device: its labels and concepts, and its pictures (bytes), held there or not.
+
+    Networks read examples x channels x height x width. In channels-last memory that is how pictures are decoded, seen
+    from another side, and GPUs convolve it faster.
+    """
+
+    def __init__(
+        self, data: SplitData, device: torch.device, memory_share: float = 0.25, channels_last: bool = False
+    ) -> None:
+        self.data, self.device, self.channels_last = data, device, channels_last
+        self.examples = to_examples(data, device)
+        held = _fits(data, device, memory_share)
+        self.images = self._in_memory_order(torch.from_numpy(data.images)).to(device) if held else None
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all pictures are on the device."""
+        return self.images is not None
+
+    def take(self, rows: Tensor, images: Tensor | None = None) -> Batch:
+        """Return some rows with their pictures, which come from `batches` where they are not held here."""
+        if self.images is not None:
+            images = self.images[rows]
+        if images is None:
+            raise ValueError("the pictures of this split are not held; they come from `batches`")
+        some = self.examples
+        return Batch(some.labels[rows], some.concepts[rows], some.rows[rows], self._channels_first(images))
+
+    def batches(self, orders: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor | None]]:
+        """Yield so many rows of each order (seeds x examples) at a time, and their pictures if they are not held."""
+        parts = torch.split(orders, size, dim=1)
+        if self.images is not None:
+            yield from ((rows, None) for rows in parts)
+            return
+        flat = torch.cat([rows.flatten() for rows in parts]).cpu().numpy()
+        streamed = self._stream(flat, size * len(orders))
+        for rows, images in zip(parts, streamed, strict=True):
+            yield rows, images.view(*rows.shape, *images.shape[1:])
+
+    def chunks(self, size: int) -> Iterator[Tensor]:
+        """Yield the pictures in order, so many at a time."""
+        if self.images is None:
+            return self.pictures_of(np.arange(len(self)), size)
+        return (self._channels_first(images) for images in torch.split(self.images, size))
+
+    def choose(self, rows: slice | Array) -> ChosenPictures:
+        """Return the pictures of some rows."""
+        return ChosenPictures(self, np.arange(len(self))[rows])
+
+    def pictures_of(self, rows: Array, size: int) -> Iterator[Tensor]:
+        """Yield the pictures of some rows, so many at a time."""
+        if self.images is None:
+            parts = self._stream(rows, size)
+        else:
+            chosen, images = torch.from_numpy(rows).to(self.device), self.images
+            parts = (images[part] for part in torch.split(chosen, size))
+        return (self._channels_first(part) for part in parts)
+
+    def _stream(self, order: Array, size: int) -> Iterator[Tensor]:
+        decoded = (self._in_memory_order(torch.from_numpy(images)) for _, images in self.data.batches(size, order))
+        return upload(decoded, self.device) if self.device.type == "cuda" else decoded
+
+    def _in_memory_order(self, decoded: Tensor) -> Tensor:
+        """Return pictures as they lie in memory: as decoded, or with the channels first."""
+        return decoded if self.channels_last else decoded.permute(0, 3, 1, 2).contiguous()
+
+    def _channels_first(self, images: Tensor) -> Tensor:
+        return images.permute(0, 3, 1, 2) if self.channels_last else images
+
+
+def _fits(data: SplitData, device: torch.device, share: float) -> bool:
+    """Return whether a split's pictures fill no more than this share of a device's free memory."""
+    layout = data.layout
+    return len(data) * layout.height * layout.width * layout.channels <= share * free_memory(device)
+
+
+def upload(batches: Iterator[Tensor], device: torch.device, ahead: int = AHEAD) -> Iterator[Tensor]:
+    """Copy batches to a GPU a few ahead of their use, from pinned memory, on a stream of its own."""
+    queue: Queue[tuple[Tensor, torch.cuda.Event] | BaseException | None] = Queue(ahead)
+    stopped = Event()
+
+    def copy() -> None:
+        stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        try:
+            for batch in batches:
+                with torch.cuda.stream(stream):
+                    there = batch.pin_memory().to(device, non_blocking=True)
+                    done = stream.record_event()
+                queue.put((there, done))
+                if stopped.is_set():
+                    return
+            queue.put(None)
+        except BaseException as error:  # told to the caller
+            queue.put(error)
+
+    thread = Thread(target=copy, daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            images, done = item
+            current = torch.cuda.current_stream(device)
+            current.wait_event(done)
+            images.record_stream(current)
+            yield images
+    finally:
+        stopped.set()
+        while thread.is_alive():  # let it see that nobody listens
+            while not queue.empty():
+                queue.get_nowait()
+            thread.join(0.01)
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
