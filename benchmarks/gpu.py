@@ -1,0 +1,320 @@
+"""Training on a GPU: `python -m benchmarks.gpu [steps] [pictures] [formats]`, each beside a hand-written loop.
+
+`steps`: steps a second of every network on two digits, one seed and ten, as one kernel after the other, as CUDA graphs,
+and in a captured loop written by hand for the same network and loss. `pictures`: pictures a second of deep backbones,
+held on the device and decoded from disk, and the share of time in which the GPU is busy. `formats`: F1 of ten seeds in
+float32 one by one, captured, TensorFloat-32 and bfloat16. Results are printed as Markdown and kept in `$OUT/gpu.json`.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import assay
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.split_data import SplitData
+from assay.models import BACKBONES, MODELS
+from assay.models.core.descent import Descent
+from assay.models.core.devices import number_formats, own_stream
+from assay.models.core.feeds import Feed
+from assay.models.core.neural import NeuralModel, fit_together
+from assay.models.core.steps import ManySeeds, OneSeed
+
+DEVICE = torch.device("cuda")
+NETWORKS = ("dpl", "ltn", "cbm", "semantic", "blackbox", "cem", "dcr", "probcbm", "ecbm", "bears")
+BY_HAND = ("dpl", "ltn", "cbm", "semantic", "blackbox")
+BATCHES = (32, 64)
+EAGER: dict[str, Any] = {"captured": False, "tf32": False, "precision": "float32", "channels_last": False}
+
+
+def seconds_of(work: Callable[[], object], least: float) -> float:
+    """Return the seconds of one call, after one that warms up, repeating until the clock can tell."""
+    work()
+    torch.cuda.synchronize()
+    began, calls = time.perf_counter(), 0
+    while time.perf_counter() - began < least:
+        work()
+        torch.cuda.synchronize()
+        calls += 1
+    return (time.perf_counter() - began) / calls
+
+
+def made(name: str, dataset: Dataset, seed: int = 0, **settings: Any) -> NeuralModel:
+    model: NeuralModel = MODELS[name](dataset, settings={"device": "cuda", **settings}, seed=seed)
+    return model.to(DEVICE).train()
+
+
+# -- steps a second ----------------------------------------------------------------------------------------------------
+
+
+def steps_per_second(name: str, dataset: Dataset, seeds: int = 1, least: float = 1.0, **settings: Any) -> float:
+    """Return how many steps of each seed a second training takes, the whole epoch counted."""
+    models = [made(name, dataset, seed, **settings) for seed in range(seeds)]
+    config = models[0].config.model_copy(update={"precision": models[0].training_precision(DEVICE)})
+    feed = Feed(dataset["train"], DEVICE, 0.5, config.channels_last and seeds == 1)
+    with number_formats(config, DEVICE), own_stream(DEVICE):
+        phases = [model.phases(feed.examples)[0] for model in models]
+        step = (OneSeed if seeds == 1 else ManySeeds)(models, phases, feed, config)
+        descent = Descent(step, models, feed, config)
+        orders = torch.stack([torch.randperm(len(feed), device=DEVICE) for _ in models])
+
+        def epoch() -> None:
+            descent.epoch(orders)
+
+        for _ in range(4):  # the short last batch is captured in the fourth
+            epoch()
+        if config.captured and not descent.is_captured:
+            print(f"{name}: not captured: {descent.refusal}")
+        return -(-len(feed) // config.batch_size) / seconds_of(epoch, least)
+
+
+class Pair(nn.Module):
+    """Two digits read by one network, as the models here read them, and a label by a linear layer on both."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 32, 4, stride=2, padding=1), nn.ReLU(), nn.Dropout(),
+            nn.Conv2d(32, 64, 4, stride=2, padding=1), nn.ReLU(), nn.Dropout(),
+            nn.Conv2d(64, 128, 4, stride=2, padding=1), nn.ReLU(), nn.Flatten(),
+        )  # fmt: skip
+        self.head = nn.Linear(128 * 9, 10)
+        self.label = nn.Linear(20, labels)
+
+    def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        both = self.head(self.body(torch.cat([pictures[..., :28], pictures[..., 28:]])))
+        return both.chunk(2)
+
+
+class Whole(nn.Module):
+    """Labels of the whole picture."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+            nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 7 * 14, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(),
+            nn.Linear(64, labels),
+        )  # fmt: skip
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        answers: Tensor = self.body(pictures)
+        return answers
+
+
+def hand_written_loss(name: str, dataset: Dataset) -> tuple[nn.Module, Callable[[Tensor, Tensor, Tensor], Tensor]]:
+    """Return a network and its loss on (pictures, labels, concepts), as one would write them for two digits."""
+    knowledge = dataset.knowledge
+    values = len(knowledge.labels[0].values)
+    worlds = np.array([[a, b] for a in range(10) for b in range(10)])
+    sums = torch.from_numpy(knowledge.labels_of(worlds)[:, 0]).to(DEVICE)
+    table = F.one_hot(sums, values).float()
+    allowed = torch.from_numpy(~knowledge.violations(worlds).any(axis=1)).to(DEVICE).float()
+    counts = table.sum(dim=0).clamp(min=1)
+    network = (Whole if name == "blackbox" else Pair)(values).to(DEVICE)
+
+    def joint(first: Tensor, second: Tensor) -> Tensor:
+        return (first.softmax(1)[:, :, None] * second.softmax(1)[:, None, :]).flatten(1)
+
+    def dpl(pictures: Tensor, labels: Tensor, concepts: Tensor) -> Tensor:
+        return -(joint(*network(pictures)) @ table).clamp(min=1e-30).log().gather(1, labels).mean()
+
+    def ltn(pictures: Tensor, labels: Tensor, concepts: Tensor) -> Tensor:
+        cases = 1e-4 + (1 - 1e-4) * joint(*network(pictures))
+        truths = ((cases.square() @ table) / counts).clamp(min=1e-12).sqrt().gather(1, labels)[:, 0]
+        return (1 - (1 - 1e-4) * truths).square().mean().sqrt()
+
+    def cbm(pictures: Tensor, labels: Tensor, concepts: Tensor) -> Tensor:
+        logits = network(pictures)
+        label = network.label(torch.cat([scores.softmax(1) for scores in logits], dim=1))
+        supervised = sum(F.cross_entropy(scores, concepts[:, i]) for i, scores in enumerate(logits))
+        return F.cross_entropy(label, labels[:, 0]) + supervised / 2
+
+    def semantic(pictures: Tensor, labels: Tensor, concepts: Tensor) -> Tensor:
+        logits = network(pictures)
+        label = network.label(torch.cat([scores.softmax(1) for scores in logits], dim=1))
+        supervised = sum(F.cross_entropy(scores, concepts[:, i]) for i, scores in enumerate(logits))
+        kept = (joint(*logits) @ allowed).clamp(min=1e-30).log().mean()
+        return F.cross_entropy(label, labels[:, 0]) + supervised / 2 - 0.1 * kept
+
+    def blackbox(pictures: Tensor, labels: Tensor, concepts: Tensor) -> Tensor:
+        return F.cross_entropy(network(pictures), labels[:, 0])
+
+    losses = {"dpl": dpl, "ltn": ltn, "cbm": cbm, "semantic": semantic, "blackbox": blackbox}
+    return network, losses[name]
+
+
+def hand_written(name: str, dataset: Dataset, batch: int, captured: bool = True, least: float = 1.0) -> float:
+    """Return the steps a second of a plain torch loop, its step captured in a CUDA graph or not."""
+    data = dataset["train"]
+    images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous().to(DEVICE)
+    labels, concepts = (torch.from_numpy(codes).to(DEVICE) for codes in (data.labels, data.concepts))
+    network, loss = hand_written_loss(name, dataset)
+    adam = torch.optim.Adam(network.parameters(), lr=1e-3, weight_decay=1e-4, fused=True, capturable=True)
+    rows = torch.arange(batch, device=DEVICE)
+
+    def step() -> None:
+        adam.zero_grad(set_to_none=True)
+        loss(images[rows].float() / 255, labels[rows], concepts[rows]).backward()
+        adam.step()
+
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    if captured:
+        with torch.cuda.graph(graph):
+            step()
+    parts = torch.split(torch.randperm(len(data), device=DEVICE), batch)[:-1]
+
+    def epoch() -> None:
+        for part in parts:
+            rows.copy_(part)
+            graph.replay() if captured else step()
+
+    return len(parts) / seconds_of(epoch, least)
+
+
+def steps(found: dict[str, Any]) -> None:
+    dataset = assay.make("mnadd-evenodd")
+    rows = []
+    for name in NETWORKS:
+        for batch in BATCHES if name in BY_HAND else BATCHES[-1:]:
+            eager = steps_per_second(name, dataset, batch_size=batch, **EAGER)
+            ours = steps_per_second(name, dataset, batch_size=batch)
+            hand = hand_written(name, dataset, batch) if name in BY_HAND else float("nan")
+            ten = 10 * steps_per_second(name, dataset, 10, batch_size=batch) if batch == BATCHES[-1] else float("nan")
+            rows.append({"model": name, "batch": batch, "eager": eager, "captured": ours, "by_hand": hand, "ten": ten})
+            print(
+                f"| {name} | {batch} | {eager:,.0f} | {ours:,.0f} | {ours / eager:.1f} x | {hand:,.0f} "
+                f"| {ours / hand:.2f} | {ten:,.0f} |",
+                flush=True,
+            )
+    found["steps"] = rows
+
+
+# -- whole runs in several number formats ------------------------------------------------------------------------------
+
+
+def formats(found: dict[str, Any]) -> None:
+    """Train ten seeds in each format and compare their F1, and a whole run's speed with its validation."""
+    dataset = assay.make("mnadd-evenodd")
+    plans: dict[str, dict[str, Any]] = {
+        "float32, one by one": EAGER,
+        "float32, captured": {**EAGER, "captured": True},
+        "TensorFloat-32, captured": {**EAGER, "captured": True, "tf32": True},
+        "bfloat16, captured": {**EAGER, "captured": True, "tf32": True, "precision": "bfloat16"},
+    }
+    for model in ("dpl", "cbm"):
+        for title, plan in plans.items():
+            models = [made(model, dataset, seed, epochs=20, **plan) for seed in range(10)]
+            began = time.perf_counter()
+            fit_together(models, dataset["train"], dataset["valid"])
+            seconds = time.perf_counter() - began
+            scores, verdicts = [], []
+            for trained in models:
+                predictions = trained.predict(dataset["test"])
+                scores.append(assay.score(predictions, dataset))
+                verdicts.append(assay.diagnose(predictions, dataset).verdict)
+            row: dict[str, Any] = {"model": model, "format": title, "seconds": seconds, "verdicts": verdicts}
+            epochs = max(len(trained.history) for trained in models)
+            row["model_steps"] = 10 * epochs * -(-len(dataset["train"]) // 64) / seconds
+            for metric in ("label_f1", "concept_f1"):
+                values = [float(own[metric].value) for own in scores]
+                row[metric] = [float(np.mean(values)), float(np.std(values))]
+            found.setdefault("formats", []).append(row)
+            print(json.dumps(row), flush=True)
+
+
+# -- pictures a second -------------------------------------------------------------------------------------------------
+
+
+def busy_share(work: Callable[[], object]) -> float:
+    """Return the share of time in which at least one kernel runs, while something is done."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        work()
+        torch.cuda.synchronize()
+    spans = sorted(
+        (event.time_range.start, event.time_range.end)
+        for event in profile.events()
+        if event.device_type == torch.autograd.DeviceType.CUDA
+    )
+    busy, last = 0.0, spans[0][0]
+    for start, end in spans:
+        busy += max(0.0, end - max(start, last))
+        last = max(last, end)
+    return busy / (last - spans[0][0])
+
+
+def pictures_per_second(
+    backbone: str, dataset: Dataset, data: SplitData, share: float, **settings: Any
+) -> tuple[float, float]:
+    """Return the pictures a second of training on a split, and the GPU's share of busy time."""
+    model = made("blackbox", dataset, backbone=backbone, **settings)
+    config = model.config.model_copy(update={"precision": model.training_precision(DEVICE)})
+    if config.channels_last:
+        model.to(memory_format=torch.channels_last)
+    feed = Feed(data, DEVICE, share, config.channels_last)
+    with number_formats(config, DEVICE), own_stream(DEVICE):
+        descent = Descent(OneSeed([model], model.phases(feed.examples), feed, config), [model], feed, config)
+        order = torch.randperm(len(feed), device=DEVICE)[None]
+        epoch = partial(descent.epoch, order)
+        for _ in range(2):
+            epoch()
+        rate = len(feed) / seconds_of(epoch, 3.0)
+        return rate, busy_share(epoch)
+
+
+def pictures(found: dict[str, Any]) -> None:
+    folder = os.environ.get("TRAINS", "trains")
+    dataset = Dataset.open(folder)
+    some = dataset["train"]
+    data = some.take(np.tile(np.arange(len(some)), -(-3072 // len(some)))[:3072])
+    names = ["resnet-18", *(name for name in ("vit", "swin") if _is_there(name))]
+    for name in names:
+        for place, share in (("memory", 0.5), ("disk", 0.0)):
+            for title, plan in (("defaults", {}), ("float32", {**EAGER})) if place == "memory" else (("defaults", {}),):
+                rate, busy = pictures_per_second(name, dataset, data, share, batch_size=128, **plan)
+                row = {"backbone": name, "from": place, "how": title, "rate": rate, "busy": busy}
+                found.setdefault("pictures", []).append(row)
+                print(f"| {name} | {place} | {title} | {rate:,.0f} pictures a second | busy {busy:.0%} |", flush=True)
+
+
+def _is_there(backbone: str) -> bool:
+    try:
+        BACKBONES[backbone]((3, 64, 64))
+    except Exception as error:
+        print(f"{backbone} left out: {error}")
+        return False
+    return True
+
+
+def main(chosen: Sequence[str]) -> None:
+    if not torch.cuda.is_available():
+        sys.exit("benchmarks.gpu needs a GPU")
+    print(torch.cuda.get_device_name(), torch.__version__)
+    found: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+    parts = {"steps": steps, "formats": formats, "pictures": pictures}
+    for name in chosen or parts:
+        began = time.perf_counter()
+        parts[name](found)
+        print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
+        Path(os.environ.get("OUT", "."), "gpu.json").write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
