@@ -1,9 +1,11 @@
 """Files that are written whole or not at all, and folders that must be empty."""
 
 import os
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from assay.errors import DataError
 
@@ -31,15 +33,23 @@ def write_atomically(path: Path | RemoteFile, data: bytes) -> None:
     if not isinstance(path, Path):
         path.write(data)
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with open_atomically(path) as handle:
+        handle.write(data)
+
+
+@contextmanager
+def open_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name when the block ends, or not at all if anything fails."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as handle:
-            handle.write(data)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
         temporary.replace(path)
     except OSError as error:
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise DataError(f"cannot write {str(path)!r}: {error.strerror}") from None

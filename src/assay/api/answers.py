@@ -173,8 +173,7 @@ def _by_function(function: Callable[[Array], Any], name: str) -> Predictor:
     """Return the predictor of a function from pictures to labels, to (concepts, labels), or to a mapping or table."""
 
     def predict(data: SplitData) -> Predictions:
-        starts = range(0, len(data), BATCH)
-        said = [_parts(function(data.images[start : start + BATCH])) for start in starts]
+        said = [_parts(function(images)) for _, images in data.batches(BATCH)]
         labels = _joined([labels for _, labels in said])
         concepts = None if said[0][0] is None else _joined([concepts for concepts, _ in said])
         return predictions_for(data, labels, concepts, {"model": name})

@@ -31,7 +31,7 @@ def plot_errors(dataset: Dataset, predictions: Predictions, count: int = 12) -> 
     wrong = np.flatnonzero((evidence.labels != evidence.predicted_labels).any(axis=1))[:count]
     rows = [place[int(predictions.index[row])] for row in wrong]
     captions = [_caption(evidence, int(row)) for row in wrong]
-    return picture_sheet([data.images[row] for row in rows], captions)
+    return picture_sheet(list(data.pictures(rows)), captions)
 
 
 def _caption(evidence: Evidence, row: int) -> str:

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -32,6 +32,26 @@ class PictureStats:
     shape: tuple[int, ...]
     small: Array
     means: Array
+
+
+@dataclass(frozen=True)
+class FirstPictures(Sequence[bytes]):
+    """The first pictures of a split as PNG files, each read when it is asked for."""
+
+    data: SplitData
+    most: int
+
+    def __len__(self) -> int:
+        return self.most
+
+    @overload
+    def __getitem__(self, row: int) -> bytes: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[bytes]: ...
+    def __getitem__(self, row: int | slice) -> bytes | list[bytes]:
+        if isinstance(row, slice):
+            return self.data.files(range(self.most)[row])
+        return self.data.files([range(self.most)[row]])[0]
 
 
 @dataclass(frozen=True)
@@ -114,7 +134,7 @@ def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> Audit
 
 
 def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
-    columns = data.table.column_names
+    columns = data.columns
     some = range(min(len(data), MOST_PICTURES))
     worlds = [data.world(row) for row in some]
     return AuditedSplit(
@@ -122,7 +142,7 @@ def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Audit
         data.concepts,
         data.labels,
         data.lawful,
-        data.pngs[: len(some)] if "image" in columns else (),
+        FirstPictures(data, len(some)) if "image" in columns else (),
         data.texts if "text" in columns else (),
         nuisances_of([dict(world.style) for world in worlds], len(data)),
         _ingredients(worlds, task),

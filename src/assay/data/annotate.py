@@ -18,7 +18,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
-from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, PAIR_ROW, kind_of_values, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
@@ -155,7 +155,7 @@ class Copy:
         return [*concepts, *((GIVEN + LABEL + x.name, x.values) for x in self.knowledge.labels)]
 
     def table(self, split: Annotated, seed: int) -> pa.Table:
-        """Return the table of a split: as it was, with the given columns, and other concepts where these are others."""
+        """Return the table of a split without pictures: with the given columns, and the other concepts if there are."""
         table = split.data.table
         table = table.select([name for name in table.column_names if not name.startswith(GIVEN)])
         if self.other_concepts:
@@ -165,7 +165,17 @@ class Copy:
         for (name, values), column in zip(self.given_columns, codes, strict=True):
             table = table.add_column(place, pa.field(name, _type(values)), to_column(column, values))
             place += 1
-        return table.replace_schema_metadata(self._metadata(table.column_names))
+        return table
+
+    def write_shards(self, data: SplitData, table: pa.Table, folder: Path) -> list[ShardRecord]:
+        """Write the shards of a split, with its pictures, one after another."""
+        records = []
+        for number, start in enumerate(range(0, len(data), SHARD_ROWS)):
+            piece, job = data[start : start + SHARD_ROWS], ShardJob(data.name, number)
+            shard = piece.add_pictures(table.slice(start, SHARD_ROWS))
+            write_shard(shard.replace_schema_metadata(self._metadata(shard.column_names)), job, folder)
+            records.append(record(folder, job))
+        return records
 
     def _metadata(self, columns: Sequence[str]) -> dict[str, str]:
         pictures: list[Any] = [c for c in ("image", "things", "instances", "parts", "depth", "text") if c in columns]
@@ -214,7 +224,7 @@ def _write(
     for split in old["splits"]:
         annotated = done[split["name"]]
         table = copy.table(annotated, about["seed"])
-        shards = _shards(table, split["name"], folder)
+        shards = copy.write_shards(annotated.data, table, folder)
         where = copy.where(split["where"], dataset.knowledge.space) if copy.other_concepts else split["where"]
         new = {"size": len(annotated.true), "where": where, "shards": [shard.to_dict() for shard in shards]}
         new |= {
@@ -244,17 +254,17 @@ def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str,
         return {**entry, "size": 0, "shards": [], "none": "its concepts are not those that its worlds are drawn by"}
     if dataset.pairs is None:
         return entry
-    table, rows = dataset[PAIRS].table, set(done[entry["split"]].data.index.tolist())
-    table = table.filter(pa.array([row in rows for row in table[PAIR_ROW].to_pylist()]))
-    shards = _shards(table, PAIRS, folder)
-    return {**entry, "size": table.num_rows, "shards": [shard.to_dict() for shard in shards]}
+    pairs = dataset[PAIRS]
+    kept = pairs.take(np.flatnonzero(np.isin(pairs.pair_rows, done[entry["split"]].data.index)))
+    shards = _copied_shards(kept, folder)
+    return {**entry, "size": len(kept), "shards": [shard.to_dict() for shard in shards]}
 
 
-def _shards(table: pa.Table, split: str, folder: Path) -> list[ShardRecord]:
+def _copied_shards(data: SplitData, folder: Path) -> list[ShardRecord]:
     records = []
-    for number, start in enumerate(range(0, table.num_rows, SHARD_ROWS)):
-        job = ShardJob(split, number)
-        write_shard(table.slice(start, SHARD_ROWS), job, folder)
+    for number, piece in enumerate(data.pieces(SHARD_ROWS)):
+        job = ShardJob(data.name, number)
+        write_shard(piece.full_table(), job, folder)
         records.append(record(folder, job))
     return records
 

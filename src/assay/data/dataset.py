@@ -1,8 +1,6 @@
 """A dataset, read: the rule, and each split's concepts, labels, styles and pictures."""
 
-import hashlib
 import html
-import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from assay.data.cache import fetch, open_copy
 from assay.data.columns import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW
+from assay.data.decoding import decode as decode
 from assay.data.manifest import PAIRS, all_shards, read_manifest
+from assay.data.picture_store import SplitShards, StoredRows
 from assay.data.remote import Folder, RemotePath, folder_at
+from assay.data.shard_files import ShardFile, ShardTable
 from assay.data.split_data import SplitData as SplitData
-from assay.data.split_data import decode as decode
 from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName, suggestion
 from assay.html import shorten
@@ -86,7 +85,7 @@ class Dataset:
         return self.read(name)
 
     def read(self, name: str, columns: Sequence[str] | None = None) -> SplitData:
-        """Read a split, or some columns of it."""
+        """Read a split, its pictures left on disk until they are asked for, or some columns of it without pictures."""
         if name == PAIRS and self.pairs is None:
             raise DataError(f"{str(self.folder)!r} has no counterfactual worlds: {self.why_no_pairs}")
         if name not in self:
@@ -94,9 +93,11 @@ class Dataset:
         splits = {split["name"]: split for split in self.manifest["splits"]}
         split = self.pairs if name == PAIRS and self.pairs else splits[name]
         self._fetch([split])
-        tables = [_read_shard(self.folder / shard["file"], shard, columns) for shard in split["shards"]]
-        table = pa.concat_tables(tables)
-        return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]))
+        shards = tuple(ShardFile.of(self.folder, entry) for entry in split["shards"])
+        parts = [ShardTable.read(shard, columns) for shard in shards]
+        table = pa.concat_tables([part.table for part in parts])
+        stored = _stored(shards, parts) if columns is None else None
+        return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]), stored)
 
     @property
     def why_no_pairs(self) -> str:
@@ -152,19 +153,15 @@ class Dataset:
         return self.read(name, ["index", *concepts, *labels, "style", *more])
 
 
+def _stored(shards: tuple[ShardFile, ...], parts: Sequence[ShardTable]) -> StoredRows:
+    """Return all rows of a split, whose pictures stay on disk."""
+    sizes = {name: sum(part.picture_bytes[name] for part in parts) for name in parts[0].picture_bytes}
+    return StoredRows.of(SplitShards(shards, parts[0].columns, sizes))
+
+
 def _check_size(path: Path, shard: dict[str, Any]) -> None:
     found = path.stat().st_size if path.is_file() else None
     if found is None:
         raise DataError(f"shard {str(path)!r} is missing; make the dataset again")
     if found != shard["bytes"]:
         raise DataError(f"shard {str(path)!r} has {found} bytes instead of {shard['bytes']}: it is damaged")
-
-
-def _read_shard(path: Path, shard: dict[str, Any], columns: Sequence[str] | None) -> pa.Table:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"shard {str(path)!r} cannot be read: {error.strerror}") from None
-    if hashlib.sha256(data).hexdigest() != shard["sha256"]:
-        raise DataError(f"shard {str(path)!r} does not match its hash: it is damaged")
-    return pq.ParquetFile(io.BytesIO(data)).read(columns=None if columns is None else list(columns))

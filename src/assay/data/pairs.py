@@ -152,8 +152,8 @@ def _value(task: Task, name: str, value: Value) -> Value:
 
 def _paired(data: SplitData, name: str, task: Task, changes: Sequence[Change], pictures: bool) -> Pairs:
     """Return worlds beside what they were changed to."""
-    true = data.table.select([name for name in data.table.column_names if not name.startswith(GIVEN)])
-    before = true.take(pa.array([change.row for change in changes]))
+    before = data.take(np.array([change.row for change in changes], dtype=np.int64)).full_table()
+    before = before.select([name for name in before.column_names if not name.startswith(GIVEN)])
     places, after = np.arange(len(changes)), [change.world for change in changes]
     changed = table_of(task, after, file_names(name, places), places, pictures)
     table = pa.concat_tables([before, changed.select(before.column_names)])

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -12,9 +12,12 @@ import pyarrow as pa
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value, listing
-from assay.data.columns import CONCEPT, GIVEN, LABEL, from_column, plain_numbers
+from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
+from assay.data.decoding import Lookahead, decode, decode_ahead
+from assay.data.picture_store import StoredRows
+from assay.data.shard_files import PICTURES
 from assay.distribution import import_extra
-from assay.errors import DataError, UnknownName
+from assay.errors import ConfigError, DataError, UnknownName
 from assay.html import html_picture, html_table, html_text, shorten
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
@@ -29,15 +32,14 @@ if TYPE_CHECKING:
 
     import assay
 
-PICTURES = ("image", "instances", "parts", "depth")
-
 
 @dataclass(frozen=True, repr=False)
 class SplitData:
-    """One split in memory; pictures are decoded when first asked for.
+    """One split: its table in memory, its pictures on disk until they are asked for.
 
     `split[0]` is an example, `split[:10]` a part of the split; `labels` and `concepts` are arrays of codes, the places
-    of values in the lists of `knowledge`.
+    of values in the lists of `knowledge`. `pictures(rows)` decodes some pictures, `batches(size)` all of them, so many
+    at a time; `images` and what else gives all pictures at once holds them in memory.
     """
 
     name: str
@@ -45,7 +47,10 @@ class SplitData:
     knowledge: Knowledge
     layout: Layout
     table: pa.Table
+    """All columns but those that hold pictures; of worlds that were just drawn, those too."""
     where: Formula
+    stored: StoredRows | None = None
+    """Where the pictures are, if not in the table."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -54,6 +59,11 @@ class SplitData:
     def index(self) -> Array:
         """The number of each example inside the split."""
         return np.concatenate([plain_numbers(chunk) for chunk in self.table["index"].chunks])
+
+    @cached_property
+    def pair_rows(self) -> Array:
+        """Of counterfactual worlds: the number of the example that each was changed from."""
+        return np.concatenate([plain_numbers(chunk) for chunk in self._column(PAIR_ROW).chunks])
 
     @cached_property
     def concepts(self) -> Codes:
@@ -87,30 +97,97 @@ class SplitData:
             columns.append(from_column(self.table[key], values, key) if there else true[:, place])
         return np.stack(columns, axis=1)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns, those of pictures included."""
+        return tuple(self.table.column_names) if self.stored is None else self.stored.split.columns
+
+    def pictures(self, rows: "Iterable[int] | Array") -> Array:
+        """Decode the pictures of some rows: examples x height x width x channels, as bytes.
+
+        Nothing is kept: memory grows with the number of rows asked for, not with the split.
+        """
+        places = self._places(rows)
+        images = np.empty((len(places), *self._shape), dtype=np.uint8)
+        self._decode(images, places)
+        return images
+
+    def batches(
+        self,
+        size: int,
+        order: "Iterable[int] | Array | None" = None,
+        workers: int | None = None,
+        ahead: int | None = None,
+    ) -> Generator[tuple[Array, Array], None, None]:
+        """Iterate over batches: their rows and their decoded pictures; the last batch may be shorter.
+
+        `order` says which rows and in which order, by default all of them as they are; a row may come twice. `workers`
+        threads decode, by default one for each processor, at most `ahead` batches beyond the one that you have. The
+        batches are the same for any number of threads. Close the iterator to stop early.
+        """
+        if size < 1 or (workers is not None and workers < 1) or (ahead is not None and ahead < 0):
+            raise ConfigError(f"batches need size and workers of at least 1, not {size} and {workers}; ahead: {ahead}")
+        places = self._places(range(len(self)) if order is None else order)
+        self._files("image", places[:1])  # a split without pictures is refused here
+        return decode_ahead(self._decode, self._shape, places, size, Lookahead.of(size, workers, ahead))
+
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        return self.layout.height, self.layout.width, self.layout.channels
+
+    def _places(self, rows: "Iterable[int] | Array") -> Array:
+        """Return rows as an array; refuse those that there are not."""
+        given = np.asarray(rows if isinstance(rows, (np.ndarray, Sequence)) else list(rows))
+        if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+            raise DataError(f"rows are whole numbers in one dimension, not {given.dtype} of shape {given.shape}")
+        outside = given[(given < 0) | (given >= len(self))]
+        if len(outside):
+            raise DataError(f"split {self.name!r} has {len(self)} examples, so no row {outside[0]}")
+        return given.astype(np.int64)
+
+    def _decode(self, images: Array, rows: Array) -> None:
+        """Decode the pictures of rows into an array."""
+        for place, (row, data) in enumerate(zip(rows.tolist(), self._files("image", rows), strict=True)):
+            try:
+                image = decode(data)
+            except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
+                raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
+            if image.shape != self._shape:
+                shapes = f"{image.shape}, not {self._shape}"
+                raise DataError(f"split {self.name!r}: the picture of row {row} is of shape {shapes}")
+            images[place] = image
+
     @cached_property
     def images(self) -> Array:
-        """The pictures: examples x height x width x channels, as bytes."""
-        return np.stack([decode(data) for data in self.pngs])
+        """All pictures, held in memory: examples x height x width x channels, as bytes."""
+        return self.pictures(range(len(self)))
 
     @cached_property
     def pngs(self) -> list[bytes]:
-        """The pictures as PNG files."""
-        return self._files("image")
+        """All pictures as PNG files, held in memory."""
+        return self.files()
 
     @cached_property
     def instances(self) -> Array:
-        """For each pixel of each picture which object it shows: 1 for the first of `things`, 0 for none."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("instances")])
+        """For each pixel of each picture which object it shows: 1 for the first of `things`, 0 for none; in memory."""
+        return self._maps("instances")
 
     @cached_property
     def parts(self) -> Array:
-        """For each pixel of each picture which part of an object it shows, numbered as `things`, 0 for none."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("parts")])
+        """For each pixel of each picture which part it shows, numbered as `things`, 0 for none; in memory."""
+        return self._maps("parts")
 
     @cached_property
     def depths(self) -> Array:
-        """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest."""
-        return np.stack([decode(data)[:, :, 0] for data in self._files("depth")])
+        """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest; in memory."""
+        return self._maps("depth")
+
+    def _maps(self, column: str) -> Array:
+        return np.stack([decode(data)[:, :, 0] for data in self.files(column=column)])
+
+    def files(self, rows: "Iterable[int] | Array | None" = None, column: str = "image") -> list[bytes]:
+        """Return the pictures of some rows, by default all, as PNG files; of any column that holds pictures."""
+        return self._files(column, self._places(range(len(self)) if rows is None else rows))
 
     @cached_property
     def things(self) -> list[tuple[ObjectBox, ...]]:
@@ -124,13 +201,15 @@ class SplitData:
         found: list[str] = self._column("text").to_pylist()
         return found
 
-    def _files(self, name: str) -> list[bytes]:
-        found: list[bytes] = self._column(name).combine_chunks().field("bytes").to_pylist()
+    def _files(self, column: str, rows: Array) -> list[bytes]:
+        if self.stored is not None and column in self.stored.split.stores:
+            return self.stored.files(column, rows)
+        found: list[bytes] = self._column(column).take(pa.array(rows)).combine_chunks().field("bytes").to_pylist()
         return found
 
     def _column(self, name: str) -> pa.ChunkedArray:
         if name not in self.table.column_names:
-            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.table.column_names)}")
+            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.columns)}")
         return self.table[name]
 
     @cached_property
@@ -158,8 +237,20 @@ class SplitData:
 
     def take(self, rows: Array) -> "SplitData":
         """Return some of the rows."""
-        table = self.table.take(pa.array(rows))
-        return SplitData(self.name, self.fingerprint, self.knowledge, self.layout, table, self.where)
+        table, stored = self.table.take(pa.array(rows)), self.stored and self.stored.take(np.asarray(rows))
+        return SplitData(self.name, self.fingerprint, self.knowledge, self.layout, table, self.where, stored)
+
+    def pieces(self, size: int) -> Iterator["SplitData"]:
+        """Give the split as parts of so many rows, one after another."""
+        return (self[start : start + size] for start in range(0, len(self), size))
+
+    def full_table(self) -> pa.Table:
+        """Return the table with the columns of pictures, all in memory."""
+        return self.add_pictures(self.table)
+
+    def add_pictures(self, table: pa.Table) -> pa.Table:
+        """Return a table of the same rows with the columns of pictures, which are then in memory."""
+        return table if self.stored is None else self.stored.add_pictures(table)
 
     # -- for notebooks and other libraries -----------------------------------------------------------------------------
 
@@ -176,7 +267,7 @@ class SplitData:
             raise IndexError(f"split {self.name!r} has {len(self)} examples, so no example {row}")
         place = row % len(self)
         return {
-            **({"image": self._picture(place)} if "image" in self.table.column_names else {}),
+            **({"image": self._picture(place)} if "image" in self.columns else {}),
             "concepts": self.knowledge.space.decode(self.concepts[place]),
             "labels": {
                 label.name: label.values[code]
@@ -190,7 +281,7 @@ class SplitData:
     def _picture(self, row: int) -> "Image.Image":
         from PIL import Image
 
-        return Image.open(io.BytesIO(self.table["image"][row].as_py()["bytes"]))
+        return Image.open(io.BytesIO(self.files([row])[0]))
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a data frame: concepts and labels by name, and the rest of the columns but for pictures."""
@@ -200,8 +291,13 @@ class SplitData:
         return frame
 
     def to_hf(self) -> "datasets.Dataset":
-        """Return a Hugging Face `datasets.Dataset` with the pictures."""
-        whole: datasets.Dataset = import_extra("datasets", "to_hf").Dataset(self.table)
+        """Return a Hugging Face `datasets.Dataset` with the pictures; large ones stay on disk, in its own cache."""
+        library = import_extra("datasets", "to_hf")
+        if self.stored is None or not self.stored.large:
+            small: datasets.Dataset = library.Dataset(self.full_table())
+            return small
+        files = [str(shard.path) for shard in self.stored.split.shards]
+        whole: datasets.Dataset = library.Dataset.from_parquet(files).select(self.stored.rows)
         return whole
 
     def torch(self) -> "assay.TorchSplit":
@@ -212,7 +308,7 @@ class SplitData:
 
     def __getitems__(self, rows: Sequence[int]) -> list[Any]:
         """Return examples as a DataLoader collates them: (picture, label codes, concept codes) as tensors."""
-        return [self._tensors[row] for row in rows]
+        return self._tensors.__getitems__(rows)
 
     @cached_property
     def _tensors(self) -> "assay.TorchSplit":
@@ -232,7 +328,7 @@ class SplitData:
         """Draw the first pictures with their labels."""
         rows = range(min(count, len(self)))
         captions = [", ".join(f"{k} = {v}" for k, v in self[row]["labels"].items()) for row in rows]
-        return picture_sheet([self.images[row] for row in rows], [shorten(text, 40) for text in captions])
+        return picture_sheet(list(self.pictures(rows)), [shorten(text, 40) for text in captions])
 
     def __repr__(self) -> str:
         names = shorten(", ".join(self.knowledge.space.names), 120)
@@ -248,17 +344,8 @@ def example_table(data: SplitData, rows: Iterable[int]) -> str:
     cells = []
     for row in rows:
         example = data[row]
-        shown = [html_picture(data.pngs[row])] if "image" in example else []
+        shown = [html_picture(data.files([row])[0])] if "image" in example else []
         facts = [", ".join(f"{k} = {v}" for k, v in example[part].items()) for part in ("concepts", "labels")]
         cells.append([*shown, *(shorten(fact, 200) for fact in facts)])
     head = ["concepts", "labels"]
     return html_table(head if not cells or len(cells[0]) == 2 else ["picture", *head], cells)
-
-
-def decode(data: bytes) -> Array:
-    """Return a PNG as bytes in height x width x channels."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        pixels = np.asarray(image)
-    return pixels if pixels.ndim == 3 else pixels[:, :, None]

@@ -114,12 +114,11 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
     wrong_concept = ((evidence.concepts != evidence.judged_concepts) & (evidence.judged_concepts >= 0)).any(axis=1)
     order = np.argsort(-(2 * wrong_label + wrong_concept), kind="stable")
     half = EXAMPLES // 2
-    chosen = dict.fromkeys([*order[:half].tolist(), *range(len(evidence))])
-    places = {int(number): row for row, number in enumerate(data.index)}
+    chosen = dict.fromkeys([*order[:half].tolist(), *range(min(EXAMPLES, len(evidence)))])
     examples = []
     for row in list(chosen)[:EXAMPLES]:
-        place = places[int(predictions.index[row])]
-        picture = base64.b64encode(data.pngs[place]).decode()
+        place = np.flatnonzero(data.index == predictions.index[row])[:1]
+        picture = base64.b64encode(data.files(place)[0]).decode()
         predicted = evidence.predicted_concepts[row]
         examples.append(
             Example(

@@ -23,6 +23,9 @@ from assay.worlds.world import World
 
 JPEG = 95
 
+ROWS = 64
+"""How many rows are read at a time."""
+
 
 def write_valued(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:
     """Write splits of a chess dataset; return how many examples of each."""
@@ -36,13 +39,14 @@ def write_valued(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[
 
 def _write_split(data: SplitData, folder: Path, first: int) -> int:
     boards, boxes, texts = dict[str, Any](), dict[str, Any](), dict[str, str]()
-    fen = fens(data.concepts)
-    for row, image in enumerate(data.pngs):
-        key = str(first + row)
-        boards[key] = data.concepts[row].reshape(8, 8)[::-1].tolist()
-        boxes[key] = _boxes(data.world(row), data.things[row])
-        texts[key] = fen[row]
-        write_atomically(folder / data.name / f"CV_{first + row:07d}.jpg", _jpeg(image))
+    for piece in data.pieces(ROWS):
+        fen = fens(piece.concepts)
+        for row, image in enumerate(piece.pngs):
+            number = first + len(boards)
+            boxes[str(number)] = _boxes(piece.world(row), piece.things[row])
+            texts[str(number)] = fen[row]
+            boards[str(number)] = piece.concepts[row].reshape(8, 8)[::-1].tolist()
+            write_atomically(folder / data.name / f"CV_{number:07d}.jpg", _jpeg(image))
     for what, content in (("labels", boards), ("bounding_boxes", boxes), ("fen", texts)):
         write_atomically(folder / "labels" / f"{data.name}_{what}.json", json.dumps(content).encode())
     return len(boards)

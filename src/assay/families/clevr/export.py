@@ -23,6 +23,8 @@ from assay.files import write_atomically
 from assay.render.picture import ObjectBox
 from assay.worlds.world import World
 
+ROWS = 64
+"""How many rows are read at a time."""
 PREFIX = "CLEVR"
 VERSION = "1.0"
 SIDE = 0.2
@@ -39,12 +41,13 @@ def write_clevr(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[s
 
 def _write_split(task: Clevr, data: SplitData, folder: Path) -> int:
     scenes = []
-    for row, image in enumerate(data.pngs):
-        scene = scene_of_row(task, data, row)
-        name = Path(scene["image_filename"])
-        write_atomically(folder / "images" / data.name / name, image)
-        write_atomically(folder / "scenes" / data.name / name.with_suffix(".json"), _json(scene))
-        scenes.append(scene)
+    for piece in data.pieces(ROWS):
+        for row, image in enumerate(piece.pngs):
+            scene = scene_of_row(task, piece, row)
+            name = Path(scene["image_filename"])
+            write_atomically(folder / "images" / data.name / name, image)
+            write_atomically(folder / "scenes" / data.name / name.with_suffix(".json"), _json(scene))
+            scenes.append(scene)
     about = {"split": data.name, "version": VERSION, "license": "", "date": ""}
     write_atomically(folder / f"{PREFIX}_{data.name}_scenes.json", _json({"info": about, "scenes": scenes}))
     return len(scenes)

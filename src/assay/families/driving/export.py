@@ -28,9 +28,9 @@ def _write_split(data: SplitData, folder: Path) -> int:
     concepts = data.concepts[:, [space.place(name) for name in CONCEPTS]].tolist()
     actions = data.labels[:, [labels.index(name) for name in ACTIONS]].tolist()
     images, notes, reasons = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    for place, (number, image) in enumerate(zip(data.index.tolist(), data.pngs, strict=True)):
+    for place, number in enumerate(data.index.tolist()):
         file = f"{data.name}-{number:06d}.png"
-        write_atomically(folder / "data" / file, image)
+        write_atomically(folder / "data" / file, data.files([place])[0])
         images.append({"id": place, "file_name": file})
         notes.append({"id": place, "category": [*actions[place], 0]})
         reasons.append({"file_name": file, "reason": concepts[place]})

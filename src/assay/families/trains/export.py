@@ -45,11 +45,10 @@ def _write(data: SplitData, task: MichalskiTrains, folder: Path) -> int:
     inside = folder / name.format(**settings)
     for part in ("images", "depths", "all_scenes"):
         (inside / part).mkdir(parents=True)
-    scenes = []
-    for start in range(0, len(data), ROWS):
-        some = data.take(np.arange(start, min(start + ROWS, len(data))))
-        depths = some.table["depth"].combine_chunks().field("bytes").to_pylist()
-        for row, scene in enumerate(_scenes(some, task, settings, start)):
+    scenes = list[dict[str, Any]]()
+    for some in data.pieces(ROWS):
+        depths = some.files(column="depth")
+        for row, scene in enumerate(_scenes(some, task, settings, len(scenes))):
             (inside / "images" / scene["image_filename"]).write_bytes(some.pngs[row])
             (inside / "depths" / scene["depth_map_filename"]).write_bytes(depths[row])
             scenes.append(scene)

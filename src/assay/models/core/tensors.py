@@ -1,5 +1,6 @@
 """Splits as tensors on a device, and as a torch dataset for a DataLoader and a training loop of one's own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -58,14 +59,23 @@ def one_hot_like(codes: Tensor, like: Tensor) -> Tensor:
 
 
 class TorchSplit(Dataset[tuple[Tensor, Tensor, Tensor]]):
-    """A split as a torch dataset of (picture from 0 to 1, label codes, concept codes)."""
+    """A split as a torch dataset of (picture from 0 to 1, label codes, concept codes); decodes what is asked for."""
 
     def __init__(self, data: SplitData) -> None:
-        self.batch = to_batch(data, torch.device("cpu"))
+        self.data = data
+        self.labels = torch.from_numpy(data.given_labels)
+        self.concepts = torch.from_numpy(data.given_concepts)
 
     def __len__(self) -> int:
-        return len(self.batch)
+        return len(self.data)
 
     def __getitem__(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
         """Return one example."""
-        return self.batch.images[row].float() / 255, self.batch.labels[row], self.batch.concepts[row]
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"split {self.data.name!r} has {len(self)} examples, so no example {row}")
+        return self.__getitems__([row % len(self)])[0]
+
+    def __getitems__(self, rows: Sequence[int]) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """Return some examples, as a DataLoader asks for those of a batch."""
+        pictures = torch.from_numpy(self.data.pictures(rows)).permute(0, 3, 1, 2).float() / 255
+        return list(zip(pictures, self.labels[rows], self.concepts[rows], strict=True))

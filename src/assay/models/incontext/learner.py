@@ -129,7 +129,7 @@ class InContext(FormulaModel):
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
         """Return an example as it appears in the prompt: a description, or else a picture."""
         if self.config.show == "images":
-            return "", [picture_part(data.pngs[row])]
+            return "", [picture_part(data.files([row])[0])]
         if self.config.show == "text":
             return data.texts[row], []
         return wording.describe_example(self.space, codes, self.config.form, number), []

@@ -1,0 +1,265 @@
+"""Pictures are decoded when asked for, in the order asked for, and never the whole split at once."""
+
+import errno
+import io
+import os
+import pickle
+import shutil
+import threading
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from assay.data import picture_store, split_data
+from assay.data.dataset import Dataset, SplitData
+from assay.data.decoding import PART, Lookahead, decode
+from assay.data.shard_files import ShardFile
+from assay.errors import ConfigError, DataError
+from assay.seeds import rng_for
+from tests.conftest import Made
+
+
+@pytest.fixture
+def on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Every split counts as large; return where its pictures are unpacked."""
+    monkeypatch.setattr(picture_store, "HELD_BYTES", 0)
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "pictures"
+
+
+def pixels_of(data: SplitData) -> list[np.ndarray]:
+    """Return what the shards hold, read in the plainest way."""
+    column = data.full_table()["image"].to_pylist()
+    return [np.asarray(Image.open(io.BytesIO(cell["bytes"])))[:, :, None] for cell in column]
+
+
+def threads() -> int:
+    return sum(thread.name.startswith("assay-decode") for thread in threading.enumerate())
+
+
+def test_a_split_has_its_table_in_memory_and_its_pictures_on_disk(evenodd: Dataset) -> None:
+    data = evenodd["train"]
+    assert "image" in data.columns and "image" not in data.table.column_names
+    assert data.stored is not None and not data.stored.split.stores["image"]._opened
+    data.pictures([0])
+    assert "images" not in vars(data) and "pngs" not in vars(data)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_pictures_are_those_of_their_rows(large: bool, evenodd: Dataset, request: pytest.FixtureRequest) -> None:
+    if large:
+        request.getfixturevalue("on_disk")
+    data = evenodd["train"]
+    truth = pixels_of(data)
+    rows = [5, 3, 5, len(data) - 1]
+    assert np.array_equal(data.pictures(rows), np.stack([truth[row] for row in rows]))
+    assert np.array_equal(data.images, np.stack(truth)) and data.images.dtype == np.uint8
+    some = data.take(np.array([9, 2])).take(np.array([1]))
+    assert np.array_equal(some.pictures([0])[0], truth[2]) and decode(some.files([0])[0]).tolist() == truth[2].tolist()
+    assert data.pictures([]).shape == (0, *truth[0].shape)
+
+
+def test_rows_that_there_are_not(evenodd: Dataset) -> None:
+    data = evenodd["test"]
+    for rows in ([len(data)], [-1]):
+        with pytest.raises(DataError, match=f"split 'test' has {len(data)} examples, so no row {rows[0]}"):
+            data.pictures(rows)
+    with pytest.raises(DataError, match="rows are whole numbers"):
+        data.pictures(np.array([0.5]))
+    with pytest.raises(DataError, match="no row 1000000"):
+        data.batches(4, order=[0, 10**6])  # before the first batch
+    for bad in ({"size": 0}, {"size": 4, "workers": 0}, {"size": 4, "ahead": -1}):
+        with pytest.raises(ConfigError, match="batches need"):
+            data.batches(**bad)
+
+
+@pytest.mark.parametrize("workers", [1, 3, None])
+@pytest.mark.parametrize("size", [1, 7, 40, 1000])
+def test_batches_come_in_order_for_any_number_of_workers(evenodd: Dataset, workers: int | None, size: int) -> None:
+    data = evenodd["train"]
+    order = rng_for(0, "test", size).integers(len(data), size=2 * len(data))
+    rows, images = zip(*data.batches(size, order, workers), strict=True)
+    assert [len(part) for part in rows] == [size] * (len(order) // size) + [len(order) % size] * (len(order) % size > 0)
+    assert np.array_equal(np.concatenate(rows), order)
+    assert np.array_equal(np.concatenate(images), data.images[order])
+
+
+def test_the_default_order_is_that_of_the_split(evenodd: Dataset) -> None:
+    data = evenodd["test"]
+    rows = np.concatenate([rows for rows, _ in data.batches(6)])
+    assert rows.tolist() == list(range(len(data)))
+    assert list(data.batches(6, order=[])) == []
+
+
+def test_workers_run_ahead_so_far_and_no_further(evenodd: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: Counter[str] = Counter()
+
+    def count(data: bytes) -> Any:
+        decoded["all"] += 1
+        return decode(data)
+
+    monkeypatch.setattr(split_data, "decode", count)
+    data = evenodd["train"]
+    batches = data.batches(2, workers=2, ahead=3)
+    assert decoded["all"] == 0 and threads() == 0
+    next(batches)
+    deadline = time.monotonic() + 10
+    while decoded["all"] < 8 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    assert decoded["all"] == 8  # the batch that was given, and three more
+    assert threads() == 2
+    batches.close()
+    assert threads() == 0 and decoded["all"] == 8
+
+
+def test_leaving_a_loop_early_stops_the_workers(evenodd: Dataset) -> None:
+    for _ in evenodd["train"].batches(2, workers=2):
+        break
+    assert threads() == 0
+
+
+def test_an_error_in_a_worker_reaches_the_caller(evenodd: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = evenodd["train"].files([11])[0]
+
+    def fail(data: bytes) -> Any:
+        if data == bad:
+            raise OSError("broken data stream")
+        return decode(data)
+
+    monkeypatch.setattr(split_data, "decode", fail)
+    batches = evenodd["train"].batches(4, workers=2)
+    assert [next(batches)[0].tolist() for _ in range(2)] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    with pytest.raises(DataError, match="split 'train': the picture of row 11 cannot be read: broken data stream"):
+        next(batches)
+    assert threads() == 0
+
+
+def test_a_picture_of_another_size_is_refused(evenodd: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_data, "decode", lambda data: np.zeros((3, 4, 1), np.uint8))
+    with pytest.raises(DataError, match=r"the picture of row 0 is of shape \(3, 4, 1\), not \(28, 56, 1\)"):
+        evenodd["train"].pictures([0])
+
+
+def test_lookahead_keeps_all_threads_at_work() -> None:
+    assert Lookahead.of(64, 16, None) == Lookahead(16, 2 * 16 * PART // 64)
+    assert Lookahead.of(4096, 16, None) == Lookahead(16, 2) and Lookahead.of(64, 3, 0) == Lookahead(3, 0)
+
+
+def test_large_splits_are_unpacked_once(evenodd: Dataset, on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = np.stack(pixels_of(evenodd["train"]))
+    assert np.array_equal(evenodd["train"].pictures(range(len(truth))), truth)
+    assert len(list(on_disk.iterdir())) == 1
+
+    def refuse(*_: object) -> Iterator[Any]:
+        raise AssertionError("unpacked again")
+
+    monkeypatch.setattr(ShardFile, "pictures", refuse)
+    again = evenodd["train"]
+    assert np.array_equal(again.pictures(range(len(truth))), truth)
+    monkeypatch.undo()
+    monkeypatch.setattr(picture_store, "HELD_BYTES", 0)
+    monkeypatch.setenv("ASSAY_CACHE", str(on_disk.parent))
+    (path,) = on_disk.iterdir()
+    path.write_bytes(path.read_bytes()[:-3])  # cut short by a full disk or a copy
+    assert np.array_equal(evenodd["train"].images, truth)
+    evenodd["test"].pictures([0])
+    assert len(list(on_disk.iterdir())) == 2  # another split, another file
+    shutil.rmtree(on_disk)
+    assert np.array_equal(again.pictures([1])[0], truth[1])  # also one that was open
+    assert np.array_equal(evenodd["train"].pictures([1])[0], truth[1])
+
+
+def test_only_the_shards_that_are_asked_for_are_unpacked(made: Made, on_disk: Path) -> None:
+    data = made("mnlogic", k=3, n=2600)["train"]
+    data.pictures([1, 2])
+    assert len(list(on_disk.iterdir())) == 1
+    list(data.batches(64, workers=4))
+    assert data.stored is not None and len(list(on_disk.iterdir())) == len(data.stored.split.shards) > 1
+
+
+def test_small_splits_leave_no_file(evenodd: Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    evenodd["train"].pictures([0])
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_full_disk_is_said_in_one_line(evenodd: Dataset, on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_store.shutil, "disk_usage", lambda where: SimpleNamespace(free=10**2))
+    with pytest.raises(DataError, match=r"takes 0.1 MB and .* has 0.0 MB left; set ASSAY_CACHE to a folder with room"):
+        evenodd["train"].pictures([0])
+    monkeypatch.undo()
+    monkeypatch.setattr(picture_store, "HELD_BYTES", 0)
+    monkeypatch.setenv("ASSAY_CACHE", str(on_disk.parent))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match="cannot write .*: No space left on device"):
+        evenodd["train"].pictures([0])
+    assert not list(on_disk.iterdir())  # nothing half-written is left
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_shard_that_changes_after_opening_is_refused(
+    large: bool, evenodd: Dataset, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if large:
+        request.getfixturevalue("on_disk")
+    folder = tmp_path / "data"
+    shutil.copytree(evenodd.folder, folder)
+    data = Dataset.open(folder)["test"]
+    path = folder / "test" / "part-00000.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="does not match its hash"):
+        data.pictures([0])
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_another_process_reads_the_pictures_itself(
+    large: bool, evenodd: Dataset, request: pytest.FixtureRequest
+) -> None:
+    """The workers of a torch DataLoader get the split as a pickle; pictures and open files must not be in it."""
+    if large:
+        request.getfixturevalue("on_disk")
+    data = evenodd["train"]
+    first = data.pictures([3])
+    sent = pickle.dumps(data)
+    assert len(sent) < 200_000 and data.files([3])[0] not in sent
+    assert np.array_equal(pickle.loads(sent).pictures([3]), first)
+
+
+def test_rows_of_several_shards_come_back_with_their_pictures(made: Made) -> None:
+    data = made("mnlogic", k=3, n=2600)["train"]
+    assert data.stored is not None and len(data.stored.split.shards) > 1
+    rows = np.array([2400, 3, 1800, 4, 2400])
+    table = data.take(rows).full_table()
+    assert table["index"].to_pylist() == rows.tolist() and table.column_names == list(data.columns)
+    shown = [decode(cell["bytes"]) for cell in table["image"].to_pylist()]
+    assert np.array_equal(np.stack(shown), data.pictures(rows))
+    assert data.take(np.array([], dtype=np.int64)).full_table().num_rows == 0
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_memory_does_not_grow_with_the_split(made: Made) -> None:
+    """Decoded, the split has 18 MB; what is alive at a time must be a small part of it."""
+    data = made("mnlogic", k=3, n=2600)["train"]
+    whole = len(data) * data.layout.height * data.layout.width
+    data.pictures([0])
+    tracemalloc.start()
+    for _, images in data.batches(16, workers=2):
+        del images
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < whole / 8, f"{peak:,} bytes of {whole:,}"
