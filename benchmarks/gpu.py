@@ -10,9 +10,13 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import assay
-from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.split_data import SplitData
 from assay.models import BACKBONES, MODELS
@@ -35,10 +38,13 @@ DEVICE = torch.device("cuda")
 NETWORKS = ("dpl", "ltn", "cbm", "semantic", "blackbox", "cem", "dcr", "probcbm", "ecbm", "bears")
 BY_HAND = ("dpl", "ltn", "cbm", "semantic", "blackbox")
 BATCHES = (32, 64)
+EXAMPLES = 3_000
+METRICS = ("label_f1", "concept_f1")
+DEFAULTS: dict[str, dict[str, Any]] = {"defaults": {}}
 EAGER: dict[str, Any] = {"captured": False, "tf32": False, "precision": "float32", "channels_last": False}
 
 
-def seconds_of(work: Callable[[], object], least: float) -> float:
+def seconds_of(work: Callable[[], object], least: float = 0.4) -> float:
     """Return the seconds of one call, after one that warms up, repeating until the clock can tell."""
     work()
     torch.cuda.synchronize()
@@ -51,18 +57,18 @@ def seconds_of(work: Callable[[], object], least: float) -> float:
 
 
 def made(name: str, dataset: Dataset, seed: int = 0, **settings: Any) -> NeuralModel:
-    model: NeuralModel = MODELS[name](dataset, settings={"device": "cuda", **settings}, seed=seed)
+    model: NeuralModel = MODELS[name](dataset, settings={"device": DEVICE.type, **settings}, seed=seed)
     return model.to(DEVICE).train()
 
 
 # -- steps a second ----------------------------------------------------------------------------------------------------
 
 
-def steps_per_second(name: str, dataset: Dataset, seeds: int = 1, least: float = 1.0, **settings: Any) -> float:
-    """Return how many steps of each seed a second training takes, the whole epoch counted."""
+def steps_per_second(name: str, dataset: Dataset, data: SplitData, seeds: int = 1, **settings: Any) -> float:
+    """Return how many steps of each seed a second training takes, the short last batch included."""
     models = [made(name, dataset, seed, **settings) for seed in range(seeds)]
     config = models[0].config.model_copy(update={"precision": models[0].training_precision(DEVICE)})
-    feed = Feed(dataset["train"], DEVICE, 0.5, config.channels_last and seeds == 1)
+    feed = Feed(data, DEVICE, 0.5, config.channels_last and seeds == 1)
     with number_formats(config, DEVICE), own_stream(DEVICE):
         phases = [model.phases(feed.examples)[0] for model in models]
         step = (OneSeed if seeds == 1 else ManySeeds)(models, phases, feed, config)
@@ -76,7 +82,7 @@ def steps_per_second(name: str, dataset: Dataset, seeds: int = 1, least: float =
             epoch()
         if config.captured and not descent.is_captured:
             print(f"{name}: not captured: {descent.refusal}")
-        return -(-len(feed) // config.batch_size) / seconds_of(epoch, least)
+        return -(-len(feed) // config.batch_size) / seconds_of(epoch)
 
 
 class Pair(nn.Module):
@@ -155,9 +161,8 @@ def hand_written_loss(name: str, dataset: Dataset) -> tuple[nn.Module, Callable[
     return network, losses[name]
 
 
-def hand_written(name: str, dataset: Dataset, batch: int, captured: bool = True, least: float = 1.0) -> float:
-    """Return the steps a second of a plain torch loop, its step captured in a CUDA graph or not."""
-    data = dataset["train"]
+def hand_written(name: str, dataset: Dataset, data: SplitData, batch: int) -> float:
+    """Return the steps a second of a plain torch loop whose step is captured in a CUDA graph."""
     images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous().to(DEVICE)
     labels, concepts = (torch.from_numpy(codes).to(DEVICE) for codes in (data.labels, data.concepts))
     network, loss = hand_written_loss(name, dataset)
@@ -176,28 +181,33 @@ def hand_written(name: str, dataset: Dataset, batch: int, captured: bool = True,
             step()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    if captured:
-        with torch.cuda.graph(graph):
-            step()
+    with torch.cuda.graph(graph):
+        step()
     parts = torch.split(torch.randperm(len(data), device=DEVICE), batch)[:-1]
 
     def epoch() -> None:
         for part in parts:
             rows.copy_(part)
-            graph.replay() if captured else step()
+            graph.replay()
 
-    return len(parts) / seconds_of(epoch, least)
+    return len(parts) / seconds_of(epoch)
 
 
 def steps(found: dict[str, Any]) -> None:
     dataset = assay.make("mnadd-evenodd")
+    data = dataset["train"][:EXAMPLES]
     rows = []
+    print("| model | batch | one by one | captured | ratio | by hand | ratio | ten seeds |")
     for name in NETWORKS:
         for batch in BATCHES if name in BY_HAND else BATCHES[-1:]:
-            eager = steps_per_second(name, dataset, batch_size=batch, **EAGER)
-            ours = steps_per_second(name, dataset, batch_size=batch)
-            hand = hand_written(name, dataset, batch) if name in BY_HAND else float("nan")
-            ten = 10 * steps_per_second(name, dataset, 10, batch_size=batch) if batch == BATCHES[-1] else float("nan")
+            eager = steps_per_second(name, dataset, data, batch_size=batch, **EAGER)
+            ours = steps_per_second(name, dataset, data, batch_size=batch)
+            hand = hand_written(name, dataset, data, batch) if name in BY_HAND else float("nan")
+            ten = (
+                10 * steps_per_second(name, dataset, data, 10, batch_size=batch)
+                if batch == BATCHES[-1]
+                else float("nan")
+            )
             rows.append({"model": name, "batch": batch, "eager": eager, "captured": ours, "by_hand": hand, "ten": ten})
             print(
                 f"| {name} | {batch} | {eager:,.0f} | {ours:,.0f} | {ours / eager:.1f} x | {hand:,.0f} "
@@ -219,25 +229,43 @@ def formats(found: dict[str, Any]) -> None:
         "TensorFloat-32, captured": {**EAGER, "captured": True, "tf32": True},
         "bfloat16, captured": {**EAGER, "captured": True, "tf32": True, "precision": "bfloat16"},
     }
-    for model in ("dpl", "cbm"):
-        for title, plan in plans.items():
-            models = [made(model, dataset, seed, epochs=20, **plan) for seed in range(10)]
-            began = time.perf_counter()
-            fit_together(models, dataset["train"], dataset["valid"])
-            seconds = time.perf_counter() - began
-            scores, verdicts = [], []
-            for trained in models:
-                predictions = trained.predict(dataset["test"])
-                scores.append(assay.score(predictions, dataset))
-                verdicts.append(assay.diagnose(predictions, dataset).verdict)
-            row: dict[str, Any] = {"model": model, "format": title, "seconds": seconds, "verdicts": verdicts}
-            epochs = max(len(trained.history) for trained in models)
-            row["model_steps"] = 10 * epochs * -(-len(dataset["train"]) // 64) / seconds
-            for metric in ("label_f1", "concept_f1"):
-                values = [float(own[metric].value) for own in scores]
-                row[metric] = [float(np.mean(values)), float(np.std(values))]
-            found.setdefault("formats", []).append(row)
-            print(json.dumps(row), flush=True)
+    with ProcessPoolExecutor(12, mp_context=get_context("spawn")) as pool, TemporaryDirectory() as folder:
+        for model in ("dpl", "cbm"):
+            for title, plan in plans.items():
+                row, verdicts = _train_ten(model, title, plan, dataset, Path(folder), pool)
+                found.setdefault("formats", []).append(row)
+                row["verdicts"] = dict(Counter(verdict for future in verdicts for verdict in future.result()))
+                print(json.dumps(row), flush=True)
+
+
+def _train_ten(
+    model: str, title: str, plan: dict[str, Any], dataset: Dataset, folder: Path, pool: ProcessPoolExecutor
+) -> tuple[dict[str, Any], list["Future[list[str]]"]]:
+    """Train ten seeds side by side; return their F1, and their verdicts when they are there."""
+    models = [made(model, dataset, seed, epochs=20, **plan) for seed in range(10)]
+    began = time.perf_counter()
+    fit_together(models, dataset["train"], dataset["valid"])
+    seconds = time.perf_counter() - began
+    scores, verdicts = [], []
+    for trained in models:
+        path = folder / f"{model}-{title}-{trained.seed}.parquet"
+        predictions = trained.predict(dataset["test"])
+        predictions.write(path, dataset.knowledge)
+        scores.append(assay.score(dataset, predictions, metrics=METRICS)["test"])
+        verdicts.append(pool.submit(verdict_of, str(path), str(dataset.folder)))
+    epochs = max(len(trained.history) for trained in models)
+    speed = 10 * epochs * -(-len(dataset["train"]) // 64) / seconds
+    row: dict[str, Any] = {"model": model, "format": title, "seconds": seconds, "model_steps_a_second": speed}
+    for metric in METRICS:
+        values = [float(own[metric].value) for own in scores]
+        row[metric] = f"{np.mean(values):.3f} +- {np.std(values):.3f}"
+    return row, verdicts
+
+
+def verdict_of(predictions: str, folder: str) -> list[str]:
+    """Return the kinds of findings of a file of predictions."""
+    diagnosis = assay.diagnose(assay.load(folder), predictions)
+    return [finding.kind for finding in diagnosis.findings]
 
 
 # -- pictures a second -------------------------------------------------------------------------------------------------
@@ -257,6 +285,9 @@ def busy_share(work: Callable[[], object]) -> float:
     for start, end in spans:
         busy += max(0.0, end - max(start, last))
         last = max(last, end)
+    slowest = sorted(profile.key_averages(), key=lambda event: -event.self_device_time_total)[:8]
+    for event in slowest:
+        print(f"    {event.self_device_time_total / 1e3:8.1f} ms {event.count:6d} x {event.key[:90]}")
     return busy / (last - spans[0][0])
 
 
@@ -268,14 +299,14 @@ def pictures_per_second(
     config = model.config.model_copy(update={"precision": model.training_precision(DEVICE)})
     if config.channels_last:
         model.to(memory_format=torch.channels_last)
-    feed = Feed(data, DEVICE, share, config.channels_last)
+    feed = Feed(data, DEVICE, share, config.channels_last, repeats=True)
     with number_formats(config, DEVICE), own_stream(DEVICE):
         descent = Descent(OneSeed([model], model.phases(feed.examples), feed, config), [model], feed, config)
         order = torch.randperm(len(feed), device=DEVICE)[None]
         epoch = partial(descent.epoch, order)
-        for _ in range(2):
+        for _ in range(2):  # captured, and decoded once
             epoch()
-        rate = len(feed) / seconds_of(epoch, 3.0)
+        rate = len(feed) / seconds_of(epoch, 2.0)
         return rate, busy_share(epoch)
 
 
@@ -287,7 +318,10 @@ def pictures(found: dict[str, Any]) -> None:
     names = ["resnet-18", *(name for name in ("vit", "swin") if _is_there(name))]
     for name in names:
         for place, share in (("memory", 0.5), ("disk", 0.0)):
-            for title, plan in (("defaults", {}), ("float32", {**EAGER})) if place == "memory" else (("defaults", {}),):
+            plans = (
+                {"defaults": {}, "float32, one by one": EAGER} if (name, place) == (names[0], "memory") else DEFAULTS
+            )
+            for title, plan in plans.items():
                 rate, busy = pictures_per_second(name, dataset, data, share, batch_size=128, **plan)
                 row = {"backbone": name, "from": place, "how": title, "rate": rate, "busy": busy}
                 found.setdefault("pictures", []).append(row)

@@ -48,18 +48,30 @@ class Lookahead:
         return cls(threads, max(2, -(-2 * threads * PART // size)) if ahead is None else ahead)
 
 
+def allocate_bytes(shape: tuple[int, ...]) -> Array:
+    """Return room for so many bytes."""
+    return np.empty(shape, dtype=np.uint8)
+
+
 def decode_ahead(
-    fill: Fill, shape: tuple[int, int, int], order: Array, size: int, look: Lookahead
+    fill: Fill,
+    shape: tuple[int, int, int],
+    order: Array,
+    size: int,
+    look: Lookahead,
+    allocate: Callable[[tuple[int, ...]], Array] = allocate_bytes,
 ) -> Generator[tuple[Array, Array], None, None]:
     """Give the rows of each batch with their pictures, in order; threads decode the next ones meanwhile.
 
-    When the generator is closed, what no thread has begun is dropped, and the threads end.
+    `allocate` gives the memory of each batch. When the generator is closed, what no thread has begun is dropped, and
+    the threads end.
     """
     pool = ThreadPoolExecutor(look.workers, thread_name_prefix="assay-decode")
     waiting: deque[_Batch] = deque()
     try:
         for start in range(0, len(order), size):
-            waiting.append(_Batch.begin(pool, fill, order[start : start + size], shape))
+            rows = order[start : start + size]
+            waiting.append(_Batch.begin(pool, fill, rows, allocate((len(rows), *shape))))
             if len(waiting) > look.batches:
                 yield waiting.popleft().finish()
         while waiting:
@@ -77,9 +89,8 @@ class _Batch:
     parts: list["Future[None]"]
 
     @classmethod
-    def begin(cls, pool: ThreadPoolExecutor, fill: Fill, rows: Array, shape: tuple[int, int, int]) -> "_Batch":
+    def begin(cls, pool: ThreadPoolExecutor, fill: Fill, rows: Array, images: Array) -> "_Batch":
         """Let the pool decode a batch."""
-        images = np.empty((len(rows), *shape), dtype=np.uint8)
         parts = [slice(start, start + PART) for start in range(0, len(rows), PART)]
         return cls(rows, images, [pool.submit(fill, images[part], rows[part]) for part in parts])
 

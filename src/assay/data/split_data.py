@@ -108,8 +108,8 @@ class SplitData:
         Nothing is kept: memory grows with the number of rows asked for, not with the split.
         """
         places = self._places(rows)
-        images = np.empty((len(places), *self._shape), dtype=np.uint8)
-        self._decode(images, places)
+        images = np.empty((len(places), *self.picture_shape), dtype=np.uint8)
+        self.decode_into(images, places)
         return images
 
     def batches(
@@ -129,10 +129,11 @@ class SplitData:
             raise ConfigError(f"batches need size and workers of at least 1, not {size} and {workers}; ahead: {ahead}")
         places = self._places(range(len(self)) if order is None else order)
         self._files("image", places[:1])  # a split without pictures is refused here
-        return decode_ahead(self._decode, self._shape, places, size, Lookahead.of(size, workers, ahead))
+        return decode_ahead(self.decode_into, self.picture_shape, places, size, Lookahead.of(size, workers, ahead))
 
     @property
-    def _shape(self) -> tuple[int, int, int]:
+    def picture_shape(self) -> tuple[int, int, int]:
+        """The height, width and channels of a picture."""
         return self.layout.height, self.layout.width, self.layout.channels
 
     def _places(self, rows: "Iterable[int] | Array") -> Array:
@@ -145,15 +146,15 @@ class SplitData:
             raise DataError(f"split {self.name!r} has {len(self)} examples, so no row {outside[0]}")
         return given.astype(np.int64)
 
-    def _decode(self, images: Array, rows: Array) -> None:
+    def decode_into(self, images: Array, rows: Array) -> None:
         """Decode the pictures of rows into an array."""
         for place, (row, data) in enumerate(zip(rows.tolist(), self._files("image", rows), strict=True)):
             try:
                 image = decode(data)
             except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
                 raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
-            if image.shape != self._shape:
-                shapes = f"{image.shape}, not {self._shape}"
+            if image.shape != self.picture_shape:
+                shapes = f"{image.shape}, not {self.picture_shape}"
                 raise DataError(f"split {self.name!r}: the picture of row {row} is of shape {shapes}")
             images[place] = image
 

@@ -131,7 +131,7 @@ class DCR(ConceptModel):
             inputs = insert_truth(batch.concepts, sample_mask(known, self.config.intervention_chance), own)
             truths = self.truths(embeddings, inputs).float().clamp(SMALLEST, 1 - SMALLEST)
             columns = [
-                batch.labels[:, [i]] == torch.arange(size, device=known.device)
+                batch.labels[:, i : i + 1] == torch.arange(size, device=known.device)
                 for i, size in enumerate(self.label_sizes)
             ]
             wanted = torch.cat(columns, dim=1).float()

@@ -5,8 +5,10 @@ CPU and waits for nothing: that is tried in its first calls, which count as call
 run as it is, and `refusal` says why.
 """
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -59,16 +61,13 @@ class Captured:
         """Call the function where waiting for the GPU is an error; if it waits, call it again as it is."""
         before = [tensor.clone() for tensor in self.state]
         randomness = torch.cuda.get_rng_state()
-        usual = torch.cuda.get_sync_debug_mode()
-        torch.cuda.set_sync_debug_mode("error")
         try:
-            return self.function(*inputs)
+            with _refusing_to_wait():
+                return self.function(*inputs)
         except RuntimeError as error:
             if "synchroniz" not in str(error):
                 raise
             self.refusal = "it waits for the GPU inside a step"
-        finally:
-            torch.cuda.set_sync_debug_mode(usual)
         torch.cuda.set_rng_state(randomness)
         for tensor, value in zip(self.state, before, strict=True):
             tensor.copy_(value)
@@ -89,3 +88,16 @@ class Captured:
             raise RunFailed(f"a step cannot be captured as a CUDA graph ({why}); set captured=false") from None
         self._pool = graph.pool()
         self._graphs[key] = (graph, places, output)
+
+
+@contextmanager
+def _refusing_to_wait() -> Iterator[None]:
+    """Make it an error to wait for the GPU."""
+    usual = torch.cuda.get_sync_debug_mode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says that it does not find every wait; capturing finds the others
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(usual)

@@ -5,6 +5,7 @@ disk: threads decode the next batches while the device computes, and on a GPU a 
 pinned memory. The order of the examples is the caller's, whatever the number of threads.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Queue
@@ -16,6 +17,8 @@ import torch
 from torch import Tensor
 
 from assay.arrays import Array
+from assay.data.decoded_file import DecodedFile
+from assay.data.decoding import Fill, Lookahead, allocate_bytes, decode_ahead
 from assay.data.split_data import SplitData
 from assay.models.core.devices import free_memory
 from assay.models.core.tensors import Batch, to_examples
@@ -47,16 +50,25 @@ class Feed:
     """A split on a device: its labels and concepts, and its pictures (bytes), held there or not.
 
     Networks read examples x channels x height x width. In channels-last memory that is how pictures are decoded, seen
-    from another side, and GPUs convolve it faster.
+    from another side, and GPUs convolve it faster; pictures of one channel are the same bytes either way.
     """
 
     def __init__(
-        self, data: SplitData, device: torch.device, memory_share: float = 0.25, channels_last: bool = False
+        self,
+        data: SplitData,
+        device: torch.device,
+        memory_share: float = 0.25,
+        channels_last: bool = False,
+        repeats: bool = False,
     ) -> None:
-        self.data, self.device, self.channels_last = data, device, channels_last
+        """Put a split on a device; one that `repeats`, as epochs do, may keep decoded pictures in a file."""
+        self.data, self.device = data, device
+        self.as_decoded = channels_last or data.layout.channels == 1
         self.examples = to_examples(data, device)
         held = _fits(data, device, memory_share)
         self.images = self._in_memory_order(torch.from_numpy(data.images)).to(device) if held else None
+        cached = DecodedFile(data.decode_into, len(data), data.picture_shape) if repeats and not held else None
+        self._fill: Fill = data.decode_into if cached is None else cached.fill
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -106,21 +118,29 @@ class Feed:
         return (self._channels_first(part) for part in parts)
 
     def _stream(self, order: Array, size: int) -> Iterator[Tensor]:
-        decoded = (self._in_memory_order(torch.from_numpy(images)) for _, images in self.data.batches(size, order))
-        return upload(decoded, self.device) if self.device.type == "cuda" else decoded
+        pinned = self.device.type == "cuda"
+        look, allocate = Lookahead.of(size, None, None), _allocate_pinned if pinned else allocate_bytes
+        batches = decode_ahead(self._fill, self.data.picture_shape, order, size, look, allocate)
+        decoded = (self._in_memory_order(torch.from_numpy(images)) for _, images in batches)
+        return upload(decoded, self.device) if pinned else decoded
 
     def _in_memory_order(self, decoded: Tensor) -> Tensor:
         """Return pictures as they lie in memory: as decoded, or with the channels first."""
-        return decoded if self.channels_last else decoded.permute(0, 3, 1, 2).contiguous()
+        return decoded if self.as_decoded else decoded.permute(0, 3, 1, 2).contiguous()
 
     def _channels_first(self, images: Tensor) -> Tensor:
-        return images.permute(0, 3, 1, 2) if self.channels_last else images
+        return images.permute(0, 3, 1, 2) if self.as_decoded else images
 
 
 def _fits(data: SplitData, device: torch.device, share: float) -> bool:
     """Return whether a split's pictures fill no more than this share of a device's free memory."""
     layout = data.layout
     return len(data) * layout.height * layout.width * layout.channels <= share * free_memory(device)
+
+
+def _allocate_pinned(shape: tuple[int, ...]) -> Array:
+    """Return room for so many bytes that a GPU can copy from while others compute."""
+    return np.asarray(torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy())
 
 
 def upload(batches: Iterator[Tensor], device: torch.device, ahead: int = AHEAD) -> Iterator[Tensor]:
@@ -130,11 +150,16 @@ def upload(batches: Iterator[Tensor], device: torch.device, ahead: int = AHEAD) 
 
     def copy() -> None:
         stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        under_way: deque[tuple[Tensor, torch.cuda.Event]] = deque()
         try:
             for batch in batches:
+                here = batch if batch.is_pinned() else batch.pin_memory()
                 with torch.cuda.stream(stream):
-                    there = batch.pin_memory().to(device, non_blocking=True)
+                    there = here.to(device, non_blocking=True)
                     done = stream.record_event()
+                under_way.append((here, done))
+                if len(under_way) > ahead:
+                    under_way.popleft()[1].synchronize()  # its memory may be used again from here on
                 queue.put((there, done))
                 if stopped.is_set():
                     return

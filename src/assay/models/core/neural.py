@@ -220,7 +220,9 @@ def _fit(
         model.to(device)
         if channels_last:
             model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    feed, validation = (Feed(data, device, config.memory_share, channels_last) for data in (train_data, valid))
+    feed, validation = (
+        Feed(data, device, config.memory_share, channels_last, repeats=True) for data in (train_data, valid)
+    )
     orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
         Trainee(model, model.phases(feed.examples), partial(model.validation_f1, validation), order, model.seed)

@@ -24,17 +24,21 @@ class DiagramLayer(nn.Module):
         self.order = diagram.order
         self.outcomes = len(diagram.outcomes)
         self.widths = [*(len(layer) for layer in diagram.layers[1:]), len(diagram.outcomes)]
-        for number, layer in enumerate(diagram.layers):
-            targets = torch.from_numpy(layer.astype(np.int64).ravel())
-            self.register_buffer(f"targets_{number}", targets, persistent=False)
+        self.one_to_one: list[bool] = []
+        """Of each layer whether every node is reached in one way: nothing is then to be added up."""
+        for number, (layer, width) in enumerate(zip(diagram.layers, self.widths, strict=True)):
+            targets = layer.astype(np.int64).ravel()
+            self.one_to_one.append(len(targets) == width and len(np.unique(targets)) == width)
+            sources = np.argsort(targets) if self.one_to_one[-1] else targets
+            self.register_buffer(f"targets_{number}", torch.from_numpy(targets), persistent=False)
+            self.register_buffer(f"sources_{number}", torch.from_numpy(sources), persistent=False)
 
     def forward(self, concepts: Sequence[Tensor]) -> Tensor:
         """Return the probability of each outcome; `concepts[i]` is batch x values of concept `i`."""
         mass = torch.ones_like(concepts[0][:, :1])
         for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
             shares = (mass[:, :, None] * concepts[place][:, None, :]).flatten(1)
-            targets: Tensor = getattr(self, f"targets_{number}")
-            mass = shares.new_zeros(len(shares), width).index_add(1, targets, shares)
+            mass = shares.new_zeros(len(shares), width).index_add(1, self.get_buffer(f"targets_{number}"), shares)
         return mass
 
     def logs(self, concepts: Sequence[Tensor]) -> Tensor:
@@ -42,7 +46,10 @@ class DiagramLayer(nn.Module):
         mass = torch.zeros_like(concepts[0][:, :1])
         for number, (place, width) in enumerate(zip(self.order, self.widths, strict=True)):
             shares = (mass[:, :, None] + concepts[place][:, None, :]).flatten(1)
-            mass = _add_logs(shares, getattr(self, f"targets_{number}"), width)
+            if self.one_to_one[number]:
+                mass = shares[:, self.get_buffer(f"sources_{number}")].clamp(min=LEAST_LOG)
+            else:
+                mass = _add_logs(shares, self.get_buffer(f"targets_{number}"), width)
         return mass
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError
@@ -110,13 +110,15 @@ def p_mean_error(truths: Tensor, p: float) -> Tensor:
     return 1 - lacking.pow(p).mean(dim=-1).pow(1 / p)
 
 
-class FuzzyRule:
-    """A formula read as fuzzy truth, made ready for batches of concept probabilities."""
+class FuzzyRule(nn.Module):
+    """A formula read as fuzzy truth, made ready for batches of concept probabilities; nothing in it is learned."""
 
     def __init__(self, formula: Formula, space: ConceptSpace) -> None:
+        super().__init__()
         self.space = space
         self.formula = ground_formula(formula, space)
-        self.cases: dict[Formula, tuple[tuple[int, ...], Tensor]] = {}
+        self.places: dict[Formula, tuple[str, tuple[int, ...]]] = {}
+        """For each atom the name of the buffer of its cases, and the concepts that it asks for."""
         self._prepare(self.formula)
 
     def _prepare(self, formula: Formula) -> None:
@@ -125,12 +127,16 @@ class FuzzyRule:
             return
         inside = _parts(formula)
         if inside is None:
-            self.cases[formula] = fitting(guard_atom(formula, self.space), self.space, [True])
+            if formula not in self.places:
+                places, cases = fitting(guard_atom(formula, self.space), self.space, [True])
+                name = f"cases_{len(self.places)}"
+                self.places[formula] = name, places
+                self.register_buffer(name, cases, persistent=False)
             return
         for part in inside:
             self._prepare(part)
 
-    def __call__(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
+    def forward(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
         """Return how true the formula is for each example."""
         return self._truth(self.formula, concepts, semantics)
 
@@ -156,11 +162,8 @@ class FuzzyRule:
                 return s.both(s.follows(first, second), s.follows(second, first))
             case f.Compare(operator, f.Count(parts), f.Const(number)):
                 return _count_truths([truth(part) for part in parts], operator, int(number), s)
-        places, cases = self.cases[formula]
-        if cases.device != concepts[0].device:
-            cases = cases.to(concepts[0].device)
-            self.cases[formula] = places, cases
-        return cases_hold(places, cases, concepts, s)
+        name, places = self.places[formula]
+        return cases_hold(places, self.get_buffer(name), concepts, s)
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...] | None:
@@ -213,19 +216,18 @@ def each_holds(places: tuple[int, ...], cases: Tensor, concepts: Sequence[Tensor
     return reduce(s.both, [concepts[place][:, cases[:, number]] for number, place in enumerate(places)])
 
 
-class FuzzyValues:
+class FuzzyValues(nn.Module):
     """A label that is a number or a symbol: how true each of its values is, all cases of all values at once."""
 
     def __init__(self, formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> None:
+        super().__init__()
         by_value = [fitting(formula, space, [value]) for value in values]
         self.places, self.count = by_value[0][0], len(values)
-        self.cases = torch.cat([cases for _, cases in by_value])
         sizes = torch.tensor([len(cases) for _, cases in by_value])
-        self.groups = torch.repeat_interleave(torch.arange(self.count), sizes)
+        self.register_buffer("cases", torch.cat([cases for _, cases in by_value]), persistent=False)
+        self.register_buffer("groups", torch.repeat_interleave(torch.arange(self.count), sizes), persistent=False)
 
-    def __call__(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
+    def forward(self, concepts: Sequence[Tensor], semantics: Semantics) -> Tensor:
         """Return the truth of each value for each example."""
-        device = concepts[0].device
-        self.cases, self.groups = self.cases.to(device), self.groups.to(device)
-        truths = each_holds(self.places, self.cases, concepts, semantics)
-        return semantics.some_of_each(truths, self.groups, self.count)
+        truths = each_holds(self.places, self.get_buffer("cases"), concepts, semantics)
+        return semantics.some_of_each(truths, self.get_buffer("groups"), self.count)

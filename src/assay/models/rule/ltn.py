@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import torch
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
 from assay.models.core.neural import NeuralConfig, softmax_each
 from assay.models.rule.fuzzy_logic import (
@@ -51,7 +51,7 @@ class LTN(RuleLearner):
         self.semantics = Semantics(
             self.config.conjunction, self.config.disjunction, self.config.implication, self.config.exists, self.config.p
         )
-        self.readings = [self._reading(place) for place in range(len(self.taught.labels))]
+        self.readings = nn.ModuleList(self._reading(place) for place in range(len(self.taught.labels)))
 
     def _reading(self, place: int) -> FuzzyRule | FuzzyValues:
         """Return a rule for a label that is true or false, and for others the cases of each value."""
@@ -82,7 +82,7 @@ class LTN(RuleLearner):
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return 1 less the truth of "the rule gives every example its labels"."""
         concepts = softmax_each(logits)
-        truths = [truth.gather(1, labels[:, [i]])[:, 0] for i, truth in enumerate(self.truths(concepts))]
+        truths = [truth.gather(1, labels[:, i : i + 1])[:, 0] for i, truth in enumerate(self.truths(concepts))]
         return 1 - p_mean_error(torch.cat(truths), self.semantics.p)
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
