@@ -1,4 +1,4 @@
-"""Subprocesses: programs that are killed with all they started, and workers for which Ctrl-C is blocked."""
+"""Subprocesses: programs that are killed with all they started, and workers: their numbers, and Ctrl-C blocked."""
 
 import os
 import signal
@@ -6,6 +6,19 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+WORKER = "ASSAY_WORKER"
+
+
+def number_worker(number: int) -> None:
+    """Say which of several workers this process is."""
+    os.environ[WORKER] = str(number)
+
+
+def worker_number() -> int:
+    """Return which of several workers this process is; 0 if it is alone. Workers share out GPUs by it."""
+    number = os.environ.get(WORKER, "0")
+    return int(number) if number.isdecimal() else 0
 
 
 @contextmanager

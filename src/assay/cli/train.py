@@ -1,7 +1,7 @@
 """`assay train`: train a model on a dataset."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from assay.cli.console import (
 )
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.runs.folder import STAGES, RunFolder
 
 
 def train(
@@ -70,9 +71,26 @@ def train(
         return
     for line in (*trained.in_words(), *trained.coverage()):
         say(line)
+    for line in _notes(RunFolder(output).about()):
+        say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
+
+
+def _notes(about: dict[str, Any]) -> list[str]:
+    """Return what is to be said of how a run was trained."""
+    lines = []
+    why = about.get("training", {}).get("not_captured")
+    if why:
+        lines.append(f"note: the steps of {about['model']} ran one kernel after the other: {why}")
+    if STAGES in about:
+        accuracy = about[STAGES]["label_accuracy"]
+        lines.append(
+            f"after the last of {len(about[STAGES]['after_each'])} stages: label accuracy {accuracy['average']:.3f} on "
+            f"average, forgetting {accuracy['forgetting']:.3f}"
+        )
+    return lines
 
 
 def _parse_seeds(text: str) -> list[int]:

@@ -56,12 +56,24 @@ class Cluster:
         """How many processors its nodes have now."""
         return int(_connect(self.address).cluster_resources().get("CPU", 0))
 
-    def run(self, calls: Sequence[Call], look: Callable[[], None] = lambda: None) -> Iterator[tuple[Call, Any]]:
-        """Do the calls in any order and give each with its result as it comes; one whose worker dies is done again."""
+    @property
+    def gpu_share(self) -> float:
+        """The part of a GPU for each of as many calls as there are processors, at most a whole one."""
+        gpus = float(_connect(self.address).cluster_resources().get("GPU", 0))
+        return min(1.0, int(1e4 * gpus / max(1, self.processors)) / 1e4)
+
+    def run(
+        self, calls: Sequence[Call], look: Callable[[], None] = lambda: None, gpus: bool = False
+    ) -> Iterator[tuple[Call, Any]]:
+        """Do the calls in any order and give each with its result as it comes; one whose worker dies is done again.
+
+        With `gpus`, those of the cluster are shared out among the calls.
+        """
         ray = _connect(self.address)
         there = Path.cwd(), versions()
         environment = {"env_vars": dict.fromkeys(THREADS, "1")}
-        remote = ray.remote(num_cpus=1, max_retries=0, runtime_env=environment)(_do)
+        share = self.gpu_share if gpus else 0.0
+        remote = ray.remote(num_cpus=1, num_gpus=share, max_retries=0, runtime_env=environment)(_do)
         waiting, under_way, tries = list(calls), dict[Any, Call](), dict.fromkeys((call.name for call in calls), 0)
         glance = _seldom(look)
         try:

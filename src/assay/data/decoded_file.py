@@ -6,8 +6,8 @@ The file lies in the cache folder and has no name there, so that it is gone with
 import os
 import shutil
 import tempfile
+import weakref
 from contextlib import suppress
-from typing import IO
 
 import numpy as np
 
@@ -25,35 +25,39 @@ class DecodedFile:
     def __init__(self, fill: Fill, rows: int, shape: tuple[int, int, int]) -> None:
         self.decode, self.size = fill, int(np.prod(shape))
         self.known = np.zeros(rows, dtype=bool)
-        self.file = _open_unnamed(rows * self.size)
+        self.descriptor = _open_unnamed(rows * self.size)
+        if self.descriptor is not None:
+            weakref.finalize(self, os.close, self.descriptor)
 
     def fill(self, images: Array, rows: Array) -> None:
         """Put the pictures of some rows into an array, by several threads at once if need be."""
-        if self.file is None:
+        if self.descriptor is None:
             self.decode(images, rows)
             return
         known = self.known[rows]
         for place in np.flatnonzero(known).tolist():
-            os.preadv(self.file.fileno(), [images[place]], int(rows[place]) * self.size)
+            os.preadv(self.descriptor, [images[place]], int(rows[place]) * self.size)
         new = np.flatnonzero(~known)
         if len(new):
-            self._decode_new(images, rows, new)
+            self._decode_new(self.descriptor, images, rows, new)
 
-    def _decode_new(self, images: Array, rows: Array, new: Array) -> None:
+    def _decode_new(self, descriptor: int, images: Array, rows: Array, new: Array) -> None:
         room = np.empty((len(new), *images.shape[1:]), dtype=np.uint8)
         self.decode(room, rows[new])
         images[new] = room
         with suppress(OSError):  # where the disk is full, these pictures are decoded again next time
             for place, row in enumerate(rows[new].tolist()):
-                if self.file and os.pwrite(self.file.fileno(), room[place], row * self.size) == self.size:
-                    self.known[row] = True
+                self.known[row] = os.pwrite(descriptor, room[place], row * self.size) == self.size
 
 
-def _open_unnamed(size: int) -> IO[bytes] | None:
-    """Return a file without a name in the cache folder, or none where it would fill too much of the disk."""
+def _open_unnamed(size: int) -> int | None:
+    """Open a file without a name in the cache folder, or none where it would fill too much of the disk."""
     folder = cache_folder() / "decoded"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryFile(dir=folder) if size <= SHARE * shutil.disk_usage(folder).free else None
+        if size > SHARE * shutil.disk_usage(folder).free:
+            return None
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return os.dup(file.fileno())
     except OSError:
         return None

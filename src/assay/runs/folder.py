@@ -21,7 +21,9 @@ LOGS = "logs"
 """What `--log` keeps in a run's folder."""
 CHECKPOINT = "checkpoint.safetensors"
 """Where an unfinished run goes on from."""
-PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, "history.json", "predictions", LOGS}
+STAGES = "stages"
+"""What each stage of continual learning left."""
+PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 

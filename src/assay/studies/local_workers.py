@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 from assay.code_files import loaded_files
 from assay.config import validate
 from assay.data.make import default_workers
 from assay.errors import ConfigError
-from assay.processes import block_interrupts
+from assay.processes import block_interrupts, number_worker
 from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, is_finished, perform
 
@@ -36,7 +37,7 @@ class LocalWorkers:
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
-            if step.settings.values.get("precision", "float32") != "float32" and not is_finished(step, output):
+            if step.settings.values.get("precision") == "bfloat16" and not is_finished(step, output):
                 from assay.models.core.devices import device_for
                 from assay.models.core.training import Training
 
@@ -70,7 +71,8 @@ class LocalWorkers:
         """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""
         waiting = list(steps)
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(self.count, len(steps)), mp_context=context, initializer=_prepare) as pool:
+        numbers, count = context.Value("i", 0), min(self.count, len(steps))
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(numbers,)) as pool:
             under_way: set[Future[Outcome]] = set()
             try:
                 while waiting or under_way:
@@ -104,8 +106,11 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
                 os.environ[name] = value
 
 
-def _prepare() -> None:
-    """Let a worker end with its parent process; torch is not imported for models that need none."""
+def _prepare(numbers: "Synchronized[int]") -> None:
+    """Number a worker, and let it end with its parent process; torch is not imported for models that need none."""
+    with numbers.get_lock():
+        number_worker(numbers.value)
+        numbers.value += 1
     threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
 
 

@@ -44,7 +44,7 @@ class RayWorkers:
         folder.mkdir(parents=True, exist_ok=True)
         code = tuple(loaded.file for loaded in loaded_files())
         calls = [Call(step.name, _perform, (step, folder, code)) for step in steps]
-        for call, outcome in self.cluster.run(calls, poll):
+        for call, outcome in self.cluster.run(calls, poll, gpus=True):
             if isinstance(outcome, Died):
                 fault = f"its worker died {outcome.times} times (killed, out of memory, or its node is gone)"
                 outcome = Outcome(call.name, False, 0.0, fault)

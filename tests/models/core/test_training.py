@@ -7,14 +7,28 @@ from torch import nn
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
+from assay.models.core.devices import device_of
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.steps import OneSeed
-from assay.models.core.tensors import Batch, TorchSplit, to_batch
-from assay.models.core.devices import device_of
+from assay.models.core.tensors import Batch, Examples, TorchSplit, to_batch
 from assay.models.core.training import BestEpoch, Phase, Trainee, Training, train
 from tests.pixels import NETWORKS, QUICK
 
-EXAMPLES = Batch(torch.zeros(10, 1, 1, 1), torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
+
+class Ten:
+    """Ten examples that are nothing but their rows."""
+
+    device, is_held = torch.device("cpu"), True
+    examples = Examples(torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
+
+    def __len__(self):
+        return 10
+
+    def take(self, rows, images=None):
+        return Batch(torch.zeros(len(rows), 1), torch.zeros(len(rows), 1), rows, torch.zeros(len(rows), 1, 1, 1))
+
+    def batches(self, orders, size):
+        return ((rows, None) for rows in torch.split(orders, size, dim=1))
 
 
 def walk(scores, loss=lambda batch, model: model.weight.sum() * 1.0, **settings):
@@ -26,12 +40,12 @@ def walk(scores, loss=lambda batch, model: model.weight.sum() * 1.0, **settings)
 
     def score(what):
         weights.append(model.weight.item())
-        return next(given)
+        return torch.tensor(next(given), dtype=torch.float64)
 
     config = Training(device="cpu", epochs=len(scores), **{"patience": 3, **settings})
     phase = Phase("walk", list(model.parameters()), lambda batch: loss(batch, model))
     trainee = Trainee(model, [phase], score)
-    train([trainee], EXAMPLES, config, OneSeed)
+    train([trainee], Ten(), config, OneSeed)
     return model, weights, trainee.history
 
 

@@ -11,6 +11,7 @@ import torch
 
 from assay.errors import ConfigError
 from assay.models.core.precision import check_precision
+from assay.processes import worker_number
 from assay.seeds import digest
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ MEMORY = "/proc/meminfo"
 
 
 def device_of(name: str) -> torch.device:
-    """Return the device of this name; `auto` takes a GPU if there is one."""
+    """Return the device of this name; `auto` takes a GPU if there is one, and of several that of this worker."""
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        return torch.device(f"cuda:{worker_number() % count}" if count else "cpu")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)
@@ -91,7 +93,7 @@ def own_stream(device: torch.device) -> Iterator[None]:
     usual = torch.cuda.current_stream(device)
     own = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
     own.wait_stream(usual)
-    with torch.cuda.stream(own):
+    with torch.cuda.device(device), torch.cuda.stream(own):
         yield
     usual.wait_stream(own)
 

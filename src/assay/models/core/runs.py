@@ -16,14 +16,17 @@ from assay.data.manifest import CODE, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.models import MODELS
+from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
-from assay.runs.folder import CHECKPOINT, RunFolder
+from assay.runs.folder import CHECKPOINT, STAGES, RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,8 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     make: type[Model] = MODELS.find(order.model)
     hints = dataset.manifest["backbones"]
     model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
-    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     run = RunFolder(folder)
     run.claim()
-    _keep_checkpoints(model, dataset, run, {"fold": None if order.fold is None else asdict(order.fold)})
     try:
         with log_of(order.log, model, dataset, run) as log:
 
@@ -56,18 +57,33 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
                 report(epoch, epochs)
                 log.add(epoch)
 
-            if order.fold is None:
-                model.fit(training, valid, report_and_log)
-            else:
-                inside, held_out = order.fold.divide(training)
-                model.fit(inside, valid, report_and_log)
-                model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
-            finish_run(model, dataset, run)
+            more = _fit(model, order, dataset, run, report_and_log)
+            finish_run(model, dataset, run, more)
             log.add_scores(dataset, run)
     except AssayError:
         run.release()
         raise
     return model
+
+
+def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
+    """Fit a model: on all training examples, outside of a fold, or stage by stage; return what else to record."""
+    if order.fold is None and count_stages(dataset) > 1:
+        return {
+            STAGES: fit_stages(
+                model, dataset, run, report, lambda number: _keep_checkpoints(model, dataset, run, {"stage": number})
+            )
+        }
+    training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
+    if order.fold is None:
+        _keep_checkpoints(model, dataset, run)
+        model.fit(training, valid, report)
+        return {}
+    _keep_checkpoints(model, dataset, run, {"fold": asdict(order.fold)})
+    inside, held_out = order.fold.divide(training)
+    model.fit(inside, valid, report)
+    model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
+    return {}
 
 
 def train_together(
@@ -81,6 +97,8 @@ def train_together(
     make: type[Model] = MODELS.find(order.model)
     hints = dataset.manifest["backbones"]
     models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
+    if count_stages(dataset) > 1:
+        raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
     for model, run in zip(models, runs, strict=True):
@@ -125,9 +143,7 @@ def _fit_side_by_side(
     return True
 
 
-def _keep_checkpoints(
-    model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = MappingProxyType({})
-) -> None:
+def _keep_checkpoints(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = NOTHING) -> None:
     """Let a network in training be kept in its run's folder, and go on from there."""
     network = network_of(model)
     if network is None:
@@ -148,15 +164,15 @@ def _is_finished(run: RunFolder, model: Model, dataset: Dataset) -> bool:
     return known == wanted and about["data"].get("fingerprint") == dataset.fingerprint
 
 
-def finish_run(model: Model, dataset: Dataset, run: RunFolder) -> None:
-    """Write the predictions of a trained model, and then that the run is finished."""
+def finish_run(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = NOTHING) -> None:
+    """Write the predictions of a trained model, and then that the run is finished, with what `more` is known of it."""
     for name in dataset.split_names:
         if not name.startswith("train"):
             with suppress(
                 MissingPerception
             ):  # a detector of another make answers for the splits that it was asked about
                 _predict(model, dataset, name, run)
-    _save(model, dataset, run, write_pairs(model.predict, dataset, run))
+    _save(model, dataset, run, {"pairs": write_pairs(model.predict, dataset, run), **more})
 
 
 def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
@@ -172,11 +188,11 @@ def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path
     return path
 
 
-def _save(model: Model, dataset: Dataset, run: RunFolder, pairs: str) -> None:
+def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object]) -> None:
     learned = model.save(run.folder)
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
     rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
-    facts = {**model.about(), **learned, **rule, "pairs": pairs, "machine": platform.machine()}
+    facts = {**model.about(), **learned, **rule, **more, "machine": platform.machine()}
     code = code_of(type(model))
     write_record(run, dataset, facts if code is None else {**facts, CODE: code.to_dict()})
     (run.folder / CHECKPOINT).unlink(missing_ok=True)
