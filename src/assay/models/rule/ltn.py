@@ -5,7 +5,7 @@ each lacks, whose p rises during training, so that first the bulk counts and the
 """
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -30,8 +30,13 @@ class LTNConfig(RuleLearnerConfig):
     conjunction: Tnorm = "product"
     disjunction: Tnorm = "product"
     implication: Implication = "product"
-    exists: Exists = "p-mean"
-    """How "some values fit" is read: LTN's p-mean, or the disjunction of all cases."""
+    exists: Literal["auto", "p-mean", "or"] = "auto"
+    """How "some values fit" is read: by LTN's p-mean, or as the disjunction of all cases.
+
+    `auto` is the p-mean for labels that are numbers or symbols, and the disjunction inside of labels that are true or
+    false: there a p-mean would make "a equals b" as true as the mean of its cases, and certain concepts would not give
+    the rule's label.
+    """
     p: float = Field(2.0, ge=1)
     """The p of the quantifiers; the larger, the more the worst example and the best case count."""
     last_p: float | None = Field(None, ge=1)
@@ -48,9 +53,9 @@ class LTN(RuleLearner):
     def build(self, backbone: str) -> None:
         """Make the encoder, and the fuzzy reading of each label."""
         super().build(backbone)
-        self.semantics = Semantics(
-            self.config.conjunction, self.config.disjunction, self.config.implication, self.config.exists, self.config.p
-        )
+        config = self.config
+        exists: Exists = "p-mean" if config.exists == "auto" else config.exists
+        self.semantics = Semantics(config.conjunction, config.disjunction, config.implication, exists, config.p)
         self.readings = nn.ModuleList(self._reading(place) for place in range(len(self.taught.labels)))
 
     def _reading(self, place: int) -> FuzzyRule | FuzzyValues:
@@ -74,8 +79,9 @@ class LTN(RuleLearner):
     def truths(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return for each label how true each of its values is."""
         truths = []
+        inside = replace(self.semantics, exists="or") if self.config.exists == "auto" else self.semantics
         for reading in self.readings:
-            truth = reading(concepts, self.semantics)
+            truth = reading(concepts, inside if isinstance(reading, FuzzyRule) else self.semantics)
             truths.append(torch.stack([1 - truth, truth], dim=1) if isinstance(reading, FuzzyRule) else truth)
         return truths
 
