@@ -34,6 +34,9 @@ def parameters(name, shape=SHAPE):
 def test_own_networks_have_the_sizes_that_are_known():
     # of the published networks, without the layer of the 1000 classes (513,000 and 1,281,000 numbers; VGG: 3 layers)
     assert parameters("resnet-18") == 11_689_512 - 513_000
+    assert parameters("resnet-34") == 21_797_672 - 513_000
+    assert parameters("resnet-50") == 25_557_032 - 2_049_000
+    assert parameters("resnet-101") == 44_549_160 - 2_049_000
     assert parameters("efficientnet-lite0") == 4_652_008 - 1_281_000
     assert parameters("vgg-11") == 9_220_480 and parameters("vgg-16") == 14_714_688
 

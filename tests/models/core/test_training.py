@@ -7,12 +7,16 @@ from torch import nn
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
+from assay.models.core.descent import make_optimizer
 from assay.models.core.devices import device_of
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
+from assay.models.core.runs import Order, train_run
 from assay.models.core.steps import OneSeed
 from assay.models.core.tensors import Batch, Examples, TorchSplit, to_batch
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, train
+from assay.models.core.training import BestEpoch, Phase, Trainee, Training, first_rate, next_rate, train
 from tests.pixels import NETWORKS, QUICK
+
+CPU = torch.device("cpu")
 
 
 class Ten:
@@ -64,6 +68,58 @@ def test_training_stops_after_epochs_without_a_better_score():
 def test_the_learning_rate_decays():
     _, weights, _ = walk([0.1, 0.2, 0.3], batch_size=10, learning_rate=1.0, learning_rate_decay=0.5, weight_decay=0.0)
     assert weights == pytest.approx([-1.0, -1.5, -1.75], abs=1e-4)  # Adam's steps are as long as its rate
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"schedule": "step", "schedule_epochs": 2, "learning_rate_decay": 0.1}, [1, 1, 0.1, 0.1, 0.01]),
+        ({"schedule": "cosine", "epochs": 4}, [1, 0.8536, 0.5, 0.1464, 0]),
+        ({"warmup_epochs": 2, "learning_rate_decay": 0.5}, [0.5, 1, 0.5, 0.25, 0.125]),
+        ({"warmup_epochs": 1, "schedule": "cosine", "epochs": 3}, [1, 1, 0.5, 0]),
+    ],
+)
+def test_schedules_are_what_they_say(settings, expected):
+    config = Training(learning_rate=1.0, **settings)
+    rates = [first_rate(config)]
+    for epoch in range(1, len(expected)):
+        rates.append(next_rate(config, epoch, rates[-1]))
+    assert rates == pytest.approx(expected, abs=1e-4)
+
+
+def test_adamw_takes_the_decay_off_the_weights_and_adam_does_not():
+    def weight(name):
+        start = nn.Parameter(torch.tensor([2.0]))
+        optimizer = make_optimizer([start], Training(optimizer=name, learning_rate=0.1, weight_decay=0.5), CPU)
+        start.grad = torch.zeros(1)
+        optimizer.step()
+        return start.item()
+
+    assert weight("adamw") == pytest.approx(2 - 0.1 * 0.5 * 2)  # no gradient: nothing but the decay
+    assert weight("adam") == pytest.approx(2 - 0.1, abs=1e-6)  # the decay is a gradient, of which Adam sees the sign
+    assert weight("sgd") == pytest.approx(2 - 0.1 * 0.5 * 2) and weight("rmsprop") < 2
+
+
+@pytest.mark.parametrize("name", ["adamw", "sgd", "rmsprop"])
+def test_every_optimizer_goes_downhill_and_on_after_a_kill(name, data, tmp_path):
+    settings = Settings({**QUICK, "epochs": 4, "backbone": "mlp", "optimizer": name, "learning_rate": 0.01})
+    order = Order("cbm", settings, 0)
+    model = train_run(order, data, tmp_path / "quiet")
+    assert model.history[-1].loss < model.history[0].loss
+
+    class Killed(BaseException):
+        pass
+
+    def kill(epoch, epochs):
+        if epoch.number == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_run(order, data, tmp_path / "run", kill)
+    train_run(order, data, tmp_path / "run")
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == (
+        tmp_path / "quiet" / "model.safetensors"
+    ).read_bytes()
 
 
 def test_every_example_is_seen_once_an_epoch():

@@ -30,8 +30,12 @@ def dealt():
     return {}
 
 
+LONG = {"chess-sane", "valued"}
+"""Their diagrams, of all laws of chess at once, take minutes."""
+
+
 @pytest.mark.parametrize("model", INSIDE)
-@pytest.mark.parametrize("name", sorted(TASKS))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in sorted(TASKS)])
 def test_certain_true_concepts_give_the_labels_of_the_rule(model, name, dealt):
     if name not in dealt:
         task = TASKS[name](**TASKS[name].trial)

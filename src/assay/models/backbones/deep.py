@@ -74,6 +74,8 @@ def _with_weights(
 class Block(nn.Module):
     """Two convolutions and a way around them."""
 
+    widening = 1
+
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
@@ -89,20 +91,50 @@ class Block(nn.Module):
         return F.relu(self.bn2(self.conv2(inside)) + self.downsample(features))
 
 
+class Bottleneck(nn.Module):
+    """Three convolutions, the middle one on a quarter of the depth, and a way around them."""
+
+    widening = 4
+
+    def __init__(self, inputs: int, depth: int, stride: int) -> None:
+        super().__init__()
+        outputs = self.widening * depth
+        self.conv1 = nn.Conv2d(inputs, depth, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(depth)
+        self.conv2 = nn.Conv2d(depth, depth, 3, stride, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(depth)
+        self.conv3 = nn.Conv2d(depth, outputs, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        around = [nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)]
+        self.downsample = nn.Sequential(*around) if stride > 1 or inputs != outputs else nn.Sequential()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return what the convolutions add to what came in."""
+        inside = F.relu(self.bn2(self.conv2(F.relu(self.bn1(self.conv1(features))))))
+        return F.relu(self.bn3(self.conv3(inside)) + self.downsample(features))
+
+
 class ResNet(nn.Module):
     """Stages of blocks, each with twice the depth at half the size; a pooled stem for large pictures."""
 
-    def __init__(self, depths: tuple[int, ...], blocks: int, large: bool) -> None:
+    def __init__(
+        self,
+        depths: tuple[int, ...],
+        blocks: tuple[int, ...],
+        large: bool,
+        block: type[Block] | type[Bottleneck] = Block,
+    ) -> None:
         super().__init__()
         size = 7 if large else 3
         self.conv1 = nn.Conv2d(3, depths[0], size, 2 if large else 1, padding=size // 2, bias=False)
         self.bn1 = nn.BatchNorm2d(depths[0])
         self.pool = nn.MaxPool2d(3, 2, padding=1) if large else nn.Identity()
         inputs = depths[0]
-        for number, depth in enumerate(depths, start=1):
-            first = Block(inputs, depth, 1 if number == 1 else 2)
-            setattr(self, f"layer{number}", nn.Sequential(first, *(Block(depth, depth, 1) for _ in range(blocks - 1))))
-            inputs = depth
+        for number, (depth, count) in enumerate(zip(depths, blocks, strict=True), start=1):
+            first, outputs = block(inputs, depth, 1 if number == 1 else 2), block.widening * depth
+            stage = nn.Sequential(first, *(block(outputs, depth, 1) for _ in range(count - 1)))
+            setattr(self, f"layer{number}", stage)
+            inputs = outputs
         self.stages = [f"layer{number}" for number in range(1, len(depths) + 1)]
 
     def forward(self, pictures: Tensor) -> Tensor:
@@ -113,15 +145,24 @@ class ResNet(nn.Module):
         return features.mean(dim=(2, 3))
 
 
-def _resnet_18(shape: Shape, source: str | None) -> nn.Module:
-    return _with_weights(ResNet((64, 128, 256, 512), 2, large=True), source, IMAGENET)
+LARGE = (64, 128, 256, 512)
+
+
+def _resnet(blocks: tuple[int, ...], block: type[Block] | type[Bottleneck]) -> BackbonePlan:
+    """Declare a ResNet of the usual depths, with so many blocks in each stage."""
+
+    def make(shape: Shape, source: str | None) -> nn.Module:
+        return _with_weights(ResNet(LARGE, blocks, True, block), source, IMAGENET)
+
+    return BackbonePlan(make, smallest=16, weights="may", deep=True)
 
 
 def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
-    return _with_weights(ResNet((16, 32, 64), 3, large=False), source, IMAGENET)
+    return _with_weights(ResNet((16, 32, 64), (3, 3, 3), large=False), source, IMAGENET)
 
 
-resnet_18 = BackbonePlan(_resnet_18, smallest=16, weights="may", deep=True)
+resnet_18, resnet_34 = _resnet((2, 2, 2, 2), Block), _resnet((3, 4, 6, 3), Block)
+resnet_50, resnet_101 = _resnet((3, 4, 6, 3), Bottleneck), _resnet((3, 4, 23, 3), Bottleneck)
 resnet_small = BackbonePlan(_resnet_small, smallest=8, weights="may", deep=True)
 
 # -- VGG ---------------------------------------------------------------------------------------------------------------

@@ -44,10 +44,11 @@ class Progress:
 
     def begin(self, trainees: "Sequence[Trainee]", descent: "Descent", config: "Training") -> "list[BestEpoch]":
         """Return each seed's best epoch so far, after setting optimiser and randomness to what was read, if it was."""
-        from assay.models.core.training import BestEpoch
+        from assay.models.core.training import BestEpoch, first_rate
 
         if not self.epoch:
-            self.rate, self.best = config.learning_rate, [BestEpoch() for _ in trainees]
+            self.rate, self.best = first_rate(config), [BestEpoch() for _ in trainees]
+            descent.rate = self.rate
             return self.best
         descent.rate = self.rate
         _set_moments(descent.optimizer, self.moments)
@@ -105,7 +106,7 @@ class Checkpoint:
                 best[place].weights = {k: v.to(device) for k, v in _part(tensors, f"best.{place}.").items()}
         except (OSError, SafetensorError, ValueError, KeyError, TypeError, RuntimeError):
             return None
-        moments, randomness = _part(tensors, "adam."), _part(tensors, "random.")
+        moments, randomness = _part(tensors, "moments."), _part(tensors, "random.")
         return Progress(notes["phase"], notes["epoch"], notes["rate"], best, moments, randomness)
 
 
@@ -118,7 +119,7 @@ def _tensors_of(trainees: "Sequence[Trainee]", descent: "Descent", progress: Pro
             yield f"random.order.{place}", trainee.order.get_state()
     for place, learned in enumerate(descent.step.learned):
         state = descent.optimizer.state[learned]
-        yield from ((f"adam.{place}.{name}", tensor) for name, tensor in state.items())
+        yield from ((f"moments.{place}.{name}", value) for name, value in state.items() if isinstance(value, Tensor))
     yield "random.cpu", torch.get_rng_state()
     if descent.feed.device.type == "cuda":
         yield "random.cuda", torch.cuda.get_rng_state(descent.feed.device)
@@ -130,9 +131,9 @@ def _part(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
 
 def _set_moments(optimizer: torch.optim.Optimizer, moments: Mapping[str, Tensor]) -> None:
     """Set the optimiser's state of each parameter, by its place."""
+    capturable = optimizer.param_groups[0].get("capturable", False)
     for place, learned in enumerate(optimizer.param_groups[0]["params"]):
         state = _part(moments, f"{place}.")
-        capturable = optimizer.param_groups[0]["capturable"]
         optimizer.state[learned] = {
             name: tensor.to(learned.device) if name != "step" or capturable else tensor
             for name, tensor in state.items()

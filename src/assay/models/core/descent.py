@@ -12,17 +12,19 @@ from assay.models.core.feeds import Feed
 if TYPE_CHECKING:
     from assay.models.core.training import Training, TrainingStep
 
+CAPTURABLE = ("adam", "adamw")
+
 
 class Descent:
     """One phase under way: the step, its optimiser and its learning rate."""
 
     def __init__(self, step: "TrainingStep", models: Sequence[nn.Module], feed: Feed, config: "Training") -> None:
         self.step, self.feed, self.config = step, feed, config
-        self.optimizer = _adam(step.learned, config, feed.device)
+        self.optimizer = make_optimizer(step.learned, config, feed.device)
         self.total = torch.zeros(len(models), device=feed.device)
         self.take: Callable[..., Tensor | None] = self._take
         self.graphs: Captured | None = None
-        if feed.device.type == "cuda" and config.captured:
+        if feed.device.type == "cuda" and config.captured and config.optimizer in CAPTURABLE:
             buffers = [buffer for model in models for buffer in model.buffers()]
             self.take = self.graphs = Captured(self._take, [*buffers, self.total])
 
@@ -63,7 +65,10 @@ class Descent:
     @property
     def refusal(self) -> str | None:
         """Why steps could not be captured, if they should have been."""
-        return None if self.graphs is None else self.graphs.refusal
+        if self.graphs is not None:
+            return self.graphs.refusal
+        wanted = self.feed.device.type == "cuda" and self.config.captured
+        return f"{self.config.optimizer} is not captured" if wanted else None
 
     def capture_again(self) -> None:
         """Forget what was captured: the loss reads other numbers now."""
@@ -71,8 +76,15 @@ class Descent:
             self.graphs.forget()
 
 
-def _adam(learned: list[Tensor], config: "Training", device: torch.device) -> torch.optim.Adam:
+def make_optimizer(learned: list[Tensor], config: "Training", device: torch.device) -> torch.optim.Optimizer:
+    """Return the optimiser of a setting; on a GPU Adam and AdamW take a rate that a captured step reads again."""
+    rate, decay = config.learning_rate, config.weight_decay
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(learned, lr=rate, weight_decay=decay, momentum=config.momentum)
+    if config.optimizer == "rmsprop":
+        return torch.optim.RMSprop(learned, lr=rate, weight_decay=decay, momentum=config.momentum)
+    kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
     if device.type != "cuda":
-        return torch.optim.Adam(learned, lr=config.learning_rate, weight_decay=config.weight_decay)
-    rate = torch.tensor(config.learning_rate, device=device)
-    return torch.optim.Adam(learned, lr=rate, weight_decay=config.weight_decay, fused=True, capturable=True)
+        return kind(learned, lr=rate, weight_decay=decay)
+    there = torch.tensor(rate, device=device)
+    return kind(learned, lr=there, weight_decay=decay, fused=True, capturable=True)

@@ -22,6 +22,8 @@ from assay.models.core.feeds import Feed
 from assay.models.core.model import Epoch, Report
 from assay.models.core.tensors import Batch
 
+OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
+Schedule = Literal["exponential", "step", "cosine"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Facts = dict[str, Any]
 """How a model was trained, for the record: the device, the precision, whether steps were captured."""
@@ -33,9 +35,20 @@ class Training(Config):
     epochs: int = Field(40, ge=1)
     batch_size: int = Field(64, ge=1)
     learning_rate: float = Field(1e-3, gt=0)
+    optimizer: OptimizerName = "adam"
+    """`adam` adds the weight decay to the gradient, as most published runs do; `adamw` takes it off the weights."""
+    momentum: float = Field(0.9, ge=0, lt=1)
+    """Of `sgd` and `rmsprop`."""
     weight_decay: float = Field(1e-4, ge=0)
+    schedule: Schedule = "exponential"
+    """How the learning rate falls: by `learning_rate_decay` after each epoch (`exponential`) or after every
+    `schedule_epochs` (`step`), or along a half cosine to 0 at the last epoch (`cosine`)."""
     learning_rate_decay: float = Field(0.99, gt=0, le=1)
-    """The factor on the learning rate after each epoch."""
+    """The factor of `exponential` and `step`."""
+    schedule_epochs: int = Field(10, ge=1)
+    """After how many epochs `step` lowers the rate."""
+    warmup_epochs: int = Field(0, ge=0)
+    """In how many first epochs the rate rises to the full one, in equal steps."""
     patience: int = Field(10, ge=1)
     """Stop after this many epochs without a better score on validation."""
     device: str = "auto"
@@ -175,7 +188,7 @@ def _run(
             descent.capture_again()
         trainees[0].model.train()
         losses = descent.epoch(_shuffle(trainees, len(descent.feed), descent.feed.device))
-        progress.rate *= config.learning_rate_decay
+        progress.rate = next_rate(config, progress.epoch, progress.rate)
         descent.rate = progress.rate
         active = [seed for seed, own in enumerate(best) if own.since < config.patience]
         for seed in active:
@@ -189,6 +202,24 @@ def _run(
             checkpoint.keep(trainees, descent, progress)
     for trainee, kept in zip(trainees, best, strict=True):
         trainee.model.load_state_dict(kept.weights)
+
+
+def next_rate(config: Training, epoch: int, rate: float) -> float:
+    """Return the learning rate of the epoch after this one, whose rate is given."""
+    if epoch < config.warmup_epochs:
+        return config.learning_rate * (epoch + 1) / config.warmup_epochs
+    if config.schedule == "exponential":
+        return rate * config.learning_rate_decay
+    done = epoch - config.warmup_epochs
+    if config.schedule == "step":
+        return config.learning_rate * config.learning_rate_decay ** (done // config.schedule_epochs)
+    whole = max(1, config.epochs - config.warmup_epochs)
+    return config.learning_rate * (1 + math.cos(math.pi * min(done, whole) / whole)) / 2
+
+
+def first_rate(config: Training) -> float:
+    """Return the learning rate of the first epoch."""
+    return config.learning_rate / max(1, config.warmup_epochs)
 
 
 def _shuffle(trainees: Sequence[Trainee], size: int, device: torch.device) -> Tensor:
