@@ -144,13 +144,13 @@ class Dataset:
         folder = self.folder.resolve()
         return {"folder": str(folder), "from_run": Path(os.path.relpath(folder, run.resolve())).as_posix(), **known}
 
-    def symbols(self, name: str) -> SplitData:
-        """Read a split without its pictures."""
+    def symbols(self, name: str, styles: bool = True) -> SplitData:
+        """Read a split without its pictures, and if asked without the styles, which are most of what is left."""
         knowledge = self.knowledge
         concepts = [CONCEPT + concept for concept in knowledge.space.names]
         more = [PAIR_ROW, PAIR_CONCEPT] if name == PAIRS else []
         labels = [LABEL + label for label in knowledge.label_names]
-        return self.read(name, ["index", *concepts, *labels, "style", *more])
+        return self.read(name, ["index", *concepts, *labels, *(["style"] if styles else []), *more])
 
 
 def _stored(shards: tuple[ShardFile, ...], parts: Sequence[ShardTable]) -> StoredRows:
