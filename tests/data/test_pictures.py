@@ -9,7 +9,7 @@ import threading
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,13 +18,30 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from assay.api.answers import predictor_of
+from assay.auditing.audit import audit
+from assay.auditing.audited import audited_dataset
 from assay.data import picture_store, split_pictures
+from assay.data.annotate import annotate
+from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset, SplitData
 from assay.data.decoding import PART, Lookahead, decode
+from assay.data.exports import export
+from assay.data.recipe import find_task
 from assay.data.shard_files import ShardFile
+from assay.data.split_pictures import SplitPictures
+from assay.diagnosis.runs import diagnose_run
 from assay.errors import ConfigError, DataError
+from assay.metrics.evidence import gather_from
+from assay.metrics.score import score
+from assay.predictions import Answer, Predictions
+from assay.render.picture import Picture
+from assay.reporting.case import case_of
+from assay.runs.folder import RunFolder
 from assay.seeds import rng_for
-from tests.conftest import Made
+from assay.tasks.base import Task
+from assay.worlds.world import World
+from tests.conftest import Made, write
 
 
 @pytest.fixture
@@ -263,3 +280,80 @@ def test_memory_does_not_grow_with_the_split(made: Made) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < whole / 8, f"{peak:,} bytes of {whole:,}"
+
+
+def _guess(images: np.ndarray) -> np.ndarray:
+    return np.zeros(len(images), dtype=np.int64)
+
+
+READERS: dict[str, Callable[[Dataset, Path], object]] = {
+    "loop": lambda dataset, to: [example["image"].size for example in dataset["test"]],
+    "take": lambda dataset, to: dataset["test"].take(np.arange(5)).images,
+    "slice": lambda dataset, to: dataset["test"][3:9].images,
+    "batches": lambda dataset, to: list(dataset["test"].batches(8)),
+    "pandas": lambda dataset, to: dataset["test"].to_pandas(),
+    "hf": lambda dataset, to: dataset["test"].to_hf()[3]["image"].size,
+    "plot": lambda dataset, to: dataset["test"].plot(),
+    "page": lambda dataset, to: (dataset["test"]._repr_html_(), dataset._repr_html_()),
+    "torch": lambda dataset, to: list(dataset["test"].torch()),
+    "audit": lambda dataset, to: audit(audited_dataset(dataset)),
+    "annotate": lambda dataset, to: annotate(dataset, Annotation(), to / "copy"),
+    "prolog": lambda dataset, to: export(dataset, "prolog", to / "export"),
+    "score": lambda dataset, to: score(gather_from(dataset, oracle(dataset))),
+    "diagnose": lambda dataset, to: (oracle(dataset, to / "file"), diagnose_run(RunFolder(to / "file"), dataset)),
+    "report": lambda dataset, to: (oracle(dataset, to / "file"), case_of(to / "file", dataset=dataset)),
+    "function": lambda dataset, to: predictor_of(_guess, dataset)(dataset["test"]),
+}
+
+
+def oracle(dataset: Dataset, file: Path | None = None) -> Predictions:
+    """Return the truth as predictions, and write them."""
+    data, knowledge = dataset.symbols("test"), dataset.knowledge
+    labels = {name: Answer(data.labels[:, place]) for place, name in enumerate(knowledge.label_names)}
+    concepts = {name: Answer(data.concepts[:, place]) for place, name in enumerate(knowledge.space.names)}
+    predictions = Predictions(dataset.fingerprint, "test", data.index, labels, concepts)
+    if file is not None:
+        predictions.write(file, knowledge)
+    return predictions
+
+
+@pytest.mark.usefixtures("on_disk")
+@pytest.mark.parametrize("reader", READERS)
+def test_nothing_holds_a_whole_split(
+    reader: str, evenodd: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At no time are more pictures of a split alive than a piece of it, as files or decoded."""
+    files, decoded = SplitPictures._files, SplitPictures._decode
+    most = 0.6 * len(evenodd["test"])
+
+    def read(self: SplitPictures, column: str, rows: np.ndarray) -> list[bytes]:
+        assert len(rows) < most, f"{len(rows)} files at once"
+        return files(self, column, rows)
+
+    def fill(self: SplitPictures, images: np.ndarray, rows: np.ndarray) -> None:
+        assert len(rows) < most, f"{len(rows)} pictures at once"
+        decoded(self, images, rows)
+
+    monkeypatch.setattr(SplitPictures, "_files", read)
+    monkeypatch.setattr(SplitPictures, "_decode", fill)
+    monkeypatch.setattr("assay.data.annotate.SHARD_ROWS", 40)
+    READERS[reader](evenodd, tmp_path)
+
+
+def test_pictures_are_drawn_in_pieces_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few large pictures are in memory while a shard is drawn."""
+    sizes = {"train": 30, "valid": 4, "test": 12, "hard": 4}
+    monkeypatch.setattr("assay.data.shard.PIXELS_AT_ONCE", 7 * 64 * 64)
+    most = Counter[str]()
+    task = find_task("robots")
+    plain = task.render_all
+
+    def render(self: Task, worlds: Sequence[World]) -> list[Picture]:
+        most["rows"] = max(most["rows"], len(worlds))
+        return plain(self, worlds)
+
+    monkeypatch.setattr(task, "render_all", render)
+    pieces = write(tmp_path / "pieces", "robots", size=64, splits=sizes)
+    assert most["rows"] == 7
+    monkeypatch.undo()
+    assert write(tmp_path / "whole", "robots", size=64, splits=sizes).manifest == pieces.manifest

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
+from assay.data.cache import cache_folder
 from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
 from assay.data.picture_store import StoredRows
 from assay.data.shard_files import PICTURES
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from PIL import Image
 
     import assay
+
+
+HUGGING_FACE = "hugging_face"
+"""Where `datasets` keeps its copy of a large split, in the cache folder."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,13 +195,15 @@ class SplitData(SplitPictures):
         return frame
 
     def to_hf(self) -> "datasets.Dataset":
-        """Return a Hugging Face `datasets.Dataset` with the pictures; large ones stay on disk, in its own cache."""
+        """Return a Hugging Face `datasets.Dataset` with the pictures; large ones are copied into the cache folder."""
         library = import_extra("datasets", "to_hf")
         if self.stored is None or not self.stored.large:
             small: datasets.Dataset = library.Dataset(self.full_table())
             return small
         files = [str(shard.path) for shard in self.stored.split.shards]
-        whole: datasets.Dataset = library.Dataset.from_parquet(files).select(self.stored.rows)
+        whole: datasets.Dataset = library.Dataset.from_parquet(
+            files, cache_dir=str(cache_folder() / HUGGING_FACE)
+        ).select(self.stored.rows)
         return whole
 
     def torch(self) -> "assay.TorchSplit":
