@@ -200,11 +200,9 @@ class SplitData(SplitPictures):
         if self.stored is None or not self.stored.large:
             small: datasets.Dataset = library.Dataset(self.full_table())
             return small
-        files = [str(shard.path) for shard in self.stored.split.shards]
-        whole: datasets.Dataset = library.Dataset.from_parquet(
-            files, cache_dir=str(cache_folder() / HUGGING_FACE)
-        ).select(self.stored.rows)
-        return whole
+        files, copy = [str(shard.path) for shard in self.stored.split.shards], cache_folder() / HUGGING_FACE
+        whole: datasets.Dataset = library.Dataset.from_parquet(files, cache_dir=str(copy))
+        return whole.select(self.stored.rows)
 
     def torch(self) -> "assay.TorchSplit":
         """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""
