@@ -20,7 +20,7 @@ from PIL import Image
 
 from assay.api.answers import predictor_of
 from assay.auditing.audit import audit
-from assay.auditing.audited import audited_dataset
+from assay.auditing.audited import SplitTexts, audited_dataset
 from assay.data import picture_store, split_pictures
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
@@ -357,3 +357,14 @@ def test_pictures_are_drawn_in_pieces_with_the_same_bytes(tmp_path: Path, monkey
     assert most["rows"] == 7
     monkeypatch.undo()
     assert write(tmp_path / "whole", "robots", size=64, splits=sizes).manifest == pieces.manifest
+
+
+def test_a_split_of_texts_has_no_pictures_and_is_read_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = made("robots", preset="text", image=False, splits={"train": 30, "valid": 4, "test": 12, "hard": 4})["train"]
+    for ask in (lambda: data.pictures([0]), lambda: data.batches(4), lambda: data.files([0])):
+        with pytest.raises(DataError, match="split 'train' has no column 'image'; there is: index, text"):
+            ask()
+    monkeypatch.setattr("assay.auditing.audited.AT_ONCE", 7)
+    texts = SplitTexts(data)
+    assert list(texts) == data.texts and len(texts) == 30 and all(data.texts)
+    assert texts[3] == data.texts[3] and texts[2:4] == data.texts[2:4]
