@@ -84,6 +84,14 @@ def test_pictures_are_those_of_their_rows(large: bool, evenodd: Dataset, request
     assert data.pictures([]).shape == (0, *truth[0].shape)
 
 
+def test_some_columns_with_pictures(evenodd: Dataset) -> None:
+    some, whole = evenodd.read("test", ["image", "index", "label_sum"]), evenodd["test"]
+    assert some.columns == ("image", "index", "label_sum") and np.array_equal(some.pictures([4]), whole.pictures([4]))
+    assert some.full_table().column_names == ["image", "index", "label_sum"]
+    with pytest.raises(DataError, match="no column 'image'; there is: index$"):
+        evenodd.read("test", ["index"]).pictures([0])
+
+
 def test_rows_that_there_are_not(evenodd: Dataset) -> None:
     data = evenodd["test"]
     for rows in ([len(data)], [-1]):

@@ -209,7 +209,8 @@ class StoredRows:
         pictures = self.split.table(self.rows, list(self.split.picture_bytes))
         for place, name in enumerate(self.split.columns):
             if name in self.split.picture_bytes:
-                after = table.column_names.index(self.split.columns[place - 1]) + 1
+                before = self.split.columns[place - 1] if place else None
+                after = 0 if before is None else table.column_names.index(before) + 1
                 table = table.add_column(after, pictures.schema.field(name), pictures[name])
         return table
 
