@@ -53,9 +53,10 @@ def doc(thing: Any) -> str:
 
 
 def methods(thing: type) -> list[tuple[str, str]]:
-    """Return the public methods and properties of a class with their first line."""
+    """Return the public methods and properties of a class with their first line, those of our base classes too."""
     found = []
-    for name, member in sorted(vars(thing).items()):
+    bases = [vars(base) for base in reversed(thing.__mro__) if base.__module__.startswith("assay.")]
+    for name, member in sorted({name: member for base in bases for name, member in base.items()}.items()):
         text = inspect.getdoc(member)
         if not name.startswith("_") and text and (callable(member) or isinstance(member, (property, classmethod))):
             found.append((name, text.splitlines()[0]))

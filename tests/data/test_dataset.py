@@ -58,6 +58,9 @@ def test_rows_that_are_taken(evenodd: Dataset) -> None:
 def test_symbols_are_a_split_without_pictures(evenodd: Dataset) -> None:
     plain = evenodd.symbols("ood")
     assert "image" not in plain.table.column_names and (plain.labels == evenodd["ood"].labels).all()
+    assert plain.world(3) == evenodd["ood"].world(3)
+    bare = evenodd.symbols("ood", styles=False)
+    assert "style" not in bare.table.column_names and (bare.concepts == plain.concepts).all()
 
 
 def test_where_says_which_worlds_a_split_holds(evenodd: Dataset) -> None:

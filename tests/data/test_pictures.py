@@ -9,7 +9,7 @@ import threading
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,13 +18,30 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.data import picture_store, split_data
+from assay.api.answers import predictor_of
+from assay.auditing.audit import audit
+from assay.auditing.audited import SplitTexts, audited_dataset
+from assay.data import picture_store, split_pictures
+from assay.data.annotate import annotate
+from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset, SplitData
 from assay.data.decoding import PART, Lookahead, decode
+from assay.data.exports import export
+from assay.data.recipe import find_task
 from assay.data.shard_files import ShardFile
+from assay.data.split_pictures import SplitPictures
+from assay.diagnosis.runs import diagnose_run
 from assay.errors import ConfigError, DataError
+from assay.metrics.evidence import gather_from
+from assay.metrics.score import score
+from assay.predictions import Answer, Predictions
+from assay.render.picture import Picture
+from assay.reporting.case import case_of
+from assay.runs.folder import RunFolder
 from assay.seeds import rng_for
-from tests.conftest import Made
+from assay.tasks.base import Task
+from assay.worlds.world import World
+from tests.conftest import Made, write
 
 
 @pytest.fixture
@@ -67,6 +84,14 @@ def test_pictures_are_those_of_their_rows(large: bool, evenodd: Dataset, request
     assert data.pictures([]).shape == (0, *truth[0].shape)
 
 
+def test_some_columns_with_pictures(evenodd: Dataset) -> None:
+    some, whole = evenodd.read("test", ["image", "index", "label_sum"]), evenodd["test"]
+    assert some.columns == ("image", "index", "label_sum") and np.array_equal(some.pictures([4]), whole.pictures([4]))
+    assert some.full_table().column_names == ["image", "index", "label_sum"]
+    with pytest.raises(DataError, match="no column 'image'; there is: index$"):
+        evenodd.read("test", ["index"]).pictures([0])
+
+
 def test_rows_that_there_are_not(evenodd: Dataset) -> None:
     data = evenodd["test"]
     for rows in ([len(data)], [-1]):
@@ -106,7 +131,7 @@ def test_workers_run_ahead_so_far_and_no_further(evenodd: Dataset, monkeypatch: 
         decoded["all"] += 1
         return decode(data)
 
-    monkeypatch.setattr(split_data, "decode", count)
+    monkeypatch.setattr(split_pictures, "decode", count)
     data = evenodd["train"]
     batches = data.batches(2, workers=2, ahead=3)
     assert decoded["all"] == 0 and threads() == 0
@@ -135,7 +160,7 @@ def test_an_error_in_a_worker_reaches_the_caller(evenodd: Dataset, monkeypatch: 
             raise OSError("broken data stream")
         return decode(data)
 
-    monkeypatch.setattr(split_data, "decode", fail)
+    monkeypatch.setattr(split_pictures, "decode", fail)
     batches = evenodd["train"].batches(4, workers=2)
     assert [next(batches)[0].tolist() for _ in range(2)] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     with pytest.raises(DataError, match="split 'train': the picture of row 11 cannot be read: broken data stream"):
@@ -144,7 +169,7 @@ def test_an_error_in_a_worker_reaches_the_caller(evenodd: Dataset, monkeypatch: 
 
 
 def test_a_picture_of_another_size_is_refused(evenodd: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(split_data, "decode", lambda data: np.zeros((3, 4, 1), np.uint8))
+    monkeypatch.setattr(split_pictures, "decode", lambda data: np.zeros((3, 4, 1), np.uint8))
     with pytest.raises(DataError, match=r"the picture of row 0 is of shape \(3, 4, 1\), not \(28, 56, 1\)"):
         evenodd["train"].pictures([0])
 
@@ -253,13 +278,101 @@ def test_rows_of_several_shards_come_back_with_their_pictures(made: Made) -> Non
 
 @pytest.mark.usefixtures("on_disk")
 def test_memory_does_not_grow_with_the_split(made: Made) -> None:
-    """Decoded, the split has 18 MB; what is alive at a time must be a small part of it."""
+    """Decoded, the split has 6 MB; what is alive at a time must be a small part of it."""
     data = made("mnlogic", k=3, n=2600)["train"]
     whole = len(data) * data.layout.height * data.layout.width
-    data.pictures([0])
+    data.pictures(range(0, len(data), 500))  # unpacks all shards
     tracemalloc.start()
     for _, images in data.batches(16, workers=2):
         del images
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < whole / 8, f"{peak:,} bytes of {whole:,}"
+
+
+def _guess(images: np.ndarray) -> np.ndarray:
+    return np.zeros(len(images), dtype=np.int64)
+
+
+READERS: dict[str, Callable[[Dataset, Path], object]] = {
+    "loop": lambda dataset, to: [example["image"].size for example in dataset["test"]],
+    "take": lambda dataset, to: dataset["test"].take(np.arange(5)).images,
+    "slice": lambda dataset, to: dataset["test"][3:9].images,
+    "batches": lambda dataset, to: list(dataset["test"].batches(8)),
+    "pandas": lambda dataset, to: dataset["test"].to_pandas(),
+    "hf": lambda dataset, to: dataset["test"].to_hf()[3]["image"].size,
+    "plot": lambda dataset, to: dataset["test"].plot(),
+    "page": lambda dataset, to: (dataset["test"]._repr_html_(), dataset._repr_html_()),
+    "torch": lambda dataset, to: list(dataset["test"].torch()),
+    "audit": lambda dataset, to: audit(audited_dataset(dataset)),
+    "annotate": lambda dataset, to: annotate(dataset, Annotation(), to / "copy"),
+    "prolog": lambda dataset, to: export(dataset, "prolog", to / "export"),
+    "score": lambda dataset, to: score(gather_from(dataset, oracle(dataset))),
+    "diagnose": lambda dataset, to: (oracle(dataset, to / "file"), diagnose_run(RunFolder(to / "file"), dataset)),
+    "report": lambda dataset, to: (oracle(dataset, to / "file"), case_of(to / "file", dataset=dataset)),
+    "function": lambda dataset, to: predictor_of(_guess, dataset)(dataset["test"]),
+}
+
+
+def oracle(dataset: Dataset, file: Path | None = None) -> Predictions:
+    """Return the truth as predictions, and write them."""
+    data, knowledge = dataset.symbols("test"), dataset.knowledge
+    labels = {name: Answer(data.labels[:, place]) for place, name in enumerate(knowledge.label_names)}
+    concepts = {name: Answer(data.concepts[:, place]) for place, name in enumerate(knowledge.space.names)}
+    predictions = Predictions(dataset.fingerprint, "test", data.index, labels, concepts)
+    if file is not None:
+        predictions.write(file, knowledge)
+    return predictions
+
+
+@pytest.mark.usefixtures("on_disk")
+@pytest.mark.parametrize("reader", READERS)
+def test_nothing_holds_a_whole_split(
+    reader: str, evenodd: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At no time are more pictures of a split alive than a piece of it, as files or decoded."""
+    files, decoded = SplitPictures._files, SplitPictures._decode
+    most = 0.6 * len(evenodd["test"])
+
+    def read(self: SplitPictures, column: str, rows: np.ndarray) -> list[bytes]:
+        assert len(rows) < most, f"{len(rows)} files at once"
+        return files(self, column, rows)
+
+    def fill(self: SplitPictures, images: np.ndarray, rows: np.ndarray) -> None:
+        assert len(rows) < most, f"{len(rows)} pictures at once"
+        decoded(self, images, rows)
+
+    monkeypatch.setattr(SplitPictures, "_files", read)
+    monkeypatch.setattr(SplitPictures, "_decode", fill)
+    monkeypatch.setattr("assay.data.annotate.SHARD_ROWS", 40)
+    READERS[reader](evenodd, tmp_path)
+
+
+def test_pictures_are_drawn_in_pieces_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few large pictures are in memory while a shard is drawn."""
+    sizes = {"train": 30, "valid": 4, "test": 12, "hard": 4}
+    monkeypatch.setattr("assay.data.shard.PIXELS_AT_ONCE", 7 * 64 * 64)
+    most = Counter[str]()
+    task = find_task("robots")
+    plain = task.render_all
+
+    def render(self: Task, worlds: Sequence[World]) -> list[Picture]:
+        most["rows"] = max(most["rows"], len(worlds))
+        return plain(self, worlds)
+
+    monkeypatch.setattr(task, "render_all", render)
+    pieces = write(tmp_path / "pieces", "robots", size=64, splits=sizes)
+    assert most["rows"] == 7
+    monkeypatch.undo()
+    assert write(tmp_path / "whole", "robots", size=64, splits=sizes).manifest == pieces.manifest
+
+
+def test_a_split_of_texts_has_no_pictures_and_is_read_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = made("robots", preset="text", image=False, splits={"train": 30, "valid": 4, "test": 12, "hard": 4})["train"]
+    for ask in (lambda: data.pictures([0]), lambda: data.batches(4), lambda: data.files([0])):
+        with pytest.raises(DataError, match="split 'train' has no column 'image'; there is: index, text"):
+            ask()
+    monkeypatch.setattr("assay.auditing.audited.AT_ONCE", 7)
+    texts = SplitTexts(data)
+    assert list(texts) == data.texts and len(texts) == 30 and all(data.texts)
+    assert texts[3] == data.texts[3] and texts[2:4] == data.texts[2:4]

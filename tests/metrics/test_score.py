@@ -2,6 +2,7 @@
 
 import json
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from assay.data.dataset import Dataset
 from assay.errors import UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
+from assay.metrics.evidence import Evidence
 from assay.metrics.interval import of_mean
 from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, score, score_with_resamples
+from assay.metrics.score import FEWEST, _resample, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
@@ -115,3 +117,18 @@ def test_plain_data(evenodd: Dataset) -> None:
 def test_unknown_metrics_are_refused(evenodd: Dataset) -> None:
     with pytest.raises(UnknownName, match="no metric named 'label_acuracy'; did you mean 'label_accuracy'"):
         score(oracle(evenodd.symbols("test")), ["label_acuracy"])
+
+
+def test_resamples_are_drawn_one_at_a_time() -> None:
+    """All rows of all resamples at once would be 32 MB here, and 1.6 GB for a million examples."""
+    rows, resamples = 20_000, 200
+    bits = rng_for(0, "resamples").integers(2, size=(rows, 1))
+    evidence = Evidence(Knowledge.of(digits(["a"]), {"y": "a"}), "test", bits, bits, bits, bits, (None,), (None,))
+    metric = Metric("first", "the share of ones", "higher", overall=lambda held: float(held.labels.mean()))
+    tracemalloc.start()
+    found = _resample([metric], evidence, resamples, seed=3)["first"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < rows * resamples * 8 / 8
+    drawn = rng_for(3, "bootstrap", rows).integers(rows, size=(resamples, rows))
+    assert found == [float(bits[some].mean()) for some in drawn]

@@ -8,7 +8,7 @@ from PIL import Image
 
 from assay.data.dataset import decode
 from assay.render.picture import Box, Layout
-from assay.render.png import encode_png
+from assay.render.png import decode_png, encode_png
 from assay.seeds import rng_for
 
 
@@ -22,6 +22,50 @@ def test_pixels_come_back(shape: tuple[int, ...], high: int) -> None:
         assert (np.asarray(opened).ravel() == image.ravel()).all() and opened.size == (shape[1], shape[0])
     back = decode(encode_png(image))
     assert back.ndim == 3 and (back == image.reshape(back.shape)).all()
+
+
+@pytest.mark.parametrize("shape", [(28, 56), (5, 7, 3), (1, 1)])
+def test_own_files_are_read_without_an_image_library(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    image = rng_for(0, "png", shape).integers(256, size=shape).astype(np.uint8)
+    data = encode_png(image)
+    monkeypatch.setattr(Image, "open", lambda *_: pytest.fail("read by Pillow"))
+    assert np.array_equal(decode(data), image.reshape(*shape[:2], -1))
+
+
+def test_files_of_other_programs_are_read() -> None:
+    """Filters, palettes, interlacing, 16 bits, several chunks: none of these does `encode_png` write."""
+    smooth = np.add.outer(np.arange(90), np.arange(80)).astype(np.uint8)
+    others = {
+        "filter": Image.fromarray(np.stack([smooth, smooth, smooth], axis=2)),
+        "palette": Image.fromarray(smooth % 4).convert("P"),
+        "alpha": Image.fromarray(np.stack([smooth] * 4, axis=2)),
+        "wide": Image.fromarray(smooth.astype(np.uint16) * 200),
+    }
+    for name, image in others.items():
+        buffer = io.BytesIO()
+        image.save(buffer, "PNG")
+        pixels = np.asarray(image).reshape(90, 80, -1)
+        assert decode_png(buffer.getvalue()) is None, name
+        assert np.array_equal(decode(buffer.getvalue()), pixels), name
+
+
+def test_damaged_files_are_refused() -> None:
+    data = encode_png(np.arange(200, dtype=np.uint8).reshape(10, 20))
+    for damaged in (
+        data[:60] + bytes([data[60] ^ 255]) + data[61:],
+        data[:20],
+        b"",
+        data[:16] + b"\xff" * 40,
+    ):
+        assert decode_png(damaged) is None
+        with pytest.raises((OSError, SyntaxError, ValueError)):
+            decode(damaged)
+
+
+def test_a_header_that_lies_about_the_size() -> None:
+    data = bytearray(encode_png(np.zeros((10, 20), dtype=np.uint8)))
+    data[19] = 19  # the width
+    assert decode_png(bytes(data)) is None
 
 
 def test_strided_pixels_come_back() -> None:

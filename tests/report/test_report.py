@@ -13,6 +13,7 @@ from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import DataError
 from assay.metrics import METRICS
+from assay.predictions import Answer, Predictions
 from assay.reporting.write import write_report
 from tests.pixels import pixels, trained
 
@@ -204,3 +205,11 @@ def test_names_at_the_boundary_are_not_taken_for_markup(strange):
     assert "a == <u>|" in names and diagnosis["counterfactuals"]["pairs"] > 0
     page, markdown = Page(strange.read_text()), (strange.parent / "report.md").read_text()
     assert "a == <u>|" in page.text and " | a == &lt;u>\\| | " in markdown and "<u>" not in strange.read_text()
+
+
+def test_predictions_of_another_program_need_not_name_a_seed(evenodd, tmp_path):
+    data, knowledge = evenodd.symbols("test"), evenodd.knowledge
+    labels = {name: Answer(data.labels[:, place]) for place, name in enumerate(knowledge.label_names)}
+    Predictions(evenodd.fingerprint, "test", data.index, labels).write(tmp_path / "mine.parquet", knowledge)
+    page = write_report([tmp_path / "mine.parquet"], tmp_path / "report", dataset=evenodd)
+    assert "seed unknown" in page.read_text() and "| unknown |" in page.with_suffix(".md").read_text()

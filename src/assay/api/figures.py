@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from assay.arrays import find_rows
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError
 from assay.html import shorten
@@ -27,9 +28,8 @@ def plot_coverage(dataset: Dataset, *answers: Predictions) -> Figure:
 def plot_errors(dataset: Dataset, predictions: Predictions, count: int = 12) -> Figure:
     """Draw pictures with a wrong label, each with what is true and what was predicted."""
     data, evidence = dataset[predictions.split], gather_from(dataset, predictions)
-    place = {int(number): row for row, number in enumerate(data.index)}
     wrong = np.flatnonzero((evidence.labels != evidence.predicted_labels).any(axis=1))[:count]
-    rows = [place[int(predictions.index[row])] for row in wrong]
+    rows = find_rows(predictions.index[wrong], data.index)
     captions = [_caption(evidence, int(row)) for row in wrong]
     return picture_sheet(list(data.pictures(rows)), captions)
 

@@ -1,7 +1,7 @@
 """A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -11,6 +11,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
+from assay.data.columns import AT_ONCE
 from assay.data.dataset import Dataset, SplitData, decode
 from assay.data.rebuild import task_of
 from assay.errors import DataError
@@ -52,6 +53,26 @@ class FirstPictures(Sequence[bytes]):
         if isinstance(row, slice):
             return self.data.files(range(self.most)[row])
         return self.data.files([range(self.most)[row]])[0]
+
+
+@dataclass(frozen=True)
+class SplitTexts(Sequence[str]):
+    """The texts of a split, a piece of them in memory at a time."""
+
+    data: SplitData
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        return self.data[row].texts if isinstance(row, slice) else self.data.take(np.array([row])).texts[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for piece in self.data.pieces(AT_ONCE) for text in piece.texts)
 
 
 @dataclass(frozen=True)
@@ -143,7 +164,7 @@ def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Audit
         data.labels,
         data.lawful,
         FirstPictures(data, len(some)) if "image" in columns else (),
-        data.texts if "text" in columns else (),
+        SplitTexts(data) if "text" in columns else (),
         nuisances_of([dict(world.style) for world in worlds], len(data)),
         _ingredients(worlds, task),
         data.where,

@@ -15,6 +15,8 @@ GIVEN = "given_"
 """Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
 PAIR_ROW, PAIR_CONCEPT = "pair_row", "pair_concept"
 """Of a counterfactual world: the number of the example that it was changed from, and the concept that was changed."""
+AT_ONCE = 2**16
+"""How many cells are Python objects at a time."""
 DTYPES = {"bool": "bool", "int": "int64", "symbol": "string"}
 
 
@@ -31,7 +33,7 @@ def to_column(codes: Array, values: Sequence[Value]) -> pa.Array:
         return pa.array(column.to_pylist(), column.type, mask=codes < 0)
     kind = kind_of_values(values)
     if kind == "symbol":
-        words = [str(value) for value in values]
+        words = [str(value).encode() for value in values]
         return strings([words[code] for code in codes.tolist()], pa.string())
     return numbers(np.array(values)[codes])
 
@@ -76,7 +78,10 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
         distinct, which = np.unique(rows, return_inverse=True)
         return distinct.tolist(), which.ravel()
     numbered: dict[Any, int] = {None: -1}
-    rows = np.array([numbered.setdefault(value, len(numbered) - 1) for value in column.to_pylist()], dtype=np.int64)
+    rows = np.empty(len(column), dtype=np.int64)
+    for start in range(0, len(column), AT_ONCE):
+        cells = column.slice(start, AT_ONCE).to_pylist()
+        rows[start : start + len(cells)] = [numbered.setdefault(value, len(numbered) - 1) for value in cells]
     return [value for value in numbered if value is not None], rows
 
 

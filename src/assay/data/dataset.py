@@ -85,7 +85,7 @@ class Dataset:
         return self.read(name)
 
     def read(self, name: str, columns: Sequence[str] | None = None) -> SplitData:
-        """Read a split, its pictures left on disk until they are asked for, or some columns of it without pictures."""
+        """Read a split, or some columns of it; pictures are left on disk until they are asked for."""
         if name == PAIRS and self.pairs is None:
             raise DataError(f"{str(self.folder)!r} has no counterfactual worlds: {self.why_no_pairs}")
         if name not in self:
@@ -96,7 +96,7 @@ class Dataset:
         shards = tuple(ShardFile.of(self.folder, entry) for entry in split["shards"])
         parts = [ShardTable.read(shard, columns) for shard in shards]
         table = pa.concat_tables([part.table for part in parts])
-        stored = _stored(shards, parts) if columns is None else None
+        stored = _stored(shards, parts, parts[0].columns if columns is None else tuple(columns))
         return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]), stored)
 
     @property
@@ -144,19 +144,20 @@ class Dataset:
         folder = self.folder.resolve()
         return {"folder": str(folder), "from_run": Path(os.path.relpath(folder, run.resolve())).as_posix(), **known}
 
-    def symbols(self, name: str) -> SplitData:
-        """Read a split without its pictures."""
+    def symbols(self, name: str, styles: bool = True) -> SplitData:
+        """Read a split without its pictures, and if asked without the styles, which are most of what is left."""
         knowledge = self.knowledge
         concepts = [CONCEPT + concept for concept in knowledge.space.names]
         more = [PAIR_ROW, PAIR_CONCEPT] if name == PAIRS else []
         labels = [LABEL + label for label in knowledge.label_names]
-        return self.read(name, ["index", *concepts, *labels, "style", *more])
+        return self.read(name, ["index", *concepts, *labels, *(["style"] if styles else []), *more])
 
 
-def _stored(shards: tuple[ShardFile, ...], parts: Sequence[ShardTable]) -> StoredRows:
-    """Return all rows of a split, whose pictures stay on disk."""
-    sizes = {name: sum(part.picture_bytes[name] for part in parts) for name in parts[0].picture_bytes}
-    return StoredRows.of(SplitShards(shards, parts[0].columns, sizes))
+def _stored(shards: tuple[ShardFile, ...], parts: Sequence[ShardTable], columns: tuple[str, ...]) -> StoredRows | None:
+    """Return all rows of a split whose pictures stay on disk, None if none of these columns holds pictures."""
+    pictures = [name for name in parts[0].picture_bytes if name in columns]
+    sizes = {name: sum(part.picture_bytes[name] for part in parts) for name in pictures}
+    return StoredRows.of(SplitShards(shards, columns, sizes)) if pictures else None
 
 
 def _check_size(path: Path, shard: dict[str, Any]) -> None:

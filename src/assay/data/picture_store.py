@@ -10,6 +10,7 @@ import io
 import os
 import shutil
 import threading
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,7 +86,7 @@ class PictureStore:
 
     def __init__(self, shards: Sequence[ShardFile], column: str, size: int) -> None:
         self.shards, self.column, self.size = tuple(shards), column, size
-        self.starts = starts_of(shards)
+        self.starts: list[int] = starts_of(shards).tolist()
         self._begin()
 
     def _begin(self) -> None:
@@ -99,20 +100,23 @@ class PictureStore:
 
     def files(self, rows: Array) -> list[bytes]:
         """Return the pictures of some rows as PNG files."""
-        numbers = np.searchsorted(self.starts, rows, side="right") - 1
+        wanted: dict[int, list[tuple[int, int]]] = {}
+        for place, row in enumerate(rows.tolist()):
+            number = bisect_right(self.starts, row) - 1
+            wanted.setdefault(number, []).append((place, row - self.starts[number]))
         found = [b""] * len(rows)
-        for number in np.unique(numbers).tolist():
-            mine = np.flatnonzero(numbers == number)
-            for place, data in zip(mine.tolist(), self._read(number, rows[mine] - self.starts[number]), strict=True):
+        for number, pairs in wanted.items():
+            files = self._read(number, [inside for _, inside in pairs])
+            for (place, _), data in zip(pairs, files, strict=True):
                 found[place] = data
         return found
 
-    def _read(self, number: int, places: Array) -> list[bytes]:
+    def _read(self, number: int, places: Sequence[int]) -> list[bytes]:
         try:
-            return self._shard(number).read(places.tolist())
-        except FileNotFoundError:
-            del self._opened[number]
-            return self._shard(number).read(places.tolist())
+            return self._shard(number).read(places)
+        except FileNotFoundError:  # the cache was cleared
+            self._opened.pop(number, None)
+            return self._shard(number).read(places)
 
     def _shard(self, number: int) -> HeldPictures | PictureFile:
         with self._lock:
@@ -205,7 +209,8 @@ class StoredRows:
         pictures = self.split.table(self.rows, list(self.split.picture_bytes))
         for place, name in enumerate(self.split.columns):
             if name in self.split.picture_bytes:
-                after = table.column_names.index(self.split.columns[place - 1]) + 1
+                before = self.split.columns[place - 1] if place else None
+                after = 0 if before is None else table.column_names.index(before) + 1
                 table = table.add_column(after, pictures.schema.field(name), pictures[name])
         return table
 

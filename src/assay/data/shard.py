@@ -27,6 +27,8 @@ from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import LUCK, World
 
+PIXELS_AT_ONCE = 4_000_000
+"""How many pixels of pictures are in memory at a time, before they are encoded."""
 COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 CORNERS = ("left", "top", "right", "bottom")
@@ -131,12 +133,21 @@ def table_of(
 ) -> pa.Table:
     """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
-    pictures_shown = picture_columns(task.columns, task.render_all(worlds), names) if pictures else {}
+    pictures_shown = _draw(task, worlds, names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
     columns = {"index": numbers(places), **pictures_shown, **columns_of(task.knowledge, codes, worlds)}
     columns["style"] = strings(styles, pa.string())
     metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
     return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def _draw(task: Task, worlds: Sequence[World], names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns that show worlds, drawn so many at a time that few large pictures are in memory."""
+    step = max(1, PIXELS_AT_ONCE // max(1, task.layout.width * task.layout.height))
+    starts = range(0, len(worlds), step) if len(worlds) else [0]
+    pieces = [(worlds[start : start + step], names[start : start + step]) for start in starts]
+    parts = [picture_columns(task.columns, task.render_all(some), own) for some, own in pieces]
+    return {column: pa.concat_arrays([part[column] for part in parts]) for column in parts[0]}
 
 
 def picture_columns(

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -11,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value, listing
-from assay.data.columns import CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
-from assay.data.decoding import Lookahead, decode, decode_ahead
+from assay.concepts import Value
+from assay.data.cache import cache_folder
+from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
 from assay.data.picture_store import StoredRows
 from assay.data.shard_files import PICTURES
+from assay.data.split_pictures import SplitPictures
 from assay.distribution import import_extra
-from assay.errors import ConfigError, DataError, UnknownName
+from assay.errors import DataError, UnknownName
 from assay.html import html_picture, html_table, html_text, shorten
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
@@ -33,8 +34,12 @@ if TYPE_CHECKING:
     import assay
 
 
+HUGGING_FACE = "hugging_face"
+"""Where `datasets` keeps its copy of a large split, in the cache folder."""
+
+
 @dataclass(frozen=True, repr=False)
-class SplitData:
+class SplitData(SplitPictures):
     """One split: its table in memory, its pictures on disk until they are asked for.
 
     `split[0]` is an example, `split[:10]` a part of the split; `labels` and `concepts` are arrays of codes, the places
@@ -51,9 +56,6 @@ class SplitData:
     where: Formula
     stored: StoredRows | None = None
     """Where the pictures are, if not in the table."""
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
 
     @cached_property
     def index(self) -> Array:
@@ -97,99 +99,6 @@ class SplitData:
             columns.append(from_column(self.table[key], values, key) if there else true[:, place])
         return np.stack(columns, axis=1)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of all columns, those of pictures included."""
-        return tuple(self.table.column_names) if self.stored is None else self.stored.split.columns
-
-    def pictures(self, rows: "Iterable[int] | Array") -> Array:
-        """Decode the pictures of some rows: examples x height x width x channels, as bytes.
-
-        Nothing is kept: memory grows with the number of rows asked for, not with the split.
-        """
-        places = self._places(rows)
-        images = np.empty((len(places), *self.picture_shape), dtype=np.uint8)
-        self.decode_into(images, places)
-        return images
-
-    def batches(
-        self,
-        size: int,
-        order: "Iterable[int] | Array | None" = None,
-        workers: int | None = None,
-        ahead: int | None = None,
-    ) -> Generator[tuple[Array, Array], None, None]:
-        """Iterate over batches: their rows and their decoded pictures; the last batch may be shorter.
-
-        `order` says which rows and in which order, by default all of them as they are; a row may come twice. `workers`
-        threads decode, by default one for each processor, at most `ahead` batches beyond the one that you have. The
-        batches are the same for any number of threads. Close the iterator to stop early.
-        """
-        if size < 1 or (workers is not None and workers < 1) or (ahead is not None and ahead < 0):
-            raise ConfigError(f"batches need size and workers of at least 1, not {size} and {workers}; ahead: {ahead}")
-        places = self._places(range(len(self)) if order is None else order)
-        self._files("image", places[:1])  # a split without pictures is refused here
-        return decode_ahead(self.decode_into, self.picture_shape, places, size, Lookahead.of(size, workers, ahead))
-
-    @property
-    def picture_shape(self) -> tuple[int, int, int]:
-        """The height, width and channels of a picture."""
-        return self.layout.height, self.layout.width, self.layout.channels
-
-    def _places(self, rows: "Iterable[int] | Array") -> Array:
-        """Return rows as an array; refuse those that there are not."""
-        given = np.asarray(rows if isinstance(rows, (np.ndarray, Sequence)) else list(rows))
-        if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
-            raise DataError(f"rows are whole numbers in one dimension, not {given.dtype} of shape {given.shape}")
-        outside = given[(given < 0) | (given >= len(self))]
-        if len(outside):
-            raise DataError(f"split {self.name!r} has {len(self)} examples, so no row {outside[0]}")
-        return given.astype(np.int64)
-
-    def decode_into(self, images: Array, rows: Array) -> None:
-        """Decode the pictures of rows into an array."""
-        for place, (row, data) in enumerate(zip(rows.tolist(), self._files("image", rows), strict=True)):
-            try:
-                image = decode(data)
-            except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
-                raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
-            if image.shape != self.picture_shape:
-                shapes = f"{image.shape}, not {self.picture_shape}"
-                raise DataError(f"split {self.name!r}: the picture of row {row} is of shape {shapes}")
-            images[place] = image
-
-    @cached_property
-    def images(self) -> Array:
-        """All pictures, held in memory: examples x height x width x channels, as bytes."""
-        return self.pictures(range(len(self)))
-
-    @cached_property
-    def pngs(self) -> list[bytes]:
-        """All pictures as PNG files, held in memory."""
-        return self.files()
-
-    @cached_property
-    def instances(self) -> Array:
-        """For each pixel of each picture which object it shows: 1 for the first of `things`, 0 for none; in memory."""
-        return self._maps("instances")
-
-    @cached_property
-    def parts(self) -> Array:
-        """For each pixel of each picture which part it shows, numbered as `things`, 0 for none; in memory."""
-        return self._maps("parts")
-
-    @cached_property
-    def depths(self) -> Array:
-        """For each pixel of each picture how far away it is, in 65,535ths of the task's farthest; in memory."""
-        return self._maps("depth")
-
-    def _maps(self, column: str) -> Array:
-        return np.stack([decode(data)[:, :, 0] for data in self.files(column=column)])
-
-    def files(self, rows: "Iterable[int] | Array | None" = None, column: str = "image") -> list[bytes]:
-        """Return the pictures of some rows, by default all, as PNG files; of any column that holds pictures."""
-        return self._files(column, self._places(range(len(self)) if rows is None else rows))
-
     @cached_property
     def things(self) -> list[tuple[ObjectBox, ...]]:
         """The objects in each picture, with their boxes."""
@@ -202,17 +111,6 @@ class SplitData:
         found: list[str] = self._column("text").to_pylist()
         return found
 
-    def _files(self, column: str, rows: Array) -> list[bytes]:
-        if self.stored is not None and column in self.stored.split.stores:
-            return self.stored.files(column, rows)
-        found: list[bytes] = self._column(column).take(pa.array(rows)).combine_chunks().field("bytes").to_pylist()
-        return found
-
-    def _column(self, name: str) -> pa.ChunkedArray:
-        if name not in self.table.column_names:
-            raise DataError(f"split {self.name!r} has no column {name!r}; there is: {listing(self.columns)}")
-        return self.table[name]
-
     @cached_property
     def lawful(self) -> Array:
         """Whether each label is one that the rule can give, a column a label; what cannot be told counts as lawful."""
@@ -221,8 +119,13 @@ class SplitData:
             return np.ones(self.labels.shape, dtype=bool)
         if not self.knowledge.stochastic:
             return np.asarray((self.labels == self.knowledge.labels_of(np.maximum(self.concepts, 0))) | unknown)
-        luck = np.array([self.world(row).style[LUCK] for row in range(len(self))])
+        luck = np.concatenate([piece._luck for piece in self.pieces(AT_ONCE)])
         return np.asarray(self.labels == self.knowledge.drawn_labels(self.concepts, luck))
+
+    @property
+    def _luck(self) -> Array:
+        """The random numbers that labels were drawn by, a row an example."""
+        return np.array([json.loads(style)[LUCK] for style in self.table["style"].to_pylist()])
 
     def world(self, row: int) -> World:
         """Return the world of a row."""
@@ -292,14 +195,14 @@ class SplitData:
         return frame
 
     def to_hf(self) -> "datasets.Dataset":
-        """Return a Hugging Face `datasets.Dataset` with the pictures; large ones stay on disk, in its own cache."""
+        """Return a Hugging Face `datasets.Dataset` with the pictures; large ones are copied into the cache folder."""
         library = import_extra("datasets", "to_hf")
         if self.stored is None or not self.stored.large:
             small: datasets.Dataset = library.Dataset(self.full_table())
             return small
-        files = [str(shard.path) for shard in self.stored.split.shards]
-        whole: datasets.Dataset = library.Dataset.from_parquet(files).select(self.stored.rows)
-        return whole
+        files, copy = [str(shard.path) for shard in self.stored.split.shards], cache_folder() / HUGGING_FACE
+        whole: datasets.Dataset = library.Dataset.from_parquet(files, cache_dir=str(copy))
+        return whole.select(self.stored.rows)
 
     def torch(self) -> "assay.TorchSplit":
         """Return a torch dataset of (picture from 0 to 1, label codes, concept codes), for a DataLoader."""

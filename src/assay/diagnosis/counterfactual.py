@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.data.columns import PAIR_CONCEPT, PAIR_ROW
+from assay.arrays import Array, find_rows
+from assay.data.columns import PAIR_CONCEPT
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.errors import DataError
@@ -74,19 +74,18 @@ def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predicti
     The first predictions are for the split whose worlds were changed, the second for the split `pairs`, which names the
     example that each of its rows comes from.
     """
-    changed, data = dataset.symbols(PAIRS), dataset.symbols(predictions.split)
+    changed, data = dataset.symbols(PAIRS, styles=False), dataset.symbols(predictions.split, styles=False)
     after = gather(changed, changed_predictions)
     if len(after) < len(changed):
         raise DataError(f"the predictions hold {len(after)} of the {len(changed)} rows of split {changed.name!r}")
-    place = {int(number): row for row, number in enumerate(predictions.index)}
-    originals = changed.table[PAIR_ROW].to_pylist()
-    missing = next((number for number in originals if number not in place), None)
-    if missing is not None:
+    rows = find_rows(changed.pair_rows, predictions.index)
+    if (rows < 0).any():
+        missing = changed.pair_rows[rows < 0][0]
         raise DataError(
             f"the predictions for split {data.name!r} leave out example {missing}, which {changed.name!r} changes"
         )
     after = after.take(np.argsort(changed_predictions.index))
-    before = gather(data, predictions).take(np.array([place[number] for number in originals]))
+    before = gather(data, predictions).take(rows)
     names = changed.table[PAIR_CONCEPT].to_pylist()
     moved = before.labels != after.labels
     right = (before.labels == before.predicted_labels) & (after.labels == after.predicted_labels)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, find_rows
 from assay.data.dataset import Dataset, SplitData
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
@@ -141,11 +141,10 @@ def gather(data: SplitData, predictions: Predictions) -> Evidence:
         raise DataError(f"the predictions are for split {predictions.split!r}, not {data.name!r}")
     if not len(predictions.index):
         raise DataError("the predictions hold no example")
-    places = {int(number): row for row, number in enumerate(data.index)}
-    strangers = [int(number) for number in predictions.index if int(number) not in places]
-    if strangers:
-        raise DataError(f"split {data.name!r} has no example {strangers[0]} (it has {len(data)})")
-    rows = np.array([places[int(number)] for number in predictions.index])
+    rows = find_rows(predictions.index, data.index)
+    if (rows < 0).any():
+        stranger = predictions.index[rows < 0][0]
+        raise DataError(f"split {data.name!r} has no example {stranger} (it has {len(data)})")
     knowledge = data.knowledge
     labels = [predictions.labels.get(name) for name in knowledge.label_names]
     if any(answer is None for answer in labels):
@@ -166,7 +165,7 @@ def gather(data: SplitData, predictions: Predictions) -> Evidence:
 
 def gather_from(dataset: Dataset, predictions: Predictions) -> Evidence:
     """Put predictions beside the truth of the split that they name."""
-    return gather(dataset.symbols(predictions.split), predictions)
+    return gather(dataset.symbols(predictions.split, styles=False), predictions)
 
 
 def _stack_codes(answers: list[Answer | None], rows: int) -> Codes:

@@ -62,8 +62,9 @@ def score(
 def _resample(metrics: list[Metric], evidence: Evidence, resamples: int, seed: int) -> dict[str, list[float]]:
     """Return what each metric gives on examples drawn with repetition."""
     repeated: dict[str, list[float]] = {metric.name: [] for metric in metrics}
-    for rows in rng_for(seed, "bootstrap", len(evidence)).integers(len(evidence), size=(resamples, len(evidence))):
-        again = evidence.take(rows)
+    rng = rng_for(seed, "bootstrap", len(evidence))
+    for _ in range(resamples):  # one at a time: all rows of all resamples would be 200 times the evidence
+        again = evidence.take(rng.integers(len(evidence), size=len(evidence)))
         for metric in metrics:
             repeated[metric.name].append(metric(again))
     return repeated

@@ -37,3 +37,34 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 END = _chunk(b"IEND", b"")
+HEAD = SIGNATURE + struct.pack(">I", 13) + b"IHDR"
+BODY = len(HEAD) + 13 + 4 + 8
+"""Where the pixels begin in a file whose first two chunks are the header and they."""
+
+
+def decode_png(data: bytes) -> Array | None:
+    """Return the bytes of a picture as `encode_png` writes it: height x width x channels; None for any other file.
+
+    Other files are for a general image library, which takes five times as long.
+
+    >>> decode_png(encode_png(np.array([[1, 2], [3, 4]], dtype=np.uint8)))[:, :, 0].tolist()
+    [[1, 2], [3, 4]]
+    >>> decode_png(b"GIF89a") is None
+    True
+    """
+    if not data.startswith(HEAD) or not data.endswith(END) or data[BODY - 4 : BODY] != b"IDAT":
+        return None
+    width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", data[len(HEAD) : len(HEAD) + 13])
+    (length,) = struct.unpack(">I", data[BODY - 8 : BODY - 4])
+    channels = {0: 1, 2: 3}.get(kind)
+    if channels is None or depth != 8 or any(rest) or BODY + length + 4 + len(END) != len(data):
+        return None
+    size = height * (width * channels + 1)
+    try:
+        pixels = zlib.decompressobj().decompress(memoryview(data)[BODY : BODY + length], size + 1)
+    except zlib.error:
+        return None
+    rows = np.frombuffer(pixels, dtype=np.uint8)
+    if len(rows) != size or rows[:: width * channels + 1].any():  # a row with a filter
+        return None
+    return rows.reshape(height, -1)[:, 1:].reshape(height, width, channels)

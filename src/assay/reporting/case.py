@@ -60,6 +60,11 @@ class Case:
         return str(self.about.get("model", "unknown"))
 
     @property
+    def seed(self) -> str:
+        """The seed of the model; a predictions file of another program may not say it."""
+        return str(self.about.get("seed", "unknown"))
+
+    @property
     def unread(self) -> int:
         """How many concepts are not read right on the split."""
         return sum(state.state != "right" for state in self.diagnosis.concepts[self.split])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, find_rows
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Answer, Predictions, read_predictions
@@ -68,10 +68,7 @@ def answers_of(run: ServedRun, table: SplitTable) -> Answers | None:
     predictions = read_predictions(run.answers[table.name], table.knowledge)
     if (predictions.fingerprint, predictions.split) != (table.dataset.fingerprint, table.name):
         raise DataError(f"the predictions of {run.name!r} for {table.name!r} are about other data; predict again")
-    order = np.argsort(predictions.index)
-    near = np.minimum(np.searchsorted(predictions.index[order], table.index), len(order) - 1)
-    places = order[near]
-    return Answers(table, predictions, np.where(predictions.index[places] == table.index, places, -1))
+    return Answers(table, predictions, find_rows(table.index, predictions.index))
 
 
 def plain(predictions: Predictions, place: int, knowledge: Knowledge) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_scenes_have_the_layout_of_the_original(scenes, written):
 def test_objects_are_those_of_the_world(scenes, written):
     data = scenes["train"]
     for row, scene in enumerate(read(written / "CLEVR_train_scenes.json")["scenes"]):
-        world, shown = data.world(row), decode(data._files("instances")[row])[:, :, 0]
+        world, shown = data.world(row), decode(data.files([row], "instances")[0])[:, :, 0]
         assert scene["label"] == int(data.labels[row, 0])
         for number, one in enumerate(scene["objects"], start=1):
             ours = [world[f"object{number}.{name}"] for name in ("colour", "shape", "material", "size")]

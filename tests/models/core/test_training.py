@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from assay.config import Settings
+from assay.data.split_pictures import SplitPictures
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
 from assay.models.core.descent import make_optimizer
@@ -248,6 +249,23 @@ def test_a_split_as_a_torch_dataset(data):
     pictures, labels, concepts = next(iter(loader))
     assert pictures.shape == (64, 1, 1, 3) and torch.equal(pictures[:, 0, 0], concepts.float())
     assert (labels.numpy() == split.labels).all() and (concepts.numpy() == split.concepts).all()
+
+
+def test_a_torch_dataset_decodes_what_is_asked_for(data, monkeypatch):
+    whole = TorchSplit(data["test"])
+    asked = []
+    monkeypatch.setattr(SplitPictures, "images", property(lambda self: pytest.fail("the whole split was decoded")))
+    plain = SplitPictures.pictures
+    monkeypatch.setattr(SplitPictures, "pictures", lambda self, rows: asked.extend(rows) or plain(self, rows))
+    pictures, labels, concepts = whole[-1]
+    assert (
+        asked == [63] and torch.equal(pictures[0, 0], concepts.float()) and labels.tolist() == whole.labels[63].tolist()
+    )
+    loader = torch.utils.data.DataLoader(whole, batch_size=8, sampler=[5, 4, 60])
+    assert [concepts.tolist() for _, _, concepts in loader] == [whole.concepts[[5, 4, 60]].tolist()]
+    assert asked == [63, 5, 4, 60] and len(list(iter(data["test"].torch()))) == 64
+    with pytest.raises(IndexError, match="has 64 examples, so no example 64"):
+        whole[64]
 
 
 def test_of_epochs_with_the_highest_score_the_one_with_the_lowest_loss_is_kept():

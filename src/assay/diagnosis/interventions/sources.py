@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
 from assay.data.columns import CONCEPT, from_column
 from assay.data.dataset import SplitData
@@ -179,11 +179,10 @@ def _from_file(path: Path, data: SplitData) -> Codes:
 
 def _align(codes: Mapping[str, Array], index: Array, data: SplitData, path: Path) -> Codes:
     """Return answers in the order of the split, -1 where there is none."""
-    places = {int(number): row for row, number in enumerate(data.index)}
-    strangers = [number for number in index.tolist() if number not in places]
-    if strangers:
-        raise DataError(f"{path.name}: split {data.name!r} has no example {strangers[0]} (it has {len(data)})")
-    rows = np.array([places[int(number)] for number in index], dtype=np.int64)
+    rows = find_rows(index, data.index)
+    if (rows < 0).any():
+        stranger = index[rows < 0][0]
+        raise DataError(f"{path.name}: split {data.name!r} has no example {stranger} (it has {len(data)})")
     answers = np.full((len(data), len(data.knowledge.space)), -1, dtype=np.int64)
     for name, column in codes.items():
         answers[rows, data.knowledge.space.place(name)] = column

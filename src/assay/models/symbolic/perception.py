@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, find_rows
 from assay.concepts import Concept, ConceptSpace
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError, DataError
@@ -148,11 +148,9 @@ def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Ar
         )
     if not predictions.concepts:
         raise ConfigError("perception: the predictions say nothing of concepts")
-    places = {int(number): row for row, number in enumerate(predictions.index)}
-    missing = [int(number) for number in data.index if int(number) not in places]
-    if missing:
-        raise DataError(f"perception says nothing of example {missing[0]} of split {data.name!r}")
-    rows = np.array([places[int(number)] for number in data.index], dtype=np.int64)
+    rows = find_rows(data.index, predictions.index)
+    if (rows < 0).any():
+        raise DataError(f"perception says nothing of example {data.index[rows < 0][0]} of split {data.name!r}")
     return [
         _value_probabilities(predictions.concepts.get(concept.name), concept, rows)
         for concept in data.knowledge.space.concepts
