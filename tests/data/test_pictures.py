@@ -331,7 +331,7 @@ def test_nothing_holds_a_whole_split(
     reader: str, evenodd: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At no time are more pictures of a split alive than a piece of it, as files or decoded."""
-    files, decoded = SplitPictures._files, SplitPictures._decode
+    files, decoded = SplitPictures._files, SplitPictures.decode_into
     most = 0.6 * len(evenodd["test"])
 
     def read(self: SplitPictures, column: str, rows: np.ndarray) -> list[bytes]:
@@ -343,7 +343,7 @@ def test_nothing_holds_a_whole_split(
         decoded(self, images, rows)
 
     monkeypatch.setattr(SplitPictures, "_files", read)
-    monkeypatch.setattr(SplitPictures, "_decode", fill)
+    monkeypatch.setattr(SplitPictures, "decode_into", fill)
     monkeypatch.setattr("assay.data.annotate.SHARD_ROWS", 40)
     READERS[reader](evenodd, tmp_path)
 

@@ -21,9 +21,10 @@ from assay.data.dataset import SplitData
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
 from assay.models.core.encoder import ConceptEncoder, Context
+from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, supervision_mask
 from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, Examples, to_batch
+from assay.models.core.tensors import Batch, Examples
 from assay.models.core.training import Phase
 
 SMALLEST = 1e-6
@@ -151,10 +152,10 @@ class DCR(ConceptModel):
     def rules_of(self, data: SplitData) -> dict[str, list[Formula]]:
         """Return for each label the rule of each example, that of the value which the model gives it."""
         self.eval()
-        batch = to_batch(data, next(self.parameters()).device)
+        feed = Feed(data, next(self.parameters()).device, self.config.memory_share)
         rules: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
-        for start in range(0, len(batch), CHUNK):
-            embeddings, logits = self.embed_atoms(batch.images[start : start + CHUNK].float() / 255)
+        for images in feed.chunks(CHUNK):
+            embeddings, logits = self.embed_atoms(images.float() / 255)
             concepts = softmax_each(logits)
             _, matters, positive = self.write_rules(embeddings, concepts)
             truths = torch.split(self.truths(embeddings, concepts), self.label_sizes, dim=1)

@@ -19,6 +19,7 @@ from assay.errors import ConfigError, DataError
 from assay.metrics.evidence import gather
 from assay.metrics.score import Score, score
 from assay.models.core.devices import device_of
+from assay.models.core.feeds import Feed
 from assay.models.core.neural import CHUNK
 from assay.models.core.tensors import Batch, to_batch
 from assay.models.probes.activations import (
@@ -171,8 +172,7 @@ def _fit(
 def _labels(subject: Subject, split: SplitData, device: torch.device) -> dict[str, Answer]:
     """Return what the network itself says of the labels."""
     subject.module.eval()
-    images = to_batch(split, device).images
-    chunks = [subject.scores(chunk.float() / 255) for chunk in torch.split(images, CHUNK)]
+    chunks = [subject.scores(chunk.float() / 255) for chunk in Feed(split, device).chunks(CHUNK)]
     columns = [torch.cat(parts).double().cpu() for parts in zip(*chunks, strict=True)]
     answers = [_softmax(scores) for scores in columns]
     wanted = [len(label.values) for label in split.knowledge.labels]
