@@ -58,17 +58,17 @@ class Concept:
         if self.nothing is not None and (type(self.nothing), self.nothing) not in self.codes:
             raise ConfigError(f"concept {self.name!r} says nothing by {self.nothing!r}, which is none of its values")
 
-    @property
+    @cached_property
     def present(self) -> tuple[Value, ...]:
         """The values but `absent`."""
         return tuple(v for v in self.values if v != ABSENT) or self.values
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         """Whether its values are truth values, numbers or symbols."""
         return kind_of_value(self.present[0])
 
-    @property
+    @cached_property
     def optional(self) -> bool:
         """Whether `absent` is among its values."""
         return ABSENT in self.values and len(self.values) > 1

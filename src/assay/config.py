@@ -97,8 +97,9 @@ def load_yaml(path: Path) -> Settings:
     except UnicodeDecodeError:
         raise ConfigError(f"settings file {str(path)!r} is not UTF-8 text") from None
     try:
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        tree = loader.get_single_node()
+        values = {} if tree is None else loader.construct_document(tree)  # parsed once: parsing takes long
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:  # rich is imported when something is shown
+    from rich.progress import Progress, TaskID
 
 
 class Bar:
     """A progress bar that follows one thing after another."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: "Progress") -> None:
         self.progress = progress
         self.tasks: dict[str, TaskID] = {}
 
@@ -37,6 +38,9 @@ class Bar:
 @contextmanager
 def progress_bar(shown: bool | None = None) -> Iterator[Bar]:
     """Show progress on standard error while something runs; by default only where there is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = Console(stderr=True, emoji=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not console.is_terminal if shown is None else not shown

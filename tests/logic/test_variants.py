@@ -33,17 +33,16 @@ def rule(number: int) -> tuple[ConceptSpace, Formula]:
     raise AssertionError
 
 
-def allowed(space: ConceptSpace, made: Formula, place: int, before: int, after: int) -> bool:
+def classes_of(space: ConceptSpace, made: Formula) -> dict[str, GroupedValues]:
+    """Return the classes of values that the rule tells apart, for the concepts that count and have some."""
+    features = features_of(ground_formula(made, space), space)
+    return {x.concept.name: x for x in reversed(features) if isinstance(x, GroupedValues) and x.concept.counts}
+
+
+def allowed(concept: Concept, classes: dict[str, GroupedValues], before: int, after: int) -> bool:
     """Return whether a change is one: any for most concepts, to a neighbouring class for those that count."""
-    concept = space.concepts[place]
-    if not concept.counts:
-        return True
-    own = [
-        x
-        for x in features_of(ground_formula(made, space), space)
-        if isinstance(x, GroupedValues) and x.concept == concept
-    ]
-    return not own or abs(own[0].of[before] - own[0].of[after]) <= 1
+    own = classes.get(concept.name)
+    return own is None or abs(own.of[before] - own.of[after]) <= 1
 
 
 def near_by_force(space: ConceptSpace, made: Formula, within: Formula = TRUE) -> np.ndarray:
@@ -51,13 +50,13 @@ def near_by_force(space: ConceptSpace, made: Formula, within: Formula = TRUE) ->
     worlds = [tuple(row) for row in space.all_codes().tolist()]
     holds = dict(zip(worlds, evaluate(made, space, space.all_codes()).tolist(), strict=True))
     possible = dict(zip(worlds, evaluate(within, space, space.all_codes()).tolist(), strict=True))
-    found = []
+    found, classes = [], classes_of(space, made)
     for world in worlds:
         changes = (
             (*world[:place], code, *world[place + 1 :])
             for place, concept in enumerate(space.concepts)
             for code in range(len(concept.values))
-            if code != world[place] and allowed(space, made, place, world[place], code)
+            if code != world[place] and allowed(concept, classes, world[place], code)
         )
         found.append(not holds[world] and any(holds[other] and possible[other] for other in changes))
     return np.array(found)

@@ -15,7 +15,6 @@ from assay.cli.console import (
     say,
     settings_from,
 )
-from assay.config import Settings
 from assay.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def annotate(
     Concepts can be missing, noisy, fewer or others, labels noisy, rows skewed. The ground truth stays; models are
     trained on the annotated columns `given_...` beside it.
     """
-    from assay.config import validate
+    from assay.config import Settings, validate
     from assay.data.annotate import annotate as write
     from assay.data.annotation import Annotation
     from assay.data.dataset import Dataset

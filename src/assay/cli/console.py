@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from assay.config import Settings, from_pairs, load_yaml
 from assay.errors import ConfigError
 from assay.progress import progress_bar as progress_bar
 
 if TYPE_CHECKING:
+    from assay.config import Settings
     from assay.data.dataset import Dataset
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -72,8 +70,6 @@ def _here(path: Path) -> Path:
 
 OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help="The output folder.")]
 
-err = Console(stderr=True, emoji=False)
-
 
 def dataset_for(run: Path, data: Path | None) -> "Dataset":
     """Open the dataset that was named, or else the one that a run was trained on."""
@@ -87,7 +83,9 @@ def dataset_for(run: Path, data: Path | None) -> "Dataset":
 
 def say(text: str) -> None:
     """Print a message on standard error."""
-    err.print(text, markup=False, highlight=False, soft_wrap=True)
+    from rich.console import Console
+
+    Console(stderr=True, emoji=False).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -97,6 +95,9 @@ def print_json(data: Any) -> None:
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
     """Print a table on standard output."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in head:
         table.add_column(name, overflow="fold")
@@ -111,7 +112,9 @@ def print_text(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def settings_from(pairs: Sequence[str], config: Path | None) -> Settings:
+def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
     """Return the settings of a file with those of the command line on top."""
+    from assay.config import Settings, from_pairs, load_yaml
+
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))

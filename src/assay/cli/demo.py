@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.console import print_text, progress_bar, say
-from assay.config import Settings
 
 if TYPE_CHECKING:
     from assay.studies.study import Study
@@ -51,6 +50,7 @@ def demo(output: Annotated[Path, typer.Option("-o", "--output", help="The folder
 
 def demo_study(output: Path) -> "Study":
     """Return the demo as a study."""
+    from assay.config import Settings
     from assay.studies.study import study_from
 
     return study_from(Settings(DEMO), output)

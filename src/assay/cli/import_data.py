@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import ConfigOption, JsonFlag, OutOption, SeedOption, SetOption, print_json, say, settings_from
-from assay.config import Settings
 
 
 def import_data(
@@ -30,6 +29,7 @@ def import_data(
     A folder with concepts.csv (columns file, concept_NAME, label_NAME) and perhaps rule.yaml, or one of the layouts
     above. Settings: picture, table, split, shares, size, resize (letterbox, crop, stretch), counts, name.
     """
+    from assay.config import Settings
     from assay.data.imports.importing import import_folder
     from assay.data.imports.words import describe_import
 

@@ -4,10 +4,9 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import Field
 
 from assay.cli.console import (
     ClusterOption,
@@ -20,23 +19,13 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.cli.sources import with_source_flags
-from assay.config import Config, Settings, from_pairs, validate
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
+    from assay.cli.make_settings import Output
     from assay.data.remote import Folder
 
 RSBENCH = {"compression": "archive", "n_samples": "n"}
-FLAGS = {"n": "-n", "output_dir": "-o"}
-
-
-class Output(Config):
-    """What decides where a dataset goes and how fast, and none of its bytes."""
-
-    output_dir: str | None = None
-    archive: Literal["zip", "tar.gz", "tar.bz2", "gzip", "bz2", "tgz"] | None = None
-    workers: int | None = Field(None, ge=1)
-    cluster: str | None = None
 
 
 @with_source_flags
@@ -61,6 +50,8 @@ def make(
     as_json: JsonFlag = False,
 ) -> None:
     """Make a dataset of a task. The same command resumes one that was stopped."""
+    from assay.cli.make_settings import Output, given_options, given_sizes
+    from assay.config import validate
     from assay.data.archive import archive as pack
     from assay.data.cluster import Cluster
     from assay.data.make import default_workers
@@ -70,7 +61,7 @@ def make(
     base = settings_from(settings, config).rename_keys(RSBENCH)
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster
-    given = base.merge(_flags(options)).merge(_sizes(split, base))
+    given = base.merge(given_options(options)).merge(given_sizes(split, base))
     own = validate(Output, given.only(Output.model_fields))
     if not own.output_dir:
         raise ConfigError("no output folder; give -o DIR")
@@ -106,7 +97,7 @@ def make(
     say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
 
 
-def _folder(own: Output) -> "Folder":
+def _folder(own: "Output") -> "Folder":
     """Return where the dataset goes."""
     from assay.data.remote import folder_at
 
@@ -121,19 +112,3 @@ def _folder(own: Output) -> "Folder":
 def _cpu_seconds() -> float:
     """Return the processor time of this process and of its workers that have ended."""
     return sum(os.times()[:4])
-
-
-def _flags(options: dict[str, Any]) -> Settings:
-    """Return the options that were given, as settings."""
-    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
-    chosen = {key: value for key, value in plain.items() if value is not None}
-    return Settings(chosen, {key: FLAGS.get(key, f"--{key}") for key in chosen})
-
-
-def _sizes(split: list[str], base: Settings) -> Settings:
-    """Return the sizes of splits that were given, on top of those of the file."""
-    if not split:
-        return Settings()
-    held = base.values.get("splits")
-    given = dict(from_pairs(split, "--split").values)
-    return Settings({"splits": {**(held if isinstance(held, dict) else {}), **given}}, {"splits": "--split"})

@@ -18,8 +18,8 @@ def score(
 
     The predictions are those of a run, or a file that any program wrote.
     """
-    from assay.diagnosis.runs import provenance
     from assay.metrics import METRICS
+    from assay.metrics.score import format_score
     from assay.metrics.score import score as measure
     from assay.runs.evidence import evidence_of
     from assay.runs.folder import RunFolder
@@ -30,10 +30,10 @@ def score(
     evidence = evidence_of(RunFolder(predictions), dataset)
     scores = {split: measure(rows, names) for split, rows in evidence.items()}
     if as_json:
+        from assay.diagnosis.runs import provenance
+
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
         print_json({**provenance(dataset), **({"code": files} if files else {}), "scores": plain})
         return
-    from assay.reporting.write import format_score
-
     table = [[name, *(format_score(s[name]) for s in scores.values()), METRICS.entry(name).summary] for name in names]
     print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in scores), ""], table)

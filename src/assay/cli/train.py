@@ -19,7 +19,6 @@ from assay.cli.console import (
     say,
     settings_from,
 )
-from assay.config import Settings
 from assay.errors import ConfigError
 from assay.runs.folder import STAGES, RunFolder
 
@@ -43,6 +42,7 @@ def train(
 
     Predictions are written for every split except the training split.
     """
+    from assay.config import Settings
     from assay.data.dataset import Dataset
     from assay.models import MODELS
 

@@ -20,7 +20,7 @@ from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, table_of
 from assay.errors import DataError, UnknownName, suggestion
-from assay.logic.evaluate import evaluate
+from assay.logic.evaluate import Evaluator
 from assay.logic.ground import well_formed
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck, rng_for
@@ -133,11 +133,11 @@ def intervention_of(task: Task, do: Sequence[str]) -> tuple[str, Intervention]:
             raise UnknownName(f"no intervention named {do[0]!r}{suggestion(do[0], known)}, or CONCEPT=VALUE")
         return do[0], known[do[0]]
     changes = {name: _value(task, name, value) for name, value in from_pairs(do, "--do").values.items()}
+    is_whole = Evaluator(task.space, well_formed(task.space))
 
     def change(world: World) -> World | None:
         made = world.do(changes)
-        codes = np.array([made.codes], dtype=np.int64)
-        whole = bool(evaluate(well_formed(task.space), task.space, codes)[0])
+        whole = bool(is_whole(np.array([made.codes], dtype=np.int64))[0])
         return made if whole and made.codes != world.codes else None
 
     return "do", change
@@ -170,7 +170,7 @@ def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -
     """
     knowledge = task.knowledge
     places, codes = _options(knowledge, np.array(world.codes, dtype=np.int64), rng)
-    possible = evaluate(knowledge.possible, knowledge.space, codes)
+    possible = knowledge.can_be(codes)
     labels = knowledge.labels_of(np.concatenate([codes, [world.codes]]))
     crosses = (labels[:-1] != labels[-1]).any(axis=1)
     order = np.lexsort((crosses != across, ~possible))
@@ -183,7 +183,7 @@ def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -
 
 
 def _can_be(knowledge: Knowledge, world: World) -> bool:
-    return bool(evaluate(knowledge.possible, knowledge.space, np.array([world.codes], dtype=np.int64))[0])
+    return bool(knowledge.can_be(np.array([world.codes], dtype=np.int64))[0])
 
 
 def _options(knowledge: Knowledge, world: Array, rng: np.random.Generator) -> tuple[Array, Codes]:

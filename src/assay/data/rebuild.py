@@ -11,7 +11,6 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CODE
 from assay.data.shard import file_names, table_of
 from assay.errors import DataError
-from assay.logic.evaluate import evaluate
 from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.worlds.world import World
@@ -31,7 +30,7 @@ class Redrawing:
         after = self.task.change_world(world, {concept.name: concept.values[code]})
         if after is None or after.codes[place] != code:
             return None
-        possible = evaluate(knowledge.possible, knowledge.space, np.array([after.codes], dtype=np.int64))[0]
+        possible = knowledge.can_be(np.array([after.codes], dtype=np.int64))[0]
         return after if possible else None
 
     def draw(self, data: SplitData, worlds: Sequence[World]) -> SplitData:

@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,11 +87,18 @@ class ShardWriter:
         self.recipe = recipe
         self.task = recipe.task
         self.splits = {split.name: split for split in recipe.splits}
+        self._sources = dict[str, Source]()
 
-    @cached_property
+    @property
     def sources(self) -> dict[str, Source]:
         """The worlds of each split."""
-        return {name: self.task.worlds_in(split, self.recipe.seed) for name, split in self.splits.items()}
+        return {name: self.source(name) for name in self.splits}
+
+    def source(self, name: str) -> Source:
+        """Return the worlds of a split, prepared when first asked for: a worker may never write the hard ones."""
+        if name not in self._sources:
+            self._sources[name] = self.task.worlds_in(self.splits[name], self.recipe.seed)
+        return self._sources[name]
 
     def places(self, job: ShardJob) -> Array:
         """Return the places of the split that a shard holds."""
@@ -101,13 +107,13 @@ class ShardWriter:
 
     def worlds(self, split: Split, places: Array) -> list[World]:
         """Return the worlds at these places, with their styles drawn."""
-        worlds = self.sources[split.name].worlds(places)
+        worlds = self.source(split.name).worlds(places)
         self._check_held_out(split, np.array([world.codes for world in worlds], dtype=np.int64))
         return worlds
 
     def _check_held_out(self, split: Split, codes: Codes) -> None:
         for other in split.disjoint_from:
-            if self.sources[other].contains(codes).any():
+            if self.source(other).contains(codes).any():
                 raise KnowledgeError(f"split {split.name!r} says it shares no world with {other!r}, but it does")
 
     def write(self, job: ShardJob, folder: Folder) -> ShardRecord:

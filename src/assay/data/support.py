@@ -10,7 +10,6 @@ from assay.data.dataset import Dataset
 from assay.data.recipe import recipe_from
 from assay.data.remote import is_remote
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck
@@ -55,7 +54,7 @@ def parse_worlds(knowledge: Knowledge, text: str) -> Codes:
     """Return the worlds that a text lists, such as `06,28` for digits."""
     formula = combinations([piece.strip() for piece in text.split(",") if piece.strip()], knowledge.space)
     codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])
-    possible = evaluate(knowledge.possible, knowledge.space, codes)
+    possible = knowledge.can_be(codes)
     if not possible.all():
         raise ConfigError(f"--support {text}: a listed world breaks a constraint of the rule")
     return codes

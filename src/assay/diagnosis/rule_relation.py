@@ -124,7 +124,7 @@ def _worlds(knowledge: Knowledge) -> Codes:
             return ranking.worlds(rng.integers(0, ranking.total, SAMPLED))
     except (TooLarge, NoSymbols):
         pass
-    possible: Codes = codes[np.asarray(evaluate(knowledge.possible, knowledge.space, codes), dtype=bool)]
+    possible: Codes = codes[knowledge.can_be(codes)]
     return possible
 
 

@@ -11,7 +11,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic import formula as f
 from assay.logic.formula import Formula
-from assay.logic.ground import FormulaShape, ground_formula, largest_number, shape_of
+from assay.logic.ground import FormulaShape, check_formula
 from assay.logic.plan import BYTE, ColumnCount, Make, Plan, PreparedPart
 from assay.logic.traverse import children, names_in, walk
 
@@ -44,9 +44,10 @@ class Evaluator:
 
     def __init__(self, space: ConceptSpace, formula: Formula) -> None:
         self.space = space
-        self.shape: FormulaShape = shape_of(formula, space)
-        self.formula = ground_formula(formula, space)
-        self.big = largest_number(formula, space) >= 2**62
+        checked = check_formula(formula, space)
+        self.shape: FormulaShape = checked.shape
+        self.formula = checked.flat
+        self.big = checked.largest >= 2**62
         self.words = self._vocabulary(list(walk(self.formula)))
         self.columns = {name: self._column(name) for name in names_in(self.formula)}
         self.tests: dict[tuple[f.Operator, str, Value], Array] = {}

@@ -5,8 +5,8 @@ that `parse(str(f)) == f`: sums and products are flat, `and` and `or` have two p
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, dataclass_transform
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from assay.concepts import Value
 from assay.errors import FormulaError
@@ -24,6 +24,8 @@ class Formula:
     """Base of all nodes: operators that build larger formulas, and a hash that is computed once."""
 
     _hash: int
+    field_names: ClassVar[tuple[str, ...]]
+    """The names of the node's fields, kept because formulas are walked through very often."""
 
     def __add__(self, other: "Operand") -> "Formula":
         return total(self, lift(other))
@@ -121,6 +123,7 @@ def node(cls: type[N]) -> type[N]:
             return self.__dict__["_hash"]  # type: ignore[no-any-return]
 
     node_class.__hash__ = cached_hash  # type: ignore[method-assign]
+    node_class.field_names = tuple(item.name for item in fields(node_class))  # type: ignore[arg-type]
     return node_class
 
 

@@ -87,7 +87,7 @@ class _Grounder:
 
 def present(slot: Slot, space: ConceptSpace) -> Formula:
     """Return "this slot holds an object"."""
-    first = slot.concepts[0]
+    first = slot.concept(slot.attributes[0])
     return f.Var(first).ne(ABSENT) if space.concept(first).optional else f.Const(True)
 
 
@@ -118,14 +118,23 @@ def shape_of(formula: Formula, space: ConceptSpace) -> FormulaShape:
     >>> shape_of(f.Var("a") + f.Var("b"), digits(["a", "b"])).most
     18
     """
-    return _Checker(space, formula).shape(_flat(formula, space))
+    return check_formula(formula, space).shape
 
 
-def largest_number(formula: Formula, space: ConceptSpace) -> int:
-    """Return the greatest number, its sign aside, that can occur on the way to the formula's value."""
-    checker = _Checker(space, formula)
-    checker.shape(_flat(formula, space))
-    return checker.largest
+@dataclass(frozen=True)
+class CheckedFormula:
+    """A formula that fits a space: spelled out, what it gives, and the greatest number on the way, its sign aside."""
+
+    flat: Formula
+    shape: FormulaShape
+    largest: int
+
+
+def check_formula(formula: Formula, space: ConceptSpace) -> CheckedFormula:
+    """Return a formula spelled out and what it gives on a space, or raise if it does not fit."""
+    checker, flat = _Checker(space, formula), _flat(formula, space)
+    shape = checker.shape(flat)
+    return CheckedFormula(flat, shape, checker.largest)
 
 
 def _flat(formula: Formula, space: ConceptSpace) -> Formula:

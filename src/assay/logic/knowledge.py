@@ -220,6 +220,10 @@ class Knowledge:
         rules = [well_formed(self.space), *(constraint.formula for constraint in self.constraints)]
         return conjunction(*(rule for rule in rules if rule != Const(True)))
 
+    def can_be(self, codes: Codes) -> Array:
+        """Return which worlds satisfy `possible`."""
+        return self._values("possible", self.possible, codes)
+
     @cached_property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The boundary of each label: in which ways it holds, and in which a world just misses it."""

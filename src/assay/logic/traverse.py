@@ -1,7 +1,6 @@
 """Walking through formulas and rebuilding them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 
 from assay.logic.formula import Formula, Minus, Product, Quantified, Sum, Var, negative, product, total
 
@@ -12,8 +11,8 @@ DEEPEST = 100
 def children(formula: Formula) -> tuple[Formula, ...]:
     """Return the formulas directly inside this one."""
     parts: list[Formula] = []
-    for item in fields(formula):  # type: ignore[arg-type]
-        inside = getattr(formula, item.name)
+    for name in formula.field_names:
+        inside = getattr(formula, name)
         if isinstance(inside, Formula):
             parts.append(inside)
         elif isinstance(inside, tuple):
@@ -30,8 +29,8 @@ def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Form
     if isinstance(formula, Minus):
         return negative(change(formula.body))
     values = []
-    for item in fields(formula):  # type: ignore[arg-type]
-        inside = getattr(formula, item.name)
+    for name in formula.field_names:
+        inside = getattr(formula, name)
         if isinstance(inside, Formula):
             inside = change(inside)
         elif isinstance(inside, tuple):

@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
-from assay.data.dataset import Dataset, SplitData
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.logic.variants import Boundary
-from assay.predictions import Answer, Predictions
+
+if TYPE_CHECKING:  # so that listing the metrics imports numpy and little else
+    from assay.data.dataset import Dataset, SplitData
+    from assay.logic.knowledge import Knowledge
+    from assay.logic.variants import Boundary
+    from assay.predictions import Answer, Predictions
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Side:
         return replace(self, in_variants=self.in_variants[rows], in_types=self.in_types[rows], placed=self.placed[rows])
 
 
-def _side(boundary: Boundary, codes: Codes) -> Side:
+def _side(boundary: "Boundary", codes: Codes) -> Side:
     placed = np.asarray((codes >= 0).all(axis=1))
     known = np.maximum(codes, 0)
     if boundary.explicit:
@@ -52,7 +55,7 @@ class Evidence:
     A true concept of -1 is not known (imported data may have gaps): nothing is judged by it.
     """
 
-    knowledge: Knowledge
+    knowledge: "Knowledge"
     split: str
     labels: Codes
     concepts: Codes
@@ -130,7 +133,7 @@ class Evidence:
         return f"Evidence(split {self.split}: {len(self):,} examples, {self.labels.shape[1]} labels, {spoken})"
 
 
-def gather(data: SplitData, predictions: Predictions) -> Evidence:
+def gather(data: "SplitData", predictions: "Predictions") -> Evidence:
     """Put predictions beside the truth; refuse those that were made for other data."""
     if predictions.fingerprint != data.fingerprint:
         raise DataError(
@@ -163,11 +166,11 @@ def gather(data: SplitData, predictions: Predictions) -> Evidence:
     )
 
 
-def gather_from(dataset: Dataset, predictions: Predictions) -> Evidence:
+def gather_from(dataset: "Dataset", predictions: "Predictions") -> Evidence:
     """Put predictions beside the truth of the split that they name."""
     return gather(dataset.symbols(predictions.split, styles=False), predictions)
 
 
-def _stack_codes(answers: list[Answer | None], rows: int) -> Codes:
+def _stack_codes(answers: "list[Answer | None]", rows: int) -> Codes:
     silent = np.full(rows, -1, dtype=np.int64)
     return np.stack([silent if answer is None else answer.codes for answer in answers], axis=1)

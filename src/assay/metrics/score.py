@@ -49,6 +49,13 @@ class Score:
         return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in asdict(self).items()}
 
 
+def format_score(score: object, interval: bool = True) -> str:
+    """Return a score as text, with its interval; a dash where there is none, such as an undefined name of a page."""
+    if not isinstance(score, Score) or not score.applies:
+        return "–"
+    return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
+
+
 def score(
     evidence: Evidence, names: Iterable[str] | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Score]:

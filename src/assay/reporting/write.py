@@ -17,7 +17,7 @@ from assay.diagnosis.reading import Reading
 from assay.files import write_atomically
 from assay.markdown import escape_cell
 from assay.metrics import METRICS
-from assay.metrics.score import Score
+from assay.metrics.score import format_score
 from assay.reporting.case import Case, cases_of
 from assay.reporting.curves import coverage_charts
 from assay.reporting.plot import Chart
@@ -125,13 +125,6 @@ def _environment(html: bool) -> jinja2.Environment:
         whole=Markup,
     )
     return environment
-
-
-def format_score(score: Score | jinja2.Undefined | None, interval: bool = True) -> str:
-    """Return a score as text, with its interval."""
-    if not isinstance(score, Score) or not score.applies:
-        return "–"
-    return f"{score.value:.2f} ({score.low:.2f}–{score.high:.2f})" if interval else f"{score.value:.2f}"
 
 
 def format_accuracy(concept: ConceptState) -> str:

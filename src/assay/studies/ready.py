@@ -31,23 +31,27 @@ class ReadyStudy:
 
 def ready_studies() -> dict[str, ReadyStudy]:
     """Return the ready studies by name."""
-    studies = {}
-    for path in sorted(files("assay.studies").joinpath(FOLDER).iterdir(), key=lambda path: path.name):
-        name, _, kind = path.name.rpartition(".")
-        if kind == "yaml":
-            values = load_yaml(Path(str(path))).values
-            studies[name] = ReadyStudy(name, values["about"], values)
-    return studies
+    return {name: _read(name, path) for name, path in _study_files().items()}
+
+
+def _study_files() -> dict[str, Path]:
+    paths = [Path(str(path)) for path in files("assay.studies").joinpath(FOLDER).iterdir()]
+    return {path.stem: path for path in sorted(paths) if path.suffix == ".yaml"}
+
+
+def _read(name: str, path: Path) -> ReadyStudy:
+    values = load_yaml(path).values
+    return ReadyStudy(name, values["about"], values)
 
 
 def find_study(name: str, size: Size = "small", output: Path | None = None, code: Sequence[Path] = ()) -> Study:
     """Return the study of a file, which may run the files in `code`, or the ready one of that name in a size."""
     if name.endswith((".yaml", ".yml")) or Path(name).is_file():
         return load_study(Path(name), output, code)
-    known = ready_studies()
+    known = _study_files()
     if name not in known:
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
-    study = study_from(known[name].at_size(size), output or Path("out") / f"{name}-{size}", lenient=True)
+    study = study_from(_read(name, known[name]).at_size(size), output or Path("out") / f"{name}-{size}", lenient=True)
     if not study.runs:
         raise ConfigError(f"study {name!r} has nothing to run here; left out: {'; '.join(study.absent)}")
     return study

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
-from assay.reporting.write import write_report
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
 from assay.studies.results import intervention_charts, tables_of
@@ -105,6 +104,8 @@ def _reported_runs(study: Study) -> list[Path]:
 
 def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
     """Write the records and the report of what is finished, and raise what failed."""
+    from assay.reporting.write import write_report  # not before the first run
+
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)
     done = [folder_of(step, study.output) for step in study.runs if is_finished(step, study.output)]

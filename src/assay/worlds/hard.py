@@ -10,7 +10,6 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
 from assay.seeds import Deck, rng_for
 from assay.worlds.source import SeededSource
 from assay.worlds.split import Quota
@@ -54,7 +53,7 @@ class HardSource:
             other[:, place] = (other[:, place] + rng.integers(1, max(size, 2), size=len(other))) % size
             candidates.append(other)
         distinct = np.unique(np.concatenate(candidates), axis=0)
-        inside = evaluate(knowledge.possible, knowledge.space, distinct) & base.contains(distinct)
+        inside = knowledge.can_be(distinct) & base.contains(distinct)
         return distinct[inside][np.argsort(rng.random(int(inside.sum())))]
 
     @cached_property

@@ -30,7 +30,7 @@ FAMILY = {
     "probcbm-joint": ("probcbm", {"mode": "joint", "samples": 0}),
     "probcbm-hard": ("probcbm", {"hard": True}),
     "ecbm": ("ecbm", {}),
-    "ecbm-global": ("ecbm", {"told": "global", "begin": "picture"}),
+    "ecbm-global": ("ecbm", {"told": "global", "begin": "picture", "learning_rate": 0.01, "batch_size": 32}),
     "dcr": ("dcr", {"temperature": 2.0}),
     "dcr-hard": ("dcr", {"hard": True}),
     "semantic": ("semantic", {}),
@@ -43,7 +43,7 @@ MINE = ["joint", "independent", "cem", "probcbm", "ecbm", "dcr"]
 
 def built(case, data, seed=0, **settings):
     name, own = FAMILY[case]
-    given = Settings({**QUICK, "epochs": 15, **own, **settings})
+    given = Settings({**QUICK, "epochs": 12, "batch_size": 64, "learning_rate": 0.015, **own, **settings})
     return MODELS[name](data.knowledge, data.layout, given, data.manifest["backbones"], seed)
 
 
