@@ -26,10 +26,10 @@ import assay
 from assay.data.dataset import Dataset
 from assay.data.split_data import SplitData
 from assay.models import BACKBONES, MODELS
-from assay.models.core.descent import Descent
 from assay.models.core.devices import number_formats, own_stream
 from assay.models.core.feeds import Feed
 from assay.models.core.neural import NeuralModel, fit_together
+from assay.models.core.optimization import Optimization
 from assay.models.core.steps import ManySeeds, OneSeed
 from benchmarks.by_hand import hand_written_loss
 
@@ -69,9 +69,9 @@ def steps_per_second(name: str, dataset: Dataset, data: SplitData, seeds: int = 
     config = models[0].config.model_copy(update={"precision": models[0].training_precision(DEVICE)})
     feed = Feed(data, DEVICE, 0.5, config.channels_last and seeds == 1)
     with number_formats(config, DEVICE), own_stream(DEVICE):
-        phases = [model.phases(feed.examples)[0] for model in models]
+        phases = [model.phases(feed.annotations)[0] for model in models]
         step = (OneSeed if seeds == 1 else ManySeeds)(models, phases, feed, config)
-        descent = Descent(step, models, feed, config)
+        descent = Optimization(step, models, feed, config)
         orders = torch.stack([torch.randperm(len(feed), device=DEVICE) for _ in models])
 
         def epoch() -> None:
@@ -224,7 +224,7 @@ def pictures_per_second(
         model.to(memory_format=torch.channels_last)
     feed = Feed(data, DEVICE, share, config.channels_last, repeats=True)
     with number_formats(config, DEVICE), own_stream(DEVICE):
-        descent = Descent(OneSeed([model], model.phases(feed.examples), feed, config), [model], feed, config)
+        descent = Optimization(OneSeed([model], model.phases(feed.annotations), feed, config), [model], feed, config)
         order = torch.randperm(len(feed), device=DEVICE)[None]
         epoch = partial(descent.epoch, order)
         for _ in range(2):  # captured, and decoded once

@@ -7,8 +7,8 @@ import torch
 import assay
 from assay.data.dataset import Dataset
 from assay.models import MODELS
-from assay.models.core.descent import Descent
 from assay.models.core.feeds import Feed
+from assay.models.core.optimization import Optimization
 from assay.models.core.steps import OneSeed
 from benchmarks.by_hand import hand_written_loss
 from benchmarks.timing import Result, rate
@@ -32,8 +32,8 @@ def own_epoch(name: str, dataset: Dataset) -> Callable[[], int]:
     """Return an epoch of ours, which says how many steps it took."""
     model = MODELS[name](dataset, settings={"device": "cpu", "batch_size": BATCH}).train()
     feed = Feed(dataset["train"], CPU)
-    step = OneSeed([model], model.phases(feed.examples), feed, model.config)
-    descent = Descent(step, [model], feed, model.config)
+    step = OneSeed([model], model.phases(feed.annotations), feed, model.config)
+    descent = Optimization(step, [model], feed, model.config)
 
     def epoch() -> int:
         descent.epoch(torch.randperm(len(feed))[None])

@@ -8,12 +8,12 @@ from assay.config import Settings
 from assay.data.split_pictures import SplitPictures
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models import MODELS
-from assay.models.core.descent import make_optimizer
 from assay.models.core.devices import device_of
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
+from assay.models.core.optimization import make_optimizer
 from assay.models.core.runs import Order, train_run
 from assay.models.core.steps import OneSeed
-from assay.models.core.tensors import Batch, Examples, TorchSplit, to_batch
+from assay.models.core.tensors import Annotations, Batch, TorchSplit, to_batch
 from assay.models.core.training import BestEpoch, Phase, Trainee, Training, first_rate, next_rate, train
 from tests.pixels import NETWORKS, QUICK
 
@@ -24,7 +24,7 @@ class Ten:
     """Ten examples that are nothing but their rows."""
 
     device, is_held = torch.device("cpu"), True
-    examples = Examples(torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
+    annotations = Annotations(torch.zeros(10, 1), torch.zeros(10, 1), torch.arange(10))
 
     def __len__(self):
         return 10

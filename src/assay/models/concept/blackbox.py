@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from assay.models.backbones.build import build_backbone
 from assay.models.core.losses import label_loss
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, softmax_each
-from assay.models.core.tensors import Examples
+from assay.models.core.tensors import Annotations
 from assay.models.core.training import Phase
 
 
@@ -31,7 +31,7 @@ class BlackBox(NeuralModel):
         """Return the logits of each label."""
         return list(self.head(self.body(pictures)).split(self.label_sizes, dim=1))
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: the cross-entropy of the labels."""
         return [Phase("labels", list(self.parameters()), lambda b: label_loss(self.logits(b.pictures), b.labels))]
 

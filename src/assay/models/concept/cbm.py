@@ -11,7 +11,7 @@ from assay.models.concept.heads import HeadKind, label_head
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, Examples, one_hot_like
+from assay.models.core.tensors import Annotations, Batch, one_hot_like
 from assay.models.core.training import Phase
 
 
@@ -62,7 +62,7 @@ class CBM(ConceptModel):
         with torch.no_grad():
             return softmax_each(self.encoder(batch.pictures))
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return the phases of the chosen mode."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 
@@ -85,7 +85,7 @@ class CBM(ConceptModel):
             return [first, Phase("labels", list(self.head.parameters()), head_on_predictions)]
         return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "intervened")]
 
-    def _head_on_truth(self, data: Examples, mask: Tensor) -> Callable[[Batch], Tensor]:
+    def _head_on_truth(self, data: Annotations, mask: Tensor) -> Callable[[Batch], Tensor]:
         """Return the loss of a head on true concepts, and for missing ones on what `missing` names."""
         sizes = self.space.sizes
         frequencies = [_frequencies(data.concepts[:, i], mask[:, i], size) for i, size in enumerate(sizes)]

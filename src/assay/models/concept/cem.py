@@ -20,7 +20,7 @@ from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 from assay.render.picture import Layout
 
@@ -82,7 +82,7 @@ class CEM(ConceptModel):
         inputs = harden(concepts) if self.config.hard else concepts
         return list(self.head(mix_embeddings(embeddings, inputs).flatten(1)).split(self.label_sizes, dim=1))
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: labels and concepts together."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 

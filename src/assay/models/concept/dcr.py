@@ -24,7 +24,7 @@ from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, supervision_mask
 from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
 SMALLEST = 1e-6
@@ -121,7 +121,7 @@ class DCR(ConceptModel):
         truths = _either(same, 1 - matters, goedel)
         return truths.amin(dim=1) if goedel else truths.prod(dim=1)
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: labels and concepts together."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 

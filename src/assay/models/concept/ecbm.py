@@ -19,7 +19,7 @@ from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
 DROPOUT = 0.2
@@ -114,7 +114,7 @@ class ECBM(ConceptModel):
         both = torch.cat([probabilities @ own for probabilities, own in zip(inputs, self.values, strict=True)], dim=1)
         return [self.of_both(both, vectors, read) for vectors, read in zip(embeddings, self.read_both, strict=True)]
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: what is true against all other values, by each of the three energies."""
         mask, config = supervision_mask(self.config, self.space, data, self.seed), self.config
 

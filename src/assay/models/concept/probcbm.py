@@ -21,7 +21,7 @@ from assay.models.core.devices import seed_of
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set
-from assay.models.core.tensors import Batch, Examples, one_hot_like
+from assay.models.core.tensors import Annotations, Batch, one_hot_like
 from assay.models.core.training import Phase
 
 SCALE = 5.0
@@ -123,7 +123,7 @@ class ProbCBM(ConceptModel):
         points = torch.stack([probabilities @ F.normalize(own, dim=-1).detach() for probabilities, own in pairs], dim=1)
         return torch.where(where[..., None], points[:, None], embeddings)
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return concepts, then labels; or one phase for all."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 

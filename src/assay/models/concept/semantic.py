@@ -22,7 +22,7 @@ from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import NeuralConfig, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
 SMALLEST = 1e-30
@@ -119,7 +119,7 @@ class Semantic(CBM):
     Config: ClassVar[type[NeuralConfig]] = SemanticConfig
     config: SemanticConfig
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return the phases of the chosen mode, with the constraints wherever concepts are learned."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
         self.keeping = ConstraintLoss(Limits(self.knowledge, self.config.most_nodes), self.config).to(data.device)

@@ -21,7 +21,7 @@ from assay.files import write_atomically
 from assay.models.core.model import Epoch
 
 if TYPE_CHECKING:
-    from assay.models.core.descent import Descent
+    from assay.models.core.optimization import Optimization
     from assay.models.core.training import BestEpoch, Trainee, Training
 
 SECONDS = 1.0
@@ -42,7 +42,7 @@ class Progress:
     randomness: dict[str, Tensor] = field(default_factory=dict)
     """Random states, as they were read."""
 
-    def begin(self, trainees: "Sequence[Trainee]", descent: "Descent", config: "Training") -> "list[BestEpoch]":
+    def begin(self, trainees: "Sequence[Trainee]", descent: "Optimization", config: "Training") -> "list[BestEpoch]":
         """Return each seed's best epoch so far, after setting optimiser and randomness to what was read, if it was."""
         from assay.models.core.training import BestEpoch, first_rate
 
@@ -65,7 +65,7 @@ class Checkpoint:
     seconds: float = SECONDS
     _last: float = field(default=-float("inf"), init=False)
 
-    def keep(self, trainees: "Sequence[Trainee]", descent: "Descent", progress: Progress) -> None:
+    def keep(self, trainees: "Sequence[Trainee]", descent: "Optimization", progress: Progress) -> None:
         """Write where training stands, unless that was done a moment ago."""
         if time.monotonic() - self._last < self.seconds:
             return
@@ -110,7 +110,9 @@ class Checkpoint:
         return Progress(notes["phase"], notes["epoch"], notes["rate"], best, moments, randomness)
 
 
-def _tensors_of(trainees: "Sequence[Trainee]", descent: "Descent", progress: Progress) -> Iterator[tuple[str, Tensor]]:
+def _tensors_of(
+    trainees: "Sequence[Trainee]", descent: "Optimization", progress: Progress
+) -> Iterator[tuple[str, Tensor]]:
     """Yield all that a checkpoint holds, by name."""
     for place, (trainee, best) in enumerate(zip(trainees, progress.best, strict=True)):
         yield from ((f"model.{place}.{name}", tensor.clone()) for name, tensor in trainee.model.state_dict().items())

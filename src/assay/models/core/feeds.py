@@ -21,7 +21,7 @@ from assay.data.decoded_file import DecodedFile
 from assay.data.decoding import Fill, Lookahead, allocate_bytes, decode_ahead
 from assay.data.split_data import SplitData
 from assay.models.core.devices import free_memory
-from assay.models.core.tensors import Batch, to_examples
+from assay.models.core.tensors import Batch, to_annotations
 
 AHEAD = 3
 """How many batches are copied to a GPU before they are asked for."""
@@ -64,14 +64,14 @@ class Feed:
         """Put a split on a device; one that `repeats`, as epochs do, may keep decoded pictures in a file."""
         self.data, self.device = data, device
         self.as_decoded = channels_last or data.layout.channels == 1
-        self.examples = to_examples(data, device)
+        self.annotations = to_annotations(data, device)
         held = _fits(data, device, memory_share)
         self.images = self._in_memory_order(torch.from_numpy(data.images)).to(device) if held else None
         cached = DecodedFile(data.decode_into, len(data), data.picture_shape) if repeats and not held else None
         self._fill: Fill = data.decode_into if cached is None else cached.fill
 
     def __len__(self) -> int:
-        return len(self.examples)
+        return len(self.annotations)
 
     @property
     def is_held(self) -> bool:
@@ -84,7 +84,7 @@ class Feed:
             images = self.images[rows]
         if images is None:
             raise ValueError("the pictures of this split are not held; they come from `batches`")
-        some = self.examples
+        some = self.annotations
         return Batch(some.labels[rows], some.concepts[rows], some.rows[rows], self._channels_first(images))
 
     def batches(self, orders: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor | None]]:

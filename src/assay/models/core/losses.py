@@ -11,7 +11,7 @@ from assay.arrays import Array
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config
 from assay.errors import ConfigError
-from assay.models.core.tensors import Examples
+from assay.models.core.tensors import Annotations
 from assay.seeds import Deck
 
 SMALLEST = 1e-12
@@ -28,7 +28,7 @@ class Supervision(Config):
     """The share of examples whose concepts are supervised."""
 
 
-def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Examples, seed: int) -> Tensor:
+def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Annotations, seed: int) -> Tensor:
     """Return which concepts are supervised (examples x concepts, true or false); never one that is missing."""
     _refuse_unknown(rules, space)
     mask = batch.concepts >= 0

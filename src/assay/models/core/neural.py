@@ -28,7 +28,7 @@ from assay.models.core.feeds import Feed, PictureSource
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Model, Report
 from assay.models.core.steps import ManySeeds, OneSeed
-from assay.models.core.tensors import Examples, one_hot_like
+from assay.models.core.tensors import Annotations, one_hot_like
 from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
 from assay.models.core.validation import f1_of_columns
 from assay.runs.folder import WEIGHTS
@@ -83,7 +83,7 @@ class NeuralModel(Model, nn.Module):
         """Make the layers."""
 
     @abstractmethod
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return the parts of training on this data."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class NeuralModel(Model, nn.Module):
 
         It is computed on the device, and NaN where an answer is no number.
         """
-        truth, own = validation.examples, self.probabilities(validation, {})
+        truth, own = validation.annotations, self.probabilities(validation, {})
         concepts = own.concepts or []
         parts = {"labels": (truth.labels, own.labels), "concepts": (truth.concepts, concepts)}
         if what in ("intervened", "all"):
@@ -225,7 +225,7 @@ def _fit(
     )
     orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
-        Trainee(model, model.phases(feed.examples), partial(model.validation_f1, validation), order, model.seed)
+        Trainee(model, model.phases(feed.annotations), partial(model.validation_f1, validation), order, model.seed)
         for model, order in zip(models, orders, strict=True)
     ]
     try:

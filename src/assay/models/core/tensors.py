@@ -11,7 +11,7 @@ from assay.data.dataset import SplitData
 
 
 @dataclass(frozen=True)
-class Examples:
+class Annotations:
     """Label codes and concept codes of examples, as annotated, on a device. A concept code of -1 is missing."""
 
     labels: Tensor
@@ -29,8 +29,8 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Batch(Examples):
-    """Examples with their pictures: bytes, examples x channels x height x width."""
+class Batch(Annotations):
+    """Examples with their annotations and their pictures: bytes, examples x channels x height x width."""
 
     images: Tensor
 
@@ -40,15 +40,15 @@ class Batch(Examples):
         return self.images.float() / 255
 
 
-def to_examples(data: SplitData, device: torch.device) -> Examples:
+def to_annotations(data: SplitData, device: torch.device) -> Annotations:
     """Return what a whole split says of its pictures, on a device."""
     labels, concepts = (torch.from_numpy(codes).to(device) for codes in (data.given_labels, data.given_concepts))
-    return Examples(labels, concepts, torch.arange(len(data), device=device))
+    return Annotations(labels, concepts, torch.arange(len(data), device=device))
 
 
 def to_batch(data: SplitData, device: torch.device) -> Batch:
     """Return a whole split with its pictures on a device."""
-    examples = to_examples(data, device)
+    examples = to_annotations(data, device)
     images = torch.from_numpy(data.images).permute(0, 3, 1, 2).contiguous().to(device)
     return Batch(examples.labels, examples.concepts, examples.rows, images)
 

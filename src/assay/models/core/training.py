@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from assay.config import Config
 from assay.errors import RunFailed
 from assay.models.core.checkpoints import Checkpoint, Progress
-from assay.models.core.descent import Descent
 from assay.models.core.devices import determinism, number_formats, own_stream
 from assay.models.core.feeds import Feed
 from assay.models.core.model import Epoch, Report
+from assay.models.core.optimization import Optimization
 from assay.models.core.tensors import Batch
 
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
@@ -160,7 +160,7 @@ def train(
             if not phases[0].parameters or number < begun.phase:
                 continue
             models = [trainee.model for trainee in trainees]
-            descent = Descent(step(models, phases, feed, config), models, feed, config)
+            descent = Optimization(step(models, phases, feed, config), models, feed, config)
             progress = begun if number == begun.phase else Progress(number)
             _run(trainees, phases, descent, config, report, progress, checkpoint)
             facts["captured"] = descent.is_captured
@@ -172,7 +172,7 @@ def train(
 def _run(
     trainees: Sequence[Trainee],
     phases: Sequence[Phase],
-    descent: Descent,
+    descent: Optimization,
     config: Training,
     report: Report,
     progress: Progress,

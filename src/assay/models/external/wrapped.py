@@ -20,7 +20,7 @@ from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.models.core.model import Report
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, apply_interventions, is_set
-from assay.models.core.tensors import Examples
+from assay.models.core.tensors import Annotations
 from assay.models.core.training import Phase
 from assay.render.picture import Layout
 
@@ -57,7 +57,7 @@ class Wrapped(NeuralModel):
     def build(self, backbone: str) -> None:
         """Make nothing: the module is given."""
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return none: the module is trained already."""
         return []
 

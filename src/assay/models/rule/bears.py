@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, supervision_mask
 from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 from assay.models.rule.dpl import DPL
 from assay.models.rule.rule_learner import RuleLearnerConfig
@@ -52,7 +52,7 @@ class Bears(DPL):
         """Return the members that are learned, or being learned."""
         return [self.encoder, *self.others][: self.learned]
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return a phase for each member."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
         taught = self.labels_taught(data)

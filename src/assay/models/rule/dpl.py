@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from assay.models.core.neural import NeuralConfig
-from assay.models.core.tensors import Examples
+from assay.models.core.tensors import Annotations
 from assay.models.rule.circuit import RuleLayer
 from assay.models.rule.rule_learner import RuleLearner, RuleLearnerConfig
 
@@ -31,7 +31,7 @@ class DPL(RuleLearner):
         super().build(backbone)
         self.rule = RuleLayer(self.taught)
 
-    def labels_taught(self, data: Examples) -> Tensor:
+    def labels_taught(self, data: Annotations) -> Tensor:
         """Return the number of the joint outcome of all labels, as one column."""
         labels = super().labels_taught(data)
         return torch.from_numpy(self.rule.outcome_numbers(labels.cpu().numpy())).to(labels.device)[:, None]

@@ -20,7 +20,7 @@ from assay.logic.parse import parse
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Batch, Examples
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
 STYLE = 16
@@ -79,7 +79,7 @@ class RuleLearner(ConceptModel):
             return self.knowledge
         return Knowledge.of(self.space, {**own, **more}, self.knowledge.constraints)
 
-    def labels_taught(self, data: Examples) -> Tensor:
+    def labels_taught(self, data: Annotations) -> Tensor:
         """Return the labels of all examples: those of the data, and the further ones that the rule gives."""
         if self.taught is self.knowledge:
             return data.labels
@@ -102,7 +102,7 @@ class RuleLearner(ConceptModel):
     def rule_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
         """Return how badly concepts of these logits explain the labels."""
 
-    def phases(self, data: Examples) -> list[Phase]:
+    def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: the rule, and what else is weighted in."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
         taught = self.labels_taught(data)

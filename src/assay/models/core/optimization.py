@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CAPTURABLE = ("adam", "adamw")
 
 
-class Descent:
+class Optimization:
     """One phase under way: the step, its optimiser and its learning rate."""
 
     def __init__(self, step: "TrainingStep", models: Sequence[nn.Module], feed: Feed, config: "Training") -> None:
