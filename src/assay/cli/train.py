@@ -20,7 +20,6 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.errors import ConfigError
-from assay.runs.folder import STAGES, RunFolder
 
 
 def train(
@@ -71,6 +70,8 @@ def train(
         return
     for line in (*trained.in_words(), *trained.coverage()):
         say(line)
+    from assay.runs.folder import RunFolder
+
     for line in _notes(RunFolder(output).about()):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
@@ -80,6 +81,8 @@ def train(
 
 def _notes(about: dict[str, Any]) -> list[str]:
     """Return what is to be said of how a run was trained."""
+    from assay.runs.folder import STAGES
+
     lines = []
     why = about.get("training", {}).get("not_captured")
     if why:
