@@ -12,6 +12,9 @@ def diagnose(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
     metric_file: MetricFileOption = [],  # noqa: B006
+    rule: Annotated[
+        Path | None, typer.Option(metavar="FILE.yaml", help="Diagnose under another rule for the same concepts.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.
@@ -20,10 +23,16 @@ def diagnose(
     too few, no rule, sound; docs/diagnosis.md defines each.
     """
     from assay.diagnosis.findings import MEANINGS
-    from assay.diagnosis.runs import diagnose_run
+    from assay.diagnosis.runs import diagnose_run, diagnose_under_rule
     from assay.runs.folder import RunFolder
 
-    diagnosis = diagnose_run(RunFolder(run), dataset_for(run, data))
+    dataset = dataset_for(run, data)
+    if rule is None:
+        diagnosis = diagnose_run(RunFolder(run), dataset)
+    else:
+        from assay.runs.other_rule import read_other_rule
+
+        diagnosis = diagnose_under_rule(RunFolder(run), dataset, read_other_rule(rule, dataset.knowledge))
     if as_json:
         print_json(diagnosis.to_dict())
     else:

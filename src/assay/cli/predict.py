@@ -12,16 +12,31 @@ def predict(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
     split: Annotated[str, typer.Option(help="The split to predict.")] = "test",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="For data that it was not trained on: a new folder, for all splits."),
+    ] = None,
     model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Write a trained model's predictions for a split."""
+    """Write a trained model's predictions for a split.
+
+    With -o, for another dataset with the same concepts, labels and size of pictures (transfer): score and diagnose that
+    folder as any run.
+    """
     from assay.runs.folder import RunFolder
 
     RunFolder(run).about()
     dataset = dataset_for(run, data)
-    from assay.models.core.runs import predict_run
+    from assay.models.core.runs import predict_run, transfer_run
 
+    if output is not None:
+        paths = transfer_run(run, dataset, output)
+        if as_json:
+            print_json({"predictions": [str(path) for path in paths], "fingerprint": dataset.fingerprint})
+        else:
+            say(f"{output}  next: assay diagnose {output}")
+        return
     path = predict_run(run, dataset, split)
     if as_json:
         print_json({"predictions": str(path), "split": split, "fingerprint": dataset.fingerprint})

@@ -12,11 +12,15 @@ def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
     metric: Annotated[list[str], typer.Option(help="Only this metric, or FILE.py; can be repeated.")] = [],  # noqa: B006
+    rule: Annotated[
+        Path | None, typer.Option(metavar="FILE.yaml", help="Score under another rule for the same concepts.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Score predictions, with 95 % intervals.
 
-    The predictions are those of a run, or a file that any program wrote.
+    The predictions are those of a run, or a file that any program wrote. With --rule, labels are those that the rule in
+    this file (labels: {name: formula}) gives to the true and to the predicted concepts.
     """
     from assay.metrics import METRICS
     from assay.metrics.score import format_score
@@ -28,12 +32,18 @@ def score(
     files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
     dataset = dataset_for(predictions, data)
     evidence = evidence_of(RunFolder(predictions), dataset)
+    if rule is not None:
+        from assay.runs.other_rule import read_other_rule, under_rule
+
+        other = read_other_rule(rule, dataset.knowledge)
+        evidence = {split: under_rule(rows, other) for split, rows in evidence.items()}
     scores = {split: measure(rows, names) for split, rows in evidence.items()}
     if as_json:
         from assay.diagnosis.runs import provenance
 
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
-        print_json({**provenance(dataset), **({"code": files} if files else {}), "scores": plain})
+        swapped = {} if rule is None else {"rule": str(rule)}
+        print_json({**provenance(dataset), **swapped, **({"code": files} if files else {}), "scores": plain})
         return
     table = [[name, *(format_score(s[name]) for s in scores.values()), METRICS.entry(name).summary] for name in names]
     print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in scores), ""], table)

@@ -14,9 +14,11 @@ from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import DataError
+from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import gather_from
 from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RunFolder
+from assay.runs.other_rule import under_rule
 
 
 def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:
@@ -42,6 +44,15 @@ def diagnose_predictions(
     known = taught if taught is not None else taught_by(dataset)
     found = diagnose(evidence, training_worlds(dataset), about, effects, known)
     return replace(found, notes=(*found.notes, why_not)) if why_not else found
+
+
+def diagnose_under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge) -> Diagnosis:
+    """Return the diagnosis of a run's concepts under another rule; what changes of concepts do is left out."""
+    judged = run.all_predictions(dataset.knowledge)
+    evidence = {split: under_rule(gather_from(dataset, found), rule) for split, found in judged.items()}
+    about = {**provenance(dataset), **next(iter(judged.values())).about}
+    worlds = training_worlds(dataset)
+    return diagnose(evidence, worlds, about, None, identifiability(rule, worlds))
 
 
 def taught_by(dataset: Dataset) -> Identifiability | None:

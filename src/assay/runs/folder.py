@@ -21,6 +21,8 @@ LOGS = "logs"
 """What `--log` keeps in a run's folder."""
 CHECKPOINT = "checkpoint.safetensors"
 """Where an unfinished run goes on from."""
+TRANSFER = "transfer"
+"""What a record says of predictions for data that the model was not trained on."""
 STAGES = "stages"
 """What each stage of continual learning left."""
 PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS}

@@ -24,7 +24,7 @@ def check_dataset(run: RunFolder, dataset: Dataset) -> None:
     if dataset.fingerprint != trained_on:
         raise DataError(
             f"{str(run.folder)!r} was trained on a dataset with fingerprint {trained_on}, "
-            f"{str(dataset.folder)!r} has {dataset.fingerprint}"
+            f"{str(dataset.folder)!r} has {dataset.fingerprint}; for other data: assay predict RUN DATA -o FOLDER"
         )
 
 

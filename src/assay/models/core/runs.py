@@ -20,7 +20,7 @@ from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
-from assay.runs.folder import CHECKPOINT, STAGES, RunFolder
+from assay.runs.folder import CHECKPOINT, STAGES, TRANSFER, RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
@@ -182,6 +182,44 @@ def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
     return _predict(load_model(folder), dataset, split, run)
 
 
+def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
+    """Write a run's predictions for a dataset that it was not trained on, as a run of its own without weights.
+
+    Concepts, labels and the size of pictures must be those that it was trained on; rules and scenes may differ.
+    """
+    model = load_model(folder)
+    _require_fitting(model, dataset)
+    new = RunFolder(output)
+    new.claim()
+    for name in dataset.split_names:
+        if not name.startswith("train"):
+            _predict(model, dataset, name, new)
+    about = RunFolder(folder).about()
+    pairs = write_pairs(model.predict, dataset, new)
+    write_record(
+        new, dataset, {**about, "pairs": pairs, TRANSFER: {"run": str(folder.resolve()), "data": about["data"]}}
+    )
+    return sorted((output / "predictions").glob("*.parquet"))
+
+
+def _require_fitting(model: Model, dataset: Dataset) -> None:
+    """Refuse a dataset whose concepts, labels or pictures are others than those of a model."""
+    own, other = model.knowledge, dataset.knowledge
+    concepts = [[(concept.name, concept.kind, concept.values) for concept in k.space.concepts] for k in (own, other)]
+    if concepts[0] != concepts[1]:
+        raise DataError(f"{dataset.name!r} has other concepts than the run was trained on")
+    labels = [[(label.name, label.values) for label in knowledge.labels] for knowledge in (own, other)]
+    if labels[0] != labels[1]:
+        raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
+    sizes = [(layout.width, layout.height, layout.channels) for layout in (model.layout, dataset.layout)]
+    if model.is_network and sizes[0] != sizes[1]:
+        raise DataError(f"the run reads pictures of {_size(sizes[0])}, and {dataset.name!r} has {_size(sizes[1])}")
+
+
+def _size(size: tuple[int, int, int]) -> str:
+    return f"{size[0]} x {size[1]} in {size[2]} channel{'s' if size[2] > 1 else ''}"
+
+
 def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path:
     path = run.predictions(split)
     model.predict(dataset[split]).write(path, dataset.knowledge)
@@ -201,6 +239,8 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
 def load_model(folder: Path, device: str = "cpu") -> Model:
     """Return the trained model of a run."""
     about = RunFolder(folder).about()
+    if TRANSFER in about:
+        raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {about[TRANSFER]['run']!r}")
     name, what = str(about["model"]), repr(str(folder))
     if name not in MODELS:  # a name in a record is never taken for a file
         raise DataError(explain_missing("model", name, about.get(CODE), what))
