@@ -10,14 +10,17 @@ from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
+from assay.config import Settings
 from assay.counting.backends import count_with
 from assay.counting.count import count_readings
 from assay.counting.problem import Problem
+from assay.data.support import training_support
 from assay.errors import AssayError
 from assay.logic.cnf import clauses_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.random_cnf import random_cnf
 from assay.seeds import rng_for
+from assay.tasks import TASKS
 
 NAMES = [f"x{i}" for i in range(12)]
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
@@ -270,6 +273,20 @@ def test_the_command_counts(tmp_path):
     (tmp_path / "and3.cnf").write_text("c three\np cnf 3 3\n1 0\n2 0\n3 0\n")
     assert json.loads(run(str(tmp_path / "and3.cnf"), "--family", "block", "--json").stdout)["total"] == 6
     assert "supervise next: digit 0 (6 left), then digit 1 (1 left)" in run("mnadd-evenodd").stdout
+
+
+def test_a_support_is_a_world_or_so_many_at_random():
+    logic = ["mnlogic", "--set", "k=3", "--json", "--support"]
+    world, other, some = (json.loads(run(*logic, text).stdout) for text in ("111", "110", "random:1"))
+    assert world["worlds"] == other["worlds"] == some["worlds"] == 1
+    assert json.loads(run(*logic, "random:5").stdout)["worlds"] == 5 == json.loads(run(*logic, "5").stdout)["worlds"]
+
+
+def test_the_worlds_of_a_large_task_are_all_counted():
+    task = TASKS["clevr"]()
+    train = next(split for split in task.splits() if split.name == "train")
+    _, worlds = training_support("clevr", Settings(), 0)
+    assert len(worlds) == len(np.unique(task.worlds_in(train, 0).codes(np.arange(train.size)), axis=0)) > 2000
 
 
 @pytest.mark.parametrize(

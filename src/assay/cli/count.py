@@ -27,7 +27,7 @@ def count(
         typer.Option(help="Readings to count: free, per-concept, shared, per-object, block, block-permutation."),
     ] = "shared",
     support: Annotated[
-        str, typer.Option(help="Worlds: full, train, a number of random ones, or a list such as 06,28.")
+        str, typer.Option(help="Worlds: full, train, random:N, or a list such as 06,28 or 111.")
     ] = "train",
     supervise: Annotated[str, typer.Option(help="Supervised concepts, as a,b or with values a=3,4;b=0.")] = "",
     budget: Annotated[float, typer.Option(min=0, help="Time limit in seconds; after it, bounds are printed.")] = 60.0,
@@ -93,8 +93,9 @@ def _worlds(source: str, settings: "Settings", support: str, seed: int) -> "tupl
         return knowledge, None
     if support == "train":
         return knowledge, train
-    if support.isdigit() and not support.startswith("0"):
-        return knowledge, random_worlds(knowledge, int(support), seed)
+    number = support.removeprefix("random:")
+    if number.isdecimal() and (support != number or len(number) != len(knowledge.space)):
+        return knowledge, random_worlds(knowledge, int(number), seed)
     return knowledge, parse_worlds(knowledge, support)
 
 

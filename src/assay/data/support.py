@@ -15,7 +15,8 @@ from assay.logic.knowledge import Knowledge
 from assay.seeds import Deck
 from assay.tasks.base import combinations
 
-MOST_WORLDS = 2_000
+MOST_WORLDS = 100_000
+"""The most training examples of a task that is not made whose worlds are counted over; a dataset's are all."""
 
 
 def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowledge, Codes]:
