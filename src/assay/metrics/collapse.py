@@ -1,6 +1,8 @@
 """Concept collapse: how many of the concepts that occur does the model no longer tell apart?"""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -135,3 +137,83 @@ def joint_collapse(evidence: Evidence) -> float:
     if len(evidence.answered) < evidence.concepts.shape[1] or not rows.any():
         return float("nan")
     return collapse_of_vectors(evidence.concepts[rows], evidence.predicted_concepts[rows])
+
+
+Table = tuple[Array, Array]
+"""True and predicted codes, a row each time something is read, a column an attribute of it."""
+
+
+def object_tables(evidence: Evidence) -> list[Table]:
+    """Return the objects of each kind in all examples, each a row of its attributes; none if there are no objects."""
+    space, tables = evidence.knowledge.space, []
+    for group in dict.fromkeys(slot.group for slot in space.slots):
+        places = [
+            [space.place(slot.concept(attribute)) for attribute in slot.attributes]
+            for slot in space.slots
+            if slot.group == group
+        ]
+        truth, predicted = (np.concatenate([side[:, own] for own in places]) for side in _sides(evidence))
+        tables.append((truth, predicted))
+    return tables
+
+
+def block_tables(evidence: Evidence) -> list[Table]:
+    """Return for each label the concepts that its rule asks for."""
+    from assay.logic.traverse import names_in
+
+    space, tables = evidence.knowledge.space, []
+    if not evidence.knowledge.has_rule:
+        return []
+    for label in evidence.knowledge.labels:
+        places = [space.place(name) for name in names_in(label.formula)]
+        if places:
+            truth, predicted = (side[:, places] for side in _sides(evidence))
+            tables.append((truth, predicted))
+    return tables
+
+
+def _sides(evidence: Evidence) -> tuple[Array, Array]:
+    rows = evidence.known.all(axis=1)
+    return evidence.concepts[rows], evidence.predicted_concepts[rows]
+
+
+def _mean_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence) -> float:
+    """Return the mean collapse of some tables of vectors; NaN where there are none, or a concept is never said."""
+    if len(evidence.answered) < evidence.concepts.shape[1] or not evidence.known.all(axis=1).any():
+        return math.nan
+    values = [collapse_of_vectors(truth, predicted) for truth, predicted in tables(evidence)]
+    return float(np.mean(values)) if values else math.nan
+
+
+def _interval_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence) -> tuple[float, float]:
+    """Return the interval of the mean of some collapses, their errors independent."""
+    value = _mean_over(tables, evidence)
+    if math.isnan(value):
+        return math.nan, math.nan
+    found = tables(evidence)
+    middle = np.array([collapse_of_vectors(truth, predicted) for truth, predicted in found])
+    bounds = np.array([joint_collapse_interval(truth, predicted) for truth, predicted in found])
+    below, above = (np.sqrt(((side - middle) ** 2).sum()) / len(middle) for side in bounds.T)
+    return max(0.0, float(value - below)), min(1.0, float(value + above))
+
+
+@overall(
+    "collapse_object",
+    "concept collapse Cls(C) of objects, each a vector of its attributes (rsbench's Kand-Logic)",
+    better="lower",
+    interval=partial(_interval_over, object_tables),
+)
+def object_collapse(evidence: Evidence) -> float:
+    """Return the collapse where a value is all attributes of an object, pooled over objects of one kind."""
+    return _mean_over(object_tables, evidence)
+
+
+@overall(
+    "collapse_block",
+    "concept collapse Cls(C) of the concepts of each label, averaged over labels (rsbench's SDD-OIA)",
+    better="lower",
+    interval=partial(_interval_over, block_tables),
+)
+def block_collapse(evidence: Evidence) -> float:
+    """Return the collapse of the vectors of concepts that each label's rule asks for, averaged over labels."""
+    return _mean_over(block_tables, evidence)
