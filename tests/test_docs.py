@@ -13,11 +13,19 @@ from assay.distribution import VERSION
 ROOT = Path(__file__).parent.parent
 
 
+def scripts(folder, slow):
+    """Return the scripts of a folder of the docs; those that take half a minute are slow tests."""
+    return [
+        pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in slow else ())
+        for path in sorted((ROOT / "docs" / folder).glob("*.py"))
+    ]
+
+
 def test_the_readme_says_what_happens():
     assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "docs" / "tutorials").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", scripts("tutorials", slow={"08_run_on_a_cluster"}))
 def test_tutorial_runs(script, capsys):
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
@@ -61,7 +69,7 @@ def test_what_we_teach_needs_the_public_interface_only(folder):
         assert names and set(names) == {"assay"}, script.name
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "docs" / "notebooks").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", scripts("notebooks", slow={"05_compare_models"}))
 def test_notebook_runs_and_its_page_shows_this_code(script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     from docs.run_notebook import cells_of, run_cells

@@ -3,11 +3,15 @@
 import os
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 WORKER = "ASSAY_WORKER"
+PAUSE = 0.3
+"""How often a worker looks for its parent, in seconds."""
 
 
 def number_worker(number: int) -> None:
@@ -19,6 +23,26 @@ def worker_number() -> int:
     """Return which of several workers this process is; 0 if it is alone. Workers share out GPUs by it."""
     number = os.environ.get(WORKER, "0")
     return int(number) if number.isdecimal() else 0
+
+
+def end_with_parent(parent: int) -> None:
+    """Let this worker end soon after its parent process is gone: nobody would read what it does.
+
+    The parent says who it is: a worker that asks may have lost it already.
+    """
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os._exit(1)
+
+
+def interrupt_on_termination() -> None:
+    """Take SIGTERM for Ctrl-C, so that workers are stopped and nothing is left half-done."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @contextmanager

@@ -243,3 +243,12 @@ def test_the_demo_is_a_study(tmp_path):
     study = demo_study(tmp_path)
     assert [run.model for run in study.runs] == ["blackbox", "cbm", "dpl"] * 3
     assert [step.recipe.task.name for step in study.datasets] == ["mnadd-evenodd", "mnlogic", "robots"]
+
+
+@pytest.mark.parametrize("output", ["../elsewhere", "/tmp/elsewhere", "a/../../b"])
+def test_a_study_file_writes_under_the_folder_that_one_is_in(output, tmp_path):
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump({"tasks": ["mnlogic"], "models": ["tree"], "output": output}))
+    with pytest.raises(ConfigError, match="lies outside of this folder; to write there, say -o"):
+        load_study(file)
+    assert load_study(file, tmp_path / "there").output == tmp_path / "there"

@@ -36,6 +36,7 @@ from assay.cli.view import view
 from assay.code_files import forget_files
 from assay.distribution import VERSION, is_optional, missing_extra
 from assay.errors import AssayError, MissingExtra
+from assay.processes import interrupt_on_termination
 
 app = typer.Typer(
     name="assay",
@@ -80,6 +81,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 a finding or failed run, 2 bad usage or bad input."""
     forget_files()
+    interrupt_on_termination()
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
         sys.stdout.flush()

@@ -1,6 +1,5 @@
 """Pictures decoded: one, some, or batch by batch by threads that run ahead of the reader."""
 
-import io
 import os
 from collections import deque
 from collections.abc import Callable, Generator
@@ -25,9 +24,9 @@ def decode(data: bytes) -> Array:
     own = decode_png(data)
     if own is not None:
         return own
-    from PIL import Image
+    from assay.render.open_image import open_image
 
-    with Image.open(io.BytesIO(data)) as image:
+    with open_image(data, "in a shard") as image:
         pixels = np.asarray(image)
     return pixels if pixels.ndim == 3 else pixels[:, :, None]
 

@@ -32,7 +32,7 @@ from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, w
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.logic.parse import parse
-from assay.processes import block_interrupts
+from assay.processes import block_interrupts, end_with_parent
 from assay.tasks.base import Task
 
 Progress = Callable[[int], None]
@@ -246,8 +246,9 @@ def _serial(writer: ShardWriter, folder: Folder, left: Iterable[ShardJob]) -> It
         yield job, writer.write(job, folder)
 
 
-def _start(recipe: Recipe) -> None:
+def _start(recipe: Recipe, parent: int) -> None:
     global _writer
+    end_with_parent(parent)
     _writer = ShardWriter(recipe)
 
 
@@ -262,7 +263,7 @@ def _parallel(
 ) -> Iterator[tuple[ShardJob, ShardRecord]]:
     context = multiprocessing.get_context("spawn")
     count = min(workers, len(left))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(recipe, os.getpid())) as pool:
         try:
             with block_interrupts():
                 futures = {pool.submit(_work, job, folder): job for job in left}
@@ -280,7 +281,7 @@ def _parallel(
 
 @contextmanager
 def _remembered() -> Iterator[list[int]]:
-    """Remember Ctrl-C: one that is raised inside a callback of the interpreter's own is dropped there."""
+    """Remember Ctrl-C and SIGTERM: one that is raised inside a callback of the interpreter's own is dropped there."""
     heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield heard
@@ -290,11 +291,12 @@ def _remembered() -> Iterator[list[int]]:
         heard.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, hear)
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield heard
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def default_workers(recipe: Recipe) -> int:

@@ -35,7 +35,8 @@ class Redrawing:
 
     def draw(self, data: SplitData, worlds: Sequence[World]) -> SplitData:
         """Return the split with these worlds in the place of its own."""
-        return replace(data, table=table_of(self.task, worlds, file_names(data.name, data.index), data.index))
+        table = table_of(self.task, worlds, file_names(data.name, data.index), data.index)
+        return replace(data, table=table, stored=None)  # its pictures are in the table, not in the shards
 
 
 def check_code(dataset: Dataset, tasks: Sequence[str]) -> None:

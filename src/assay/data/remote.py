@@ -15,6 +15,9 @@ from assay.errors import AssayError, ConfigError, DataError, MissingExtra
 ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+(.*)", re.DOTALL)
 DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs"}
 HUB = "hf"
+ALLOWED = {"file", *DRIVERS, HUB, "https", "memory"}
+MORE = "ASSAY_PROTOCOLS"
+"""The environment variable that allows further protocols, such as `sftp,webdav`."""
 WHOLE = {*DRIVERS, HUB, "memory"}
 """Stores where a file appears at once and whole; elsewhere it is written under another name and moved."""
 
@@ -130,6 +133,7 @@ Folder = Path | RemotePath
 
 
 def _system(place: RemotePath) -> tuple[Any, str]:
+    _check_protocol(place)
     try:
         from fsspec.core import url_to_fs
     except ModuleNotFoundError:
@@ -145,6 +149,18 @@ def _system(place: RemotePath) -> tuple[Any, str]:
     except ValueError as error:
         raise ConfigError(f"cannot use {place.address!r}: {error}") from None
     return system, str(path)
+
+
+def _check_protocol(place: RemotePath) -> None:
+    """Refuse protocols that nobody allowed: some reach into a private network, or take other addresses inside."""
+    more = {name.strip() for name in os.environ.get(MORE, "").split(",")}
+    if place.scheme not in ALLOWED | more:
+        raise ConfigError(
+            f"addresses of {place.scheme}:// are not opened; allowed are {', '.join(sorted(ALLOWED))}, and others that "
+            f"the environment variable {MORE} names"
+        )
+    if "::" in place.address:
+        raise ConfigError(f"{place.address!r} holds another address inside; give that one")
 
 
 def is_remote(where: Path | str) -> bool:

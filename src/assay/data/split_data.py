@@ -1,6 +1,5 @@
 """One split of a dataset, read: concepts, labels, styles and pictures, and its doors to other libraries."""
 
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -183,9 +182,9 @@ class SplitData(SplitPictures):
         return (self[row] for row in range(len(self)))
 
     def _picture(self, row: int) -> "Image.Image":
-        from PIL import Image
+        from assay.render.open_image import open_image
 
-        return Image.open(io.BytesIO(self.files([row])[0]))
+        return open_image(self.files([row])[0], f"{self.name} {row}")
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a data frame: concepts and labels by name, and the rest of the columns but for pictures."""

@@ -79,7 +79,7 @@ class SplitPictures:
         for place, (row, data) in enumerate(zip(rows.tolist(), self._files("image", rows), strict=True)):
             try:
                 image = decode(data)
-            except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
+            except (DataError, OSError, SyntaxError, ValueError) as error:  # Pillow raises the last three
                 raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
             if image.shape != self.picture_shape:
                 shapes = f"{image.shape}, not {self.picture_shape}"

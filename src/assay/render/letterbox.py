@@ -9,6 +9,7 @@ from PIL import Image
 
 from assay.arrays import Array
 from assay.errors import DataError
+from assay.render.open_image import open_image
 from assay.render.picture import Box
 
 BAR = 114
@@ -53,7 +54,7 @@ class Letterbox:
 def read_photograph(path: Path, size: tuple[int, int]) -> Array:
     """Return an image file fitted into a size."""
     try:
-        with Image.open(path) as opened:
+        with open_image(path, path.name) as opened:
             fit = Letterbox.of(opened.size, size)
             opened.draft("RGB", (fit.width, fit.height))  # a JPEG is decoded at about the size that is wanted
             small = opened.convert("RGB").resize((fit.width, fit.height), Image.Resampling.BILINEAR, reducing_gap=2.0)

@@ -2,8 +2,6 @@
 
 import multiprocessing
 import os
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +13,7 @@ from assay.code_files import loaded_files
 from assay.config import validate
 from assay.data.make import default_workers
 from assay.errors import ConfigError
-from assay.processes import block_interrupts, number_worker
+from assay.processes import block_interrupts, end_with_parent, number_worker
 from assay.studies.study import DataStep, RunStep
 from assay.studies.work import Outcome, Step, is_finished, perform
 
@@ -72,7 +70,8 @@ class LocalWorkers:
         waiting = list(steps)
         context = multiprocessing.get_context("spawn")
         numbers, count = context.Value("i", 0), min(self.count, len(steps))
-        with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=(numbers,)) as pool:
+        given = (numbers, os.getpid())
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=given) as pool:
             under_way: set[Future[Outcome]] = set()
             try:
                 while waiting or under_way:
@@ -106,16 +105,9 @@ def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outco
                 os.environ[name] = value
 
 
-def _prepare(numbers: "Synchronized[int]") -> None:
+def _prepare(numbers: "Synchronized[int]", parent: int) -> None:
     """Number a worker, and let it end with its parent process; torch is not imported for models that need none."""
+    end_with_parent(parent)
     with numbers.get_lock():
         number_worker(numbers.value)
         numbers.value += 1
-    threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-
-
-def _watch_parent(parent: int) -> None:
-    """End this process when its parent is gone: nobody would read its outcome."""
-    while os.getppid() == parent:
-        time.sleep(PAUSE)
-    os._exit(1)

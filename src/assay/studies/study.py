@@ -143,7 +143,19 @@ class Steps:
 
 def load_study(path: Path, output: Path | None = None, code: Sequence[Path] = ()) -> Study:
     """Read a study file; of Python files that it names, only those in `code` are run."""
-    return study_from(allow_code(load_yaml(path), path, code), output)
+    settings = allow_code(load_yaml(path), path, code)
+    if output is None:
+        _refuse_elsewhere(settings)
+    return study_from(settings, output)
+
+
+def _refuse_elsewhere(settings: Settings) -> None:
+    """Refuse an output that lies outside of the folder that one is in: a file that was sent must not choose it."""
+    folder = settings.values.get("output")
+    if isinstance(folder, str) and (Path(folder).is_absolute() or ".." in Path(folder).parts):
+        raise ConfigError(
+            f"{settings.place('output')}output: {folder!r} lies outside of this folder; to write there, say -o"
+        )
 
 
 def study_from(settings: Settings, output: Path | None = None, lenient: bool = False) -> Study:

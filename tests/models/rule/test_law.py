@@ -30,11 +30,13 @@ def dealt():
     return {}
 
 
+ALIKE = {"bears", "semantic"}
+"""Their labels are those of `dpl` and of the head `rule`."""
 LONG = {"chess", "chess-sane", "valued", "clevr-many"}
 """Their diagrams take up to minutes; `chess-flat` and `clevr-small` have rules of the same kind."""
 
 
-@pytest.mark.parametrize("model", INSIDE)
+@pytest.mark.parametrize("model", [pytest.param(m, marks=pytest.mark.slow if m in ALIKE else ()) for m in INSIDE])
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in sorted(TASKS)])
 def test_certain_true_concepts_give_the_labels_of_the_rule(model, name, dealt):
     if name not in dealt:

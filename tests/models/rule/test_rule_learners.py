@@ -158,3 +158,10 @@ def test_all_values_at_once_are_each_value_by_itself(exists, disjunction):
     for place, value in enumerate(values):
         alone = FuzzyRule(parse(f"a + b == {value}"), space)(concepts, semantics)
         assert torch.allclose(found[:, place], alone, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [2.0, 6.0, 8.0])
+def test_gradients_of_improbable_cases_do_not_vanish(p):
+    cases = torch.full((1, 5), 0.005, requires_grad=True)
+    Semantics(p=p).some(cases).sum().backward()
+    assert torch.allclose(cases.grad, torch.full((1, 5), 0.2), rtol=1e-3)

@@ -3,22 +3,20 @@
 Only PNG, JPEG and WebP are opened, none with more pixels than `MOST_PIXELS`; the size is read before the pixels are.
 """
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from assay.arrays import Array
 from assay.data.imports.settings import Resize
 from assay.errors import DataError
 from assay.render.letterbox import Letterbox
+from assay.render.open_image import open_image
 from assay.render.picture import Layout
 from assay.render.png import encode_png
 
-FORMATS = ("PNG", "JPEG", "WEBP")
-MOST_PIXELS = 50_000_000
 LARGEST = 128
 """Up to this many pixels a side pictures that are all alike keep their size."""
 GREY = ("1", "L", "I;16", "LA")
@@ -55,7 +53,7 @@ def fit_for(
     """Return the size and the colours that suit pictures: as asked for, or their own if all are alike and small."""
     sizes, grey = set[tuple[int, int]](), True
     for data, name in zip(pictures, names, strict=True):
-        with _header(data, name) as image:
+        with open_image(data, name) as image:
             turned = image.format == "JPEG" and _orientation(image, name) >= 5  # the camera was held upright
             sizes.add((image.height, image.width) if turned else image.size)
             grey &= image.mode in GREY
@@ -75,20 +73,9 @@ def _orientation(image: Image.Image, name: str) -> int:
         raise DataError(f"picture {name!r} is damaged: its EXIF data cannot be read") from None
 
 
-def _header(data: bytes, name: str) -> Image.Image:
-    """Open a picture without its pixels."""
-    try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        raise DataError(f"picture {name!r} is no PNG, JPEG or WebP file; convert it") from None
-    if image.width * image.height > MOST_PIXELS:
-        raise DataError(f"picture {name!r} has {image.width} x {image.height} pixels, at most {MOST_PIXELS:,} are read")
-    return image
-
-
 def _open(data: bytes, name: str) -> Image.Image:
     """Return a picture upright, with what is transparent on white."""
-    with _header(data, name) as opened:
+    with open_image(data, name) as opened:
         try:
             image = ImageOps.exif_transpose(opened)
             image.load()

@@ -34,6 +34,8 @@ from assay.models.core.validation import f1_of_columns
 from assay.runs.folder import WEIGHTS
 
 CHUNK = 1024
+MOST_PIXELS = 2**25
+"""How many pictures, and how many pixels, a network is asked about at once."""
 SAME = 1e-4
 """Probabilities in `do` that differ by no more from the model's own are no intervention."""
 
@@ -130,7 +132,8 @@ class NeuralModel(Model, nn.Module):
         """Return the probabilities for pictures, chunk by chunk."""
         self.eval()
         chunks, start = [], 0
-        for images in pictures.chunks(CHUNK):
+        pixels = self.layout.channels * self.layout.height * self.layout.width
+        for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))):
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
             chunks.append(self.answer(images.float() / 255, interventions))
             start += len(images)

@@ -34,7 +34,8 @@ Exists = Literal["p-mean", "or"]
 Operator = Callable[[Tensor, Tensor], Tensor]
 
 EPSILON = 1e-4
-SMALLEST = 1e-12
+SMALLEST = 1e-38
+"""Below every mean of powers that `EPSILON` allows, so that gradients never vanish; above 0, whose root has none."""
 MOST_CASES = 20_000
 
 

@@ -1,0 +1,33 @@
+"""Only the usual protocols are opened, unless the environment names more."""
+
+import pytest
+
+from assay.data.dataset import Dataset
+from assay.data.remote import folder_at
+from assay.errors import ConfigError
+
+pytest.importorskip("fsspec")
+STRANGE = [
+    "http://127.0.0.1:1/data",
+    "ftp://host/data",
+    "webhdfs://host/data",
+    "reference://x/data",
+    "github://a:b@c/d",
+]
+
+
+@pytest.mark.parametrize("address", STRANGE)
+def test_other_protocols_are_refused(address):
+    with pytest.raises(ConfigError, match="are not opened; allowed are"):
+        Dataset.open(address)
+
+
+def test_the_environment_allows_more(monkeypatch):
+    pytest.importorskip("fsspec.implementations.local")
+    monkeypatch.setenv("ASSAY_PROTOCOLS", "local, sftp")
+    assert folder_at("local:///nowhere/at/all").exists() is False
+
+
+def test_an_address_inside_of_an_address_is_refused():
+    with pytest.raises(ConfigError, match="holds another address inside"):
+        folder_at("memory://x::http://127.0.0.1/y").exists()

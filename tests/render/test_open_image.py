@@ -1,0 +1,70 @@
+"""Files that come from elsewhere are opened as PNG, JPEG or WebP, and as nothing else."""
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import assay
+from assay.data.decoding import decode
+from assay.errors import DataError
+from assay.render.letterbox import read_photograph
+from assay.render.open_image import open_image
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(marker) (w) file closefile\nshowpage\n"
+
+
+def encoded(kind):
+    buffer = io.BytesIO()
+    Image.fromarray(np.zeros((8, 8, 3), dtype=np.uint8)).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+HUGE = (
+    b"\x89PNG\r\n\x1a\n"
+    + chunk(b"IHDR", struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0))
+    + chunk(b"IDAT", zlib.compress(b"\0" * 100))
+    + chunk(b"IEND", b"")
+)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_the_three_formats_are_opened(kind):
+    with open_image(encoded(kind), "it") as image:
+        assert image.size == (8, 8)
+
+
+@pytest.mark.parametrize(
+    "data", [EPS, encoded("GIF"), encoded("BMP"), encoded("TIFF"), encoded("PPM"), b"", b"text", HUGE]
+)
+def test_nothing_else_is_opened(data, tmp_path):
+    with pytest.raises(DataError, match="is no PNG, JPEG or WebP file|at most 50,000,000 are read"):
+        open_image(data, "it")
+    with pytest.raises(DataError):
+        decode(data)
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(data)
+    with pytest.raises(DataError):
+        read_photograph(path, (8, 8))
+
+
+def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        open_image(tmp_path / "none.png", "none.png")
+
+
+def test_pillow_opens_files_in_one_place_only():
+    places = [
+        path.name
+        for path in Path(assay.__file__).parent.rglob("*.py")
+        if "Image.open(" in path.read_text(encoding="utf-8")
+    ]
+    assert places == ["open_image.py"]
