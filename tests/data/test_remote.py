@@ -144,7 +144,7 @@ def test_a_run_remembers_the_address(recipe, tmp_path, cache):
 
 
 def test_what_cannot_be_used_is_said_in_one_line(recipe, monkeypatch):
-    with pytest.raises(ConfigError, match="Protocol not known: nowhere"):
+    with pytest.raises(ConfigError, match="addresses of nowhere:// are not opened"):
         Dataset.open("nowhere://x/y")
     with pytest.raises(DataError, match="no dataset folder 'memory://none'"):
         Dataset.open("memory://none")

@@ -58,7 +58,7 @@ def test_damaged_files_are_refused() -> None:
         data[:16] + b"\xff" * 40,
     ):
         assert decode_png(damaged) is None
-        with pytest.raises((OSError, SyntaxError, ValueError)):
+        with pytest.raises((DataError, OSError, SyntaxError, ValueError)):
             decode(damaged)
 
 

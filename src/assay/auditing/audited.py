@@ -109,7 +109,7 @@ class AuditedSplit:
         """Return a picture: height x width x channels."""
         try:
             return decode(self.pictures[row])
-        except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises for a damaged file
+        except (DataError, OSError, SyntaxError, ValueError) as error:  # Pillow raises the last three
             raise DataError(f"split {self.name!r}: the picture of row {row} cannot be read: {error}") from None
 
 

@@ -98,5 +98,5 @@ def test_pictures_are_fitted_with_bars(tmp_path):
 
 def test_an_image_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"no image")
-    with pytest.raises(DataError, match=r"image 'a.jpg' cannot be read"):
+    with pytest.raises(DataError, match=r"picture 'a.jpg' is no PNG, JPEG or WebP file"):
         read_photograph(tmp_path / "a.jpg", (8, 8))

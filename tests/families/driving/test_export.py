@@ -194,5 +194,5 @@ def test_no_folder_and_settings_that_do_not_apply(tmp_path: Path, folder: Path) 
     image.write_bytes(b"no image")
     task = BddOia(folder=str(folder))
     worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(task.sizes["train"]))
-    with pytest.raises(AssayError, match=r"image 'train_003.jpg' cannot be read"):
+    with pytest.raises(AssayError, match=r"picture 'train_003.jpg' is no PNG, JPEG or WebP file"):
         task.render_all(worlds)

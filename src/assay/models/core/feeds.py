@@ -85,7 +85,7 @@ class Feed:
         if images is None:
             raise ValueError("the pictures of this split are not held; they come from `batches`")
         some = self.annotations
-        return Batch(some.labels[rows], some.concepts[rows], some.rows[rows], self._channels_first(images))
+        return Batch(some.labels[rows], some.concepts[rows], rows, self._channels_first(images))
 
     def batches(self, orders: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor | None]]:
         """Yield so many rows of each order (seeds x examples) at a time, and their pictures if they are not held."""

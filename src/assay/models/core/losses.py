@@ -66,7 +66,8 @@ def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor
 
 def label_loss(logits: list[Tensor], labels: Tensor) -> Tensor:
     """Return the cross-entropy of the labels, averaged over labels."""
-    return torch.stack([F.cross_entropy(scores, labels[:, i]) for i, scores in enumerate(logits)]).mean()
+    losses = [F.cross_entropy(scores, labels[:, i]) for i, scores in enumerate(logits)]
+    return losses[0] if len(losses) == 1 else torch.stack(losses).mean()
 
 
 def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:

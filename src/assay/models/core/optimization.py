@@ -35,7 +35,7 @@ class Optimization:
             losses = self.step.losses(rows, images)
         losses.sum().backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        self.total += losses.detach() * rows.shape[1]
+        self.total.add_(losses.detach(), alpha=rows.shape[1])
 
     def epoch(self, orders: Tensor) -> Tensor:
         """Take one step for each batch and return the mean loss of each seed."""

@@ -37,7 +37,7 @@ class Batch(Annotations):
     @property
     def pictures(self) -> Tensor:
         """The pictures as numbers from 0 to 1."""
-        return self.images.float() / 255
+        return self.images / 255
 
 
 def to_annotations(data: SplitData, device: torch.device) -> Annotations:
