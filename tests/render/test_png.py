@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from assay.data.dataset import decode
+from assay.errors import DataError
 from assay.render.picture import Box, Layout
 from assay.render.png import decode_png, encode_png
 from assay.seeds import rng_for
