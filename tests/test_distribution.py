@@ -12,6 +12,7 @@ import assay
 from assay.distribution import EXTRAS, VERSION, import_extra, install_line
 from assay.errors import MissingExtra
 from assay.models import MODELS
+from tests.samples import skip_without
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -46,6 +47,7 @@ def test_every_extra_is_declared_and_none_is_core():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
+    skip_without("mnadd-evenodd")
     folder = tmp_path_factory.mktemp("core")
     made = core("make", "mnadd-evenodd", "-o", "data", "--set", "n=40", "--workers", "1", cwd=folder)
     assert made.returncode == 0, made.stderr
@@ -67,6 +69,8 @@ def test_the_core_makes_and_counts(place):
     ],
 )
 def test_what_is_missing_is_one_line(words, line, place):
+    if words[0] == "make":
+        skip_without(words[1])
     told = core(*words, cwd=place)
     assert (told.returncode, told.stderr) == (2, f"error: {line}\n")
 
