@@ -1,7 +1,7 @@
 """Concept collapse: how many of the concepts that occur does the model no longer tell apart?"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -89,7 +89,13 @@ def _interval(evidence: Evidence) -> tuple[float, float]:
     if not len(values):
         return math.nan, math.nan
     columns = [c for c in evidence.groups.values() if evidence.known[:, c].any()]
-    bounds = [collapse_interval(evidence.concepts[:, c], evidence.judged_concepts[:, c]) for c in columns]
+    return _interval_of_mean(
+        values, [collapse_interval(evidence.concepts[:, c], evidence.judged_concepts[:, c]) for c in columns]
+    )
+
+
+def _interval_of_mean(values: Array, bounds: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the interval of a mean from those of its parts, their errors independent."""
     below, above = (np.sqrt(((side - values) ** 2).sum()) / len(values) for side in np.array(bounds).T)
     return float(values.mean() - below), float(values.mean() + above)
 
@@ -114,8 +120,7 @@ def joint_collapse_interval(truth: Array, predicted: Array) -> tuple[float, floa
 
 
 def _joint_interval(evidence: Evidence) -> tuple[float, float]:
-    rows = evidence.known.all(axis=1)
-    return joint_collapse_interval(evidence.concepts[rows], evidence.predicted_concepts[rows])
+    return joint_collapse_interval(*_sides(evidence))
 
 
 @overall(
@@ -133,10 +138,7 @@ def mean_collapse(evidence: Evidence) -> float:
 @overall("collapse_joint", "concept collapse Cls(C) of whole concept vectors", better="lower", interval=_joint_interval)
 def joint_collapse(evidence: Evidence) -> float:
     """Return the collapse where each combination of all concepts is one value, as for rsbench's driving tasks."""
-    rows = evidence.known.all(axis=1)
-    if len(evidence.answered) < evidence.concepts.shape[1] or not rows.any():
-        return float("nan")
-    return collapse_of_vectors(evidence.concepts[rows], evidence.predicted_concepts[rows])
+    return collapse_of_vectors(*_sides(evidence)) if _can_be_judged(evidence) else math.nan
 
 
 Table = tuple[Array, Array]
@@ -177,24 +179,29 @@ def _sides(evidence: Evidence) -> tuple[Array, Array]:
     return evidence.concepts[rows], evidence.predicted_concepts[rows]
 
 
+def _can_be_judged(evidence: Evidence) -> bool:
+    """Return whether the model says every concept, and some example has all of them known."""
+    return len(evidence.answered) == evidence.concepts.shape[1] and bool(evidence.known.all(axis=1).any())
+
+
+def _collapses(tables: Sequence[Table]) -> Array:
+    return np.array([collapse_of_vectors(truth, predicted) for truth, predicted in tables])
+
+
 def _mean_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence) -> float:
     """Return the mean collapse of some tables of vectors; NaN where there are none, or a concept is never said."""
-    if len(evidence.answered) < evidence.concepts.shape[1] or not evidence.known.all(axis=1).any():
-        return math.nan
-    values = [collapse_of_vectors(truth, predicted) for truth, predicted in tables(evidence)]
-    return float(np.mean(values)) if values else math.nan
+    found = tables(evidence) if _can_be_judged(evidence) else []
+    return float(_collapses(found).mean()) if found else math.nan
 
 
 def _interval_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence) -> tuple[float, float]:
-    """Return the interval of the mean of some collapses, their errors independent."""
-    value = _mean_over(tables, evidence)
-    if math.isnan(value):
+    """Return the interval of the mean collapse of some tables of vectors."""
+    found = tables(evidence) if _can_be_judged(evidence) else []
+    if not found:
         return math.nan, math.nan
-    found = tables(evidence)
-    middle = np.array([collapse_of_vectors(truth, predicted) for truth, predicted in found])
-    bounds = np.array([joint_collapse_interval(truth, predicted) for truth, predicted in found])
-    below, above = (np.sqrt(((side - middle) ** 2).sum()) / len(middle) for side in bounds.T)
-    return max(0.0, float(value - below)), min(1.0, float(value + above))
+    bounds = [joint_collapse_interval(truth, predicted) for truth, predicted in found]
+    low, high = _interval_of_mean(_collapses(found), bounds)
+    return max(0.0, low), min(1.0, high)
 
 
 @overall(

@@ -48,11 +48,10 @@ class Progress:
 
         if not self.epoch:
             self.rate, self.best = first_rate(config), [BestEpoch() for _ in trainees]
-            descent.rate = self.rate
-            return self.best
-        descent.rate = self.rate
-        _set_moments(descent.optimizer, self.moments)
-        _set_randomness(trainees, descent.feed.device, self.randomness)
+        else:
+            _set_moments(descent.optimizer, self.moments)
+            _set_randomness(trainees, descent.feed.device, self.randomness)
+        descent.set_rate(self.rate)
         return self.best
 
 

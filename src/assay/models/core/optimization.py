@@ -44,15 +44,10 @@ class Optimization:
             self.take(rows, images)
         return self.total / orders.shape[1]
 
-    @property
-    def rate(self) -> float:
-        """The learning rate."""
-        return float(self.optimizer.param_groups[0]["lr"])
-
-    @rate.setter
-    def rate(self, value: float) -> None:
+    def set_rate(self, value: float) -> None:
+        """Set the learning rate, in place where a captured step reads it."""
         group = self.optimizer.param_groups[0]
-        if isinstance(group["lr"], Tensor):  # captured with the step
+        if isinstance(group["lr"], Tensor):
             group["lr"].fill_(value)
         else:
             group["lr"] = value

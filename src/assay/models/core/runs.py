@@ -45,9 +45,7 @@ class Order:
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
     check_log(order.log)
-    make: type[Model] = MODELS.find(order.model)
-    hints = dataset.manifest["backbones"]
-    model = make(dataset.knowledge, dataset.layout, order.settings, hints, order.seed)
+    model = _build(order, dataset, order.seed)
     run = RunFolder(folder)
     run.claim()
     try:
@@ -64,6 +62,12 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
         run.release()
         raise
     return model
+
+
+def _build(order: Order, dataset: Dataset, seed: int) -> Model:
+    """Return the model of an order, untrained, with the backbones that the dataset suggests."""
+    make: type[Model] = MODELS.find(order.model)
+    return make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
 
 
 def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
@@ -94,11 +98,9 @@ def train_together(
     Seeds that an earlier, killed call has finished are left as they are.
     """
     check_log(order.log)
-    make: type[Model] = MODELS.find(order.model)
-    hints = dataset.manifest["backbones"]
-    models = [make(dataset.knowledge, dataset.layout, order.settings, hints, seed) for seed in seeds]
     if count_stages(dataset) > 1:
         raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
+    models = [_build(order, dataset, seed) for seed in seeds]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
     for model, run in zip(models, runs, strict=True):

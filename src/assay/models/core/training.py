@@ -189,7 +189,7 @@ def _run(
         trainees[0].model.train()
         losses = descent.epoch(_shuffle(trainees, len(descent.feed), descent.feed.device))
         progress.rate = next_rate(config, progress.epoch, progress.rate)
-        descent.rate = progress.rate
+        descent.set_rate(progress.rate)
         active = [seed for seed, own in enumerate(best) if own.since < config.patience]
         for seed in active:
             descent.step.write_back(seed)
