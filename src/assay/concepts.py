@@ -204,6 +204,15 @@ class ConceptSpace:
         return {name: tuple(slot for slot in self.slots if slot.group == name) for name in names}
 
     @cached_property
+    def kinds(self) -> tuple[tuple[Slot, ...], ...]:
+        """The slots of each kind: those that have the same attributes with the same values, in whatever group."""
+        by_looks: dict[tuple[object, ...], list[Slot]] = {}
+        for slot in self.slots:
+            looks = tuple((name, self.concept(slot.concept(name)).values) for name in slot.attributes)
+            by_looks.setdefault(looks, []).append(slot)
+        return tuple(tuple(slots) for slots in by_looks.values())
+
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The number of values of each concept."""
         return tuple(len(concept.values) for concept in self.concepts)

@@ -148,12 +148,8 @@ Table = tuple[Array, Array]
 def object_tables(evidence: Evidence) -> list[Table]:
     """Return the objects of each kind in all examples, each a row of its attributes; none if there are no objects."""
     space, tables = evidence.knowledge.space, []
-    for group in dict.fromkeys(slot.group for slot in space.slots):
-        places = [
-            [space.place(slot.concept(attribute)) for attribute in slot.attributes]
-            for slot in space.slots
-            if slot.group == group
-        ]
+    for slots in space.kinds:
+        places = [[space.place(name) for name in slot.concepts] for slot in slots]
         truth, predicted = (np.concatenate([side[:, own] for own in places]) for side in _sides(evidence))
         tables.append((truth, predicted))
     return tables

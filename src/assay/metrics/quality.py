@@ -1,7 +1,7 @@
 """How right a model is: accuracy and F1 of labels and concepts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -139,6 +139,22 @@ def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> l
     return parts
 
 
+def _of_occurring_labels(evidence: Evidence) -> list[F1Part]:
+    """Return each label with the likeliest of the values that occur as the answer, as rsbench scores MNAdd.
+
+    Where all values occur this is nothing of its own.
+    """
+    parts, labels = [], _of_labels(evidence, occurring)
+    if all(len(part.values) == part.size for part in labels):
+        return []
+    for part, probabilities in zip(labels, evidence.label_probabilities, strict=True):
+        if probabilities is None:
+            return []
+        likeliest = part.values[probabilities[:, part.values].argmax(axis=1)]
+        parts.append(replace(part, predicted=likeliest[:, None]))
+    return parts
+
+
 def _of_true_labels(evidence: Evidence) -> list[F1Part]:
     """Return each true-or-false label with the value "true", for mF1(Y)."""
     parts = zip(_of_labels(evidence, lambda *_: np.array([1])), evidence.knowledge.labels, strict=True)
@@ -175,6 +191,11 @@ rsbench_label_f1 = f1_metric(
     "rsbench_label_f1",
     "rsbench's F1(Y): as label_f1, but over the values that occur or are predicted",
     lambda evidence: _of_labels(evidence, occurring_or_predicted),
+)
+closed_label_f1 = f1_metric(
+    "closed_label_f1",
+    "rsbench's F1(Y) of MNAdd: as label_f1, when the model may only answer with values that occur",
+    _of_occurring_labels,
 )
 label_mean_f1 = f1_metric(
     "label_mean_f1", "binary F1 of each true-or-false label, averaged over labels", _of_true_labels

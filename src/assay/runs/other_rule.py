@@ -27,8 +27,11 @@ def read_other_rule(path: Path, knowledge: Knowledge) -> Knowledge:
     return other
 
 
-def under_rule(evidence: Evidence, rule: Knowledge) -> Evidence:
-    """Return the evidence as it would be under another rule; an example with a concept unsaid has no label."""
+def under_rule(evidence: Evidence, rule: Knowledge, only_predicted: bool = False) -> Evidence:
+    """Return the evidence as it would be under another rule; an example with a concept unsaid has no label.
+
+    With `only_predicted` the true labels stay: the model alone answers by the other rule.
+    """
     if not evidence.has_concepts:
         raise ConfigError("a model that says no concepts has no labels under another rule")
     known = np.asarray((evidence.concepts >= 0).all(axis=1))
@@ -39,7 +42,7 @@ def under_rule(evidence: Evidence, rule: Knowledge) -> Evidence:
     return replace(
         kept,
         knowledge=rule,
-        labels=rule.labels_of(kept.concepts),
+        labels=kept.labels if only_predicted else rule.labels_of(kept.concepts),
         predicted_labels=labels,
         label_probabilities=(None,) * len(rule.labels),
     )

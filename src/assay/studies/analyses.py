@@ -162,6 +162,34 @@ def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Numbe
     return numbers
 
 
+class SwappingRule(Config):
+    """Another rule for the same concepts: the formula of each label."""
+
+    labels: dict[str, str]
+    only_predicted: bool = False
+    """Keep the true labels of the data, and apply the other rule to the predicted concepts alone."""
+    splits: list[str] = ["test"]
+    metrics: list[str] = ["label_accuracy", "rsbench_label_f1", "label_mean_f1"]
+    suffix: str = "_swapped"
+
+
+def swaps(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return how right the labels are that another rule gives to the predicted concepts: `label_accuracy_swapped`."""
+    from assay.logic.knowledge import Knowledge
+    from assay.metrics.score import score
+    from assay.runs.evidence import evidence_of
+    from assay.runs.other_rule import under_rule
+
+    asked = validate(SwappingRule, settings)
+    rule = Knowledge.of(dataset.space, asked.labels)
+    numbers = []
+    for split, evidence in evidence_of(RunFolder(folder), dataset).items():
+        if split in asked.splits:
+            found = score(under_rule(evidence, rule, asked.only_predicted), asked.metrics)
+            numbers += [Number(split, name + asked.suffix, s.value, s.examples) for name, s in found.items()]
+    return numbers
+
+
 Analysis = Callable[[Path, Dataset, Settings], list[Number]]
 ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
     "intervene": (interventions, Intervening),
@@ -169,6 +197,7 @@ ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
     "probe": (probes, Probing),
     "change": (changes, Changing),
     "align": (alignments, Aligning),
+    "swap_rule": (swaps, SwappingRule),
 }
 
 

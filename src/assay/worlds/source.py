@@ -193,7 +193,7 @@ class WorldSource(SeededSource):
             raise KnowledgeError(f"{where}: no world fits, so there is nothing to draw")
         for place, label in enumerate(self.knowledge.labels):
             values = {group.labels[place] for group in self.label_groups}
-            if len(values) < 2:
+            if len(values) < 2 and not self.split.one_sided:
                 only = next(iter(values))
                 raise KnowledgeError(
                     f"{where}: label {label.name!r} is always {only}: change the rule, or give the split size 0"

@@ -46,6 +46,7 @@ class Split:
     `pool`            which of the task's sources (such as handwritten digits) the style draws from
     `quota`           chosen by variant and near-boundary type of the rule; by default not
     `disjoint_from`   names of splits that hold none of these worlds; checked as the data is made
+    `one_sided`       a label may have one value only, which is refused otherwise
     """
 
     name: str
@@ -58,6 +59,7 @@ class Split:
     stages: tuple[Formula, ...] = ()
     stage: int | None = None
     quota: Quota | None = None
+    one_sided: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.replace("-", "_").isidentifier():

@@ -18,8 +18,8 @@ COUNTING, LOCALISING = ("counting",), ("localising",)
 class Board:
     """A board of squares `a1`, `b1`, ...: its squares, rules and knowledge."""
 
-    def __init__(self, files: int = 8, ranks: int = 8) -> None:
-        self.files, self.ranks = files, ranks
+    def __init__(self, files: int = 8, ranks: int = 8, as_released: bool = False) -> None:
+        self.files, self.ranks, self.as_released = files, ranks, as_released
         self.squares = [f"{chr(97 + x)}{y + 1}" for y in range(ranks) for x in range(files)]
         concepts = tuple(Concept(name, VALUES, nothing=EMPTY) for name in self.squares)
         self.space = ConceptSpace(concepts, encoders=(EncoderGroup("square", tuple(self.squares)),))
@@ -33,11 +33,15 @@ class Board:
 
     def knowledge(self) -> Knowledge:
         """Return the rules as constraints, and as label whether White has more pieces."""
-        return _knowledge_of(self.files, self.ranks)
+        return _knowledge_of(self.files, self.ranks, self.as_released)
 
     def rules(self) -> list[Constraint]:
-        """Return the rules, that of both kings first."""
-        return [self._kings_apart(), *(rule for colour in COLOURS for rule in self._rules(colour))]
+        """Return the rules, that of both kings first.
+
+        The check of VALUED's released code never asks for White's promoted pieces, and leaves out Black's rooks.
+        """
+        rules = [self._kings_apart(), *(rule for colour in COLOURS for rule in self._rules(colour))]
+        return [rule for rule in rules if not (self.as_released and rule.name == "white_promoted")]
 
     def lead(self) -> Formula:
         """Return how many pieces more White has."""
@@ -60,7 +64,7 @@ class Board:
         pairs = [self.number(piece) for piece in (bishop, knight, rook)]
         ends = [s for s in self.squares if s[1:] in ("1", str(self.ranks))]
         light = [s for s in self.squares if (ord(s[0]) + int(s[1:])) % 2]
-        over = [queens - 1, *(number - 2 for number in pairs)]
+        over = [queens - 1, *(number - 2 for number in (pairs[:2] if self.as_released else pairs))]
         spare = f.total(*(f.Function("max", (f.Const(0), number)) for number in over))
         two = conjunction(pawns.eq(8), pairs[0].eq(2))
         usual = conjunction(queens <= 1, *(number <= 2 for number in pairs))
@@ -77,7 +81,7 @@ class Board:
 
 
 @lru_cache(maxsize=4)
-def _knowledge_of(files: int, ranks: int) -> Knowledge:
+def _knowledge_of(files: int, ranks: int, as_released: bool) -> Knowledge:
     """Return the knowledge of boards of one size; its formulas over 64 squares take a second to check."""
-    board = Board(files, ranks)
+    board = Board(files, ranks, as_released)
     return Knowledge.of(board.space, {"white_is_ahead": board.number("PNBRQ") > board.number("pnbrq")}, board.rules())

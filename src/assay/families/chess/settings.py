@@ -27,6 +27,8 @@ class ChessConfig(SceneConfig):
     """Half-moves before the first position of a game that is taken, as openings recur."""
     per_game: int = Field(4, ge=1, le=20)
     """The most positions that are taken from one game, for each value of the label."""
+    as_released: bool = False
+    """Check rules as VALUED's released code does: White's promoted pieces and Black's rooks are not counted."""
     view: View = "3d"
     """`3d`: pieces on a board on a table; `flat`: a diagram."""
     width: int = Field(512, ge=32, le=2048)

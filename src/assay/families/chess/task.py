@@ -57,7 +57,7 @@ class Chess(SceneTask):
     @cached_property
     def board(self) -> Board:
         """The board's squares and rules."""
-        return Board()
+        return Board(as_released=self.config.as_released)
 
     @cached_property
     def knowledge(self) -> Knowledge:

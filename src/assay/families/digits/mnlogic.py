@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from assay.concepts import bits
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.families.digits.task import DigitTask, HandwrittenConfig
+from assay.families.digits.task import ReleasedConfig, ReleasedSplits
 from assay.logic.cnf import clauses_formula
 from assay.logic.formula import Formula, Var, parity
 from assay.logic.ground import shape_of
@@ -30,7 +30,7 @@ from assay.worlds.world import Style, World
 RSBENCH = {"n_digits": "k", "logic": "formula", "symbols": "names", "mnist_path": "digits"}
 
 
-class MNLogicConfig(HandwrittenConfig):
+class MNLogicConfig(ReleasedConfig):
     """Settings of the logical formulas."""
 
     prop_in_distribution: float = Field(0.8, gt=0, le=1)
@@ -60,7 +60,7 @@ class MNLogicConfig(HandwrittenConfig):
         return self
 
 
-class MNLogic(DigitTask):
+class MNLogic(ReleasedSplits):
     """A formula over bits."""
 
     name = "mnlogic"

@@ -19,12 +19,14 @@ from assay.concepts import ConceptSpace, digits
 from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
+from assay.families.rsbench.released import positive_only
 from assay.logic.formula import And, Formula, Not, Var, total
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
 from assay.tasks.base import Task, TaskConfig, combinations
+from assay.worlds.split import Split
 from assay.worlds.world import Style, World
 
 
@@ -33,6 +35,13 @@ class HandwrittenConfig(TaskConfig):
 
     digits: str | None = Field(None, exclude=True)
     """A folder with the idx files of MNIST; by default the 5,000 digits that come with the installation."""
+
+
+class ReleasedConfig(HandwrittenConfig):
+    """What the tasks of rsbench's generator can set besides."""
+
+    as_released: bool = False
+    """Make splits as rsbench's released generator does: the first label is true in all of valid, test and ood."""
 
 
 class DigitsConfig(HandwrittenConfig):
@@ -91,6 +100,22 @@ class DigitTask(Task):
         """Set the digits side by side."""
         images = self.source.images[self.image_numbers(world)]
         return Picture(images.transpose(1, 0, 2).reshape(SIDE, -1))
+
+
+class ReleasedSplits(DigitTask):
+    """A task whose splits can be those of rsbench's released generator."""
+
+    config: ReleasedConfig
+
+    def splits(self) -> tuple[Split, ...]:
+        """Return the splits with their default sizes."""
+        splits = super().splits()
+        if not self.config.as_released:
+            return splits
+        first = self.knowledge.labels[0]
+        if first.kind != "bool":
+            raise ConfigError(f"as_released: label {first.name!r} is neither true nor false")
+        return positive_only(splits, first.formula)
 
 
 class MNAddConfig(DigitsConfig):
@@ -175,7 +200,7 @@ class MNAddEvenOdd(PairTask):
     continual_stages = ("a % 2 == 0", "a % 2 == 1")
 
 
-class MNMathConfig(DigitsConfig):
+class MNMathConfig(DigitsConfig, ReleasedConfig):
     """Settings of the equation systems."""
 
     prop_in_distribution: float = Field(0.8, gt=0, le=1)
@@ -185,7 +210,7 @@ class MNMathConfig(DigitsConfig):
     """The labels, as formulas over the digits; a mapping names them, a list calls them y1, y2, ..."""
 
 
-class MNMath(DigitTask):
+class MNMath(ReleasedSplits):
     """What a system of equations gives: numbers, or whether the equations hold."""
 
     name = "mnmath"

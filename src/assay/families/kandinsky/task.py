@@ -10,6 +10,7 @@ Splits       train, valid, test; `ood` with `prop_in_distribution` or `combinati
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -40,10 +41,14 @@ from assay.families.kandinsky.shapes import (
     sprite_at,
     stamp_sprites,
 )
-from assay.logic.formula import TRUE, Formula
+from assay.families.rsbench.released import positive_only
+from assay.logic.formula import TRUE, Formula, Var
 from assay.logic.knowledge import Knowledge
+from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
 from assay.tasks.base import Column, Task, TaskConfig, combinations
+from assay.worlds.source import Source, WorldSource
+from assay.worlds.split import Split
 from assay.worlds.world import Style, World
 
 CROP = 28
@@ -78,6 +83,9 @@ class KandConfig(TaskConfig):
     """What the objects lie on."""
     view: Literal["figures", "objects"] = "figures"
     """Show figures side by side, or each object cut out and scaled to 28 x 28."""
+    as_released: bool = False
+    """Choose worlds as rsbench's released generator does: it takes shapes for colours when it sorts worlds by label,
+    and valid, test and ood hold only worlds that it takes for positive. There is no split `hard`."""
     masks: bool = True
     """Also write the box and the mask of each object."""
 
@@ -165,6 +173,28 @@ class KandLogic(Task):
         return combinations(
             [flat_combination(combination, count, self.config.shapes) for combination in listed], self.space
         )
+
+    def splits(self) -> tuple[Split, ...]:
+        """Return the splits with their default sizes."""
+        splits = super().splits()
+        if not self.config.as_released:
+            return splits
+        known = {split.name for split in splits if split.quota is None}  # the generator has no split `hard`
+        apart = [replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in known)) for s in splits]
+        return positive_only([s for s in apart if s.name in known], self._sorted_by.labels[0].formula)
+
+    @cached_property
+    def _sorted_by(self) -> Knowledge:
+        """The rule with shapes and colours exchanged, by which the released generator sorts worlds."""
+        pairs = [(slot.concept("shape"), slot.concept("colour")) for slot in self.slots]
+        swapped = {a: Var(b) for pair in pairs for a, b in (pair, pair[::-1])}
+        return Knowledge.of(self.space, {"y": substitute(self.rule, dict(swapped))})
+
+    def worlds_in(self, split: Split, seed: int) -> Source:
+        """Return the source of a split's worlds."""
+        if not self.config.as_released:
+            return super().worlds_in(split, seed)
+        return WorldSource(self._sorted_by, split, seed, self.name, self.version, style=self.style)
 
     @cached_property
     def layout(self) -> Layout:

@@ -6,13 +6,16 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
+from assay.errors import ConfigError
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
-from assay.models.concept.heads import HeadKind, label_head
+from assay.models.concept.heads import GivenHead, HeadKind, label_head
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch, one_hot_like
 from assay.models.core.training import Phase
+
+ONE_IN_A_MILLION = 1e-6
 
 
 class CBMConfig(ConceptConfig):
@@ -24,6 +27,13 @@ class CBMConfig(ConceptConfig):
     head: HeadKind = "linear"
     """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
     where all concepts are)."""
+    hidden: list[int] = [64]
+    """The widths of the hidden layers of an `mlp`."""
+    reads: Literal["probabilities", "logits"] = "probabilities"
+    """What a learned head gets of each concept: the probabilities of its values, or their logarithms (at least those of
+    one in a million), as rsbench's bottlenecks do."""
+    softmax_twice: bool = False
+    """Train on the softmax of the labels' probabilities instead of on these, as rsbench's released bottlenecks do."""
     missing: Literal["predicted", "frequency"] = "predicted"
     """What an independent head gets for a concept that is missing: what the encoder predicts, or how frequent its
     values are among the annotated ones."""
@@ -39,7 +49,9 @@ class CBM(ConceptModel):
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
         self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
-        self.head = label_head(self.config.head, self.knowledge)
+        self.head = label_head(self.config.head, self.knowledge, self.config.hidden)
+        if self.config.reads == "logits" and isinstance(self.head, GivenHead):
+            raise ConfigError(f"reads: a head that is given ({self.config.head!r}) reads probabilities, not logits")
 
     @property
     def linear(self) -> nn.Linear | None:
@@ -49,8 +61,14 @@ class CBM(ConceptModel):
 
     def labels_from(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return label logits from concept probabilities."""
-        inputs = harden(concepts) if self.config.hard else concepts
-        return list(self.head(torch.cat(inputs, dim=1)).split(self.label_sizes, dim=1))
+        inputs = torch.cat(harden(concepts) if self.config.hard else concepts, dim=1)
+        if self.config.reads == "logits":
+            inputs = inputs.clamp(min=ONE_IN_A_MILLION).log()
+        return list(self.head(inputs).split(self.label_sizes, dim=1))
+
+    def label_loss(self, logits: list[Tensor], labels: Tensor) -> Tensor:
+        """Return the cross-entropy of the labels, as the settings say."""
+        return label_loss(softmax_each(logits) if self.config.softmax_twice else logits, labels)
 
     def labels_from_concepts(self, concepts: list[Tensor]) -> list[Tensor]:
         """Return the label probabilities that the head gives."""
@@ -66,21 +84,23 @@ class CBM(ConceptModel):
         """Return the phases of the chosen mode."""
         mask = supervision_mask(self.config, self.space, data, self.seed)
 
-        def concepts(batch: Batch) -> Tensor:
+        def only_concepts(batch: Batch) -> Tensor:
             return concept_loss(self.encoder(batch.pictures), batch.concepts, mask[batch.rows])
 
         def joint(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
             labels = self.labels_from(softmax_each(logits))
             weight = self.config.concept_weight
-            return label_loss(labels, batch.labels) + weight * concept_loss(logits, batch.concepts, mask[batch.rows])
+            return self.label_loss(labels, batch.labels) + weight * concept_loss(
+                logits, batch.concepts, mask[batch.rows]
+            )
 
         def head_on_predictions(batch: Batch) -> Tensor:
-            return label_loss(self.labels_from(self.predict_concepts(batch)), batch.labels)
+            return self.label_loss(self.labels_from(self.predict_concepts(batch)), batch.labels)
 
         if self.config.mode == "joint":
             return [Phase("joint", list(self.parameters()), joint)]
-        first = Phase("concepts", list(self.encoder.parameters()), concepts, "concepts")
+        first = Phase("concepts", list(self.encoder.parameters()), only_concepts, "concepts")
         if self.config.mode == "sequential":
             return [first, Phase("labels", list(self.head.parameters()), head_on_predictions)]
         return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "intervened")]
@@ -97,7 +117,7 @@ class CBM(ConceptModel):
             else:
                 otherwise = self.predict_concepts(batch)
             inputs = insert_truth(batch.concepts, mask[batch.rows], otherwise)
-            return label_loss(self.labels_from(inputs), batch.labels)
+            return self.label_loss(self.labels_from(inputs), batch.labels)
 
         return loss
 

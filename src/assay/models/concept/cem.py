@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
-from assay.models.core.encoder import ConceptEncoder, Context
+from assay.models.core.encoder import ConceptEncoder, Context, Sharing
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -28,7 +28,7 @@ from assay.render.picture import Layout
 class EmbeddedConcepts(nn.Module):
     """From pictures to the embeddings of each concept's values, and how probable they are, as logits."""
 
-    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: bool, width: int) -> None:
+    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: Sharing, width: int) -> None:
         super().__init__()
         self.sizes = list(space.sizes)
         widths = {concept.name: len(concept.values) * width for concept in space.concepts}

@@ -10,6 +10,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from assay.models.core.encoder import Sharing
 from assay.models.core.losses import Supervision
 from assay.models.core.neural import NeuralConfig
 from assay.models.core.tensors import one_hot_like
@@ -20,8 +21,8 @@ class ConceptConfig(NeuralConfig, Supervision):
 
     concept_weight: float = Field(1.0, ge=0)
     """The weight of the concepts beside the labels."""
-    share: bool = True
-    """Read concepts of one encoder group with one network."""
+    share: Sharing = True
+    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one."""
     hard: bool = False
     """The label head gets only the likeliest value of each concept, not its probabilities."""
 

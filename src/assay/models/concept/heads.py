@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -16,15 +17,19 @@ HIDDEN = 64
 SMALLEST = 1e-12
 
 
-def label_head(kind: HeadKind, knowledge: Knowledge) -> nn.Module:
-    """Return the head of this kind; its input are the probabilities of all concepts, side by side."""
+def label_head(kind: HeadKind, knowledge: Knowledge, widths: Sequence[int] = (HIDDEN,)) -> nn.Module:
+    """Return the head of this kind; its input are the probabilities of all concepts, side by side.
+
+    `widths` are those of the hidden layers of an `mlp`.
+    """
     if kind == "rule":
         return RuleHead(knowledge)
     if kind == "and":
         return AndHead(knowledge)
     inputs, outputs = sum(knowledge.space.sizes), sum(len(label.values) for label in knowledge.labels)
-    hidden = [nn.Linear(inputs, HIDDEN), nn.ReLU()] if kind == "mlp" else []
-    return nn.Sequential(*hidden, nn.Linear(HIDDEN if hidden else inputs, outputs))
+    sizes = [inputs, *(widths if kind == "mlp" else ())]
+    hidden = [layer for before, size in pairwise(sizes) for layer in (nn.Linear(before, size), nn.ReLU())]
+    return nn.Sequential(*hidden, nn.Linear(sizes[-1], outputs))
 
 
 class GivenHead(nn.Module):

@@ -1,31 +1,44 @@
-"""The concept encoder: from pictures to the logits of every concept, one network for each encoder group."""
+"""The concept encoder: from pictures to the logits of every concept.
+
+By default there is one network for each encoder group (all shapes, all colours); or one for each concept; or one for
+objects, which reads all attributes of an object off its part of the picture, as the published networks for Kand-Logic.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, EncoderGroup
+from assay.errors import ConfigError
 from assay.models.backbones.build import build_backbone
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
+Sharing = bool | Literal["objects"]
+"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind."""
 
 
 @dataclass(frozen=True)
 class EncoderView:
-    """What one network looks at: the concepts it reads, each in its own part of the picture, or all in the whole."""
+    """What one network looks at: the concepts it reads, each in its own part of the picture, or all in the whole.
+
+    Where it reads several concepts off each part, those of one part follow one another.
+    """
 
     concepts: tuple[str, ...]
     boxes: tuple[Box, ...] = ()
 
 
-def encoder_views(space: ConceptSpace, layout: Layout, share: bool = True) -> list[EncoderView]:
+def encoder_views(space: ConceptSpace, layout: Layout, share: Sharing = True) -> list[EncoderView]:
     """Return a view for each encoder group whose concepts have regions, and one for all concepts that have none.
 
     Without sharing, each concept has a view of its own.
     """
+    if share == "objects":
+        return _object_views(space, layout)
     groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
     views = []
     whole: list[str] = []
@@ -39,6 +52,20 @@ def encoder_views(space: ConceptSpace, layout: Layout, share: bool = True) -> li
     return [*views, EncoderView(tuple(whole))] if whole else views
 
 
+def _object_views(space: ConceptSpace, layout: Layout) -> list[EncoderView]:
+    """Return a view for each kind of objects, which sees one object at a time and reads all its attributes."""
+    views = []
+    for slots in space.kinds:
+        parts = [{layout.regions.get(name) for name in slot.concepts} for slot in slots]
+        boxes = tuple(box for part in parts for box in part if box is not None)
+        if any(len(part) != 1 for part in parts) or len(boxes) < len(slots):
+            raise ConfigError(f"share: objects: the pictures do not show {slots[0].name} in a part of its own")
+        views.append(EncoderView(tuple(name for slot in slots for name in slot.concepts), boxes))
+    if {name for view in views for name in view.concepts} != set(space.names):
+        raise ConfigError("share: objects: the concepts are not all attributes of objects; set share=true")
+    return views
+
+
 class Reader(nn.Module):
     """The network of one view, which gives so many numbers for each concept."""
 
@@ -49,15 +76,19 @@ class Reader(nn.Module):
         box = view.boxes[0] if view.boxes else Box(0, 0, layout.width, layout.height)
         body = build_backbone(backbone, (layout.channels, box.bottom - box.top, box.right - box.left))
         self.body = body.network
-        self.head = nn.Linear(body.features, self.sizes[0] if view.boxes else sum(self.sizes))
+        self.each = len(view.concepts) // max(1, len(view.boxes))
+        """How many concepts are read off each part."""
+        self.head = nn.Linear(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept of the view."""
         if not self.view.boxes:
             return list(self.head(self.body(images)).split(self.sizes, dim=1))
         cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
-        logits = self.head(self.body(torch.cat(cuts)))
-        return list(logits.chunk(len(cuts)))
+        read = list(self.head(self.body(torch.cat(cuts))).chunk(len(cuts)))
+        if self.each == 1:
+            return read
+        return [numbers for part in read for numbers in part.split(self.sizes[: self.each], dim=1)]
 
 
 class ConceptEncoder(nn.Module):
@@ -71,7 +102,7 @@ class ConceptEncoder(nn.Module):
         space: ConceptSpace,
         layout: Layout,
         backbone: str,
-        share: bool = True,
+        share: Sharing = True,
         widths: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.models.core.encoder import ConceptEncoder
+from assay.models.core.encoder import ConceptEncoder, Sharing
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -36,10 +36,12 @@ class RuleLearnerConfig(NeuralConfig, Supervision):
     """The weight of the entropy of the average concepts, which works against collapse."""
     reconstruction_weight: float = Field(0.0, ge=0)
     """The weight of drawing the picture again from the concepts and a small code of its style."""
+    rule: dict[str, str] = {}
+    """The rule that the model is given, by label, where it is another than the one of the data: wrong knowledge."""
     further_labels: dict[str, str] = {}
     """Multi-task learning: further labels by name, as formulas over the concepts; only used in training."""
-    share: bool = True
-    """Read concepts of one encoder group with one network."""
+    share: Sharing = True
+    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one."""
 
 
 class PictureDecoder(nn.Module):
@@ -72,16 +74,22 @@ class RuleLearner(ConceptModel):
             self.decoder = PictureDecoder(pixels, sum(self.space.sizes))
 
     def _taught(self) -> Knowledge:
-        """Return the knowledge with the further labels."""
-        own = {label.name: label.formula for label in self.knowledge.labels}
-        more = {name: parse(text, self.space.names) for name, text in self.config.further_labels.items()}
-        if not more:
+        """Return the knowledge that the model is given: with its own rule, and with the further labels."""
+        config, own = self.config, {label.name: label.formula for label in self.knowledge.labels}
+        if not config.rule and not config.further_labels:
             return self.knowledge
-        return Knowledge.of(self.space, {**own, **more}, self.knowledge.constraints)
+        for name in config.rule:
+            self.knowledge.label(name)
+        given = {name: parse(text, self.space.names) for name, text in {**config.rule, **config.further_labels}.items()}
+        taught = Knowledge.of(self.space, {**own, **given}, self.knowledge.constraints)
+        for name in config.rule:
+            if taught.label(name).values != self.knowledge.label(name).values:
+                raise ConfigError(f"rule: '{config.rule[name]}' gives other values than label {name!r} of the data has")
+        return taught
 
     def labels_taught(self, data: Annotations) -> Tensor:
         """Return the labels of all examples: those of the data, and the further ones that the rule gives."""
-        if self.taught is self.knowledge:
+        if not self.config.further_labels:
             return data.labels
         if bool((data.concepts < 0).any()):
             raise ConfigError("further_labels follow from concepts, and some of those are missing in the data")
