@@ -18,6 +18,8 @@ M = TypeVar("M", bound=BaseModel)
 DEPTH = 2
 """How deep lines are remembered: a key of an entry of a list. Aliases could nest without end."""
 
+BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
+
 
 class Config(BaseModel):
     """Base of all typed settings: frozen, and no key that is not declared."""
@@ -99,6 +101,7 @@ def load_yaml(path: Path) -> Settings:
     try:
         loader = yaml.SafeLoader(text)
         tree = loader.get_single_node()
+        _keep_words(tree)
         values = {} if tree is None else loader.construct_document(tree)  # parsed once: parsing takes long
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -112,6 +115,23 @@ def load_yaml(path: Path) -> Settings:
     if not isinstance(tree, yaml.MappingNode) or not all(isinstance(key, str) for key in values):
         raise ConfigError(f"{path.name}: expected 'key: value' lines with text keys")
     return Settings(values, dict(_places(tree, path.name)))
+
+
+def _keep_words(tree: yaml.Node | None) -> None:
+    """Let keys such as `on` be the words they are; YAML 1.1 takes them for true and false."""
+    left, seen = [tree], set()
+    while left:
+        node = left.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            left += node.value
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.tag == BOOLEAN and key.value.lower() not in ("true", "false"):
+                    key.tag = TEXT
+                left.append(value)
 
 
 def _places(tree: yaml.Node, name: str, above: str = "") -> Iterator[tuple[str, str]]:

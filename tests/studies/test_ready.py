@@ -12,7 +12,12 @@ from assay.studies.summary import ALL
 READY = ready_studies()
 ASKED = {
     *("rsbench-table-2", "rsbench-table-4", "rsbench-table-5", "rsbench-table-6", "rsbench-table-7"),
-    *("rsbench-tables-29-31", *(f"vlol-challenge-{number}" for number in range(1, 7))),
+    *(
+        "rsbench-table-29",
+        "rsbench-table-30",
+        "rsbench-table-31",
+        *(f"vlol-challenge-{number}" for number in range(1, 7)),
+    ),
     *("cocologic-table-2", "cocologic-table-3", "concept-benchmark-table-2", "concept-benchmark-table-3"),
     *("concept-benchmark-table-6", "concept-benchmark-figure-6", "concept-benchmark-figure-7", "valued-table-1"),
 }

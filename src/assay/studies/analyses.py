@@ -89,6 +89,8 @@ class Probing(Config):
     """How the layers are read."""
 
     method: str = "linear"
+    layers: list[str] = []
+    """The layers that are read, by name; by default all that have weights. `_layer1` is the first of them."""
     settings: dict[str, Any] = {}
 
 
@@ -100,7 +102,11 @@ def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
 
     asked = validate(Probing, settings)
     ask = Ask(
-        "tcav" if asked.method == "tcav" else "linear", (), False, validate(ProbeConfig, Settings(asked.settings)), 0
+        "tcav" if asked.method == "tcav" else "linear",
+        tuple(asked.layers),
+        False,
+        validate(ProbeConfig, Settings(asked.settings)),
+        0,
     )
     with tempfile.TemporaryDirectory() as scratch:
         probed = probe_run(folder, dataset, Path(scratch) / "probes", ask)
@@ -181,7 +187,7 @@ def swaps(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     from assay.runs.other_rule import under_rule
 
     asked = validate(SwappingRule, settings)
-    rule = Knowledge.of(dataset.space, asked.labels)
+    rule = Knowledge.of(dataset.knowledge.space, asked.labels)
     numbers = []
     for split, evidence in evidence_of(RunFolder(folder), dataset).items():
         if split in asked.splits:

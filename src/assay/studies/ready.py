@@ -1,7 +1,8 @@
 """Ready studies: the papers' experiments, each in a `small` size for two processors and in the `paper`'s own."""
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -9,9 +10,12 @@ from typing import Any, Literal
 from assay.config import Settings, load_yaml
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.studies.study import Study, load_study, study_from
+from assay.tasks import TASKS
 
 Size = Literal["small", "paper"]
 FOLDER = "papers"
+MNIST = "ASSAY_MNIST"
+"""The environment variable that names a folder with the idx files of MNIST, for studies in the paper's size."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,27 @@ def find_study(name: str, size: Size = "small", output: Path | None = None, code
     known = _study_files()
     if name not in known:
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
-    study = study_from(_read(name, known[name]).at_size(size), output or Path("out") / f"{name}-{size}", lenient=True)
+    settings, lacking = _read(name, known[name]).at_size(size), []
+    if size == "paper":
+        settings, lacking = _with_all_digits(settings)
+    study = study_from(settings, output or Path("out") / f"{name}-{size}", lenient=True)
+    study = replace(study, absent=(*study.absent, *lacking))
     if not study.runs:
         raise ConfigError(f"study {name!r} has nothing to run here; left out: {'; '.join(study.absent)}")
     return study
+
+
+def _with_all_digits(settings: Settings) -> tuple[Settings, list[str]]:
+    """Return the study with handwritten digits from the folder that is set, or what is to be said if none is."""
+    entries = [{"task": entry} if isinstance(entry, str) else entry for entry in settings.values["tasks"]]
+    handwritten = [entry["task"] in TASKS and "digits" in TASKS[entry["task"]].Config.model_fields for entry in entries]
+    folder = os.environ.get(MNIST)
+    if not any(handwritten):
+        return settings, []
+    if not folder:
+        return settings, [f"the 60,000 digits of MNIST: 5,000 installed ones serve; set {MNIST}=FOLDER for all"]
+    tasks = [
+        {**entry, "digits": folder} if is_digits else entry
+        for entry, is_digits in zip(entries, handwritten, strict=True)
+    ]
+    return settings.merge(Settings({"tasks": tasks})), []

@@ -38,8 +38,11 @@ from assay.runs.writing import split_for
 from assay.seeds import rng_for
 
 Method = Literal["linear", "tcav"]
-METRICS = ("concept_accuracy", "concept_f1", "rsbench_concept_f1", "collapse")
-"""The columns of rsbench's Tables 29 to 31, and our F1."""
+METRICS = (
+    *("concept_accuracy", "concept_f1", "rsbench_concept_f1", "concept_mean_f1"),
+    *("collapse", "collapse_object", "collapse_block"),
+)
+"""The columns of rsbench's Tables 29 to 31, of digits, of objects and of driving scenes, and our F1."""
 
 
 @dataclass(frozen=True)
