@@ -23,7 +23,8 @@ ASKED = {
 }
 ANALYSES = (
     *("accuracy_", "coverage_", "selective_accuracy_", "net_work_automated_", "after_", "before_", "ctl_", "icl_"),
-    *("probe_", "concept_f1_", "rsbench_concept_f1_", "training_", "test_", "gain_"),
+    *("probe_", "concept_accuracy_", "concept_f1_", "concept_mean_f1_", "rsbench_concept_f1_", "collapse_"),
+    *("rsbench_label_f1_", "training_", "test_", "gain_"),
 )
 
 

@@ -20,6 +20,9 @@ from assay.predictions import Predictions, read_predictions
 from assay.runs.folder import RunFolder
 from assay.runs.other_rule import under_rule
 
+_TAUGHT: dict[str, Identifiability | None] = {}
+"""What the dataset that was last looked at can teach."""
+
 
 def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:
     """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
@@ -56,8 +59,11 @@ def diagnose_under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge) -> Di
 
 
 def taught_by(dataset: Dataset) -> Identifiability | None:
-    """Return what the training labels of a dataset can teach."""
-    return identifiability(dataset.knowledge, training_worlds(dataset))
+    """Return what the training labels of a dataset can teach; counted once for all runs on it."""
+    if dataset.fingerprint not in _TAUGHT:
+        _TAUGHT.clear()  # a study goes from dataset to dataset
+        _TAUGHT[dataset.fingerprint] = identifiability(dataset.knowledge, training_worlds(dataset))
+    return _TAUGHT[dataset.fingerprint]
 
 
 def effects_of(dataset: Dataset, predictions: Mapping[str, Predictions]) -> tuple[Counterfactuals | None, str]:

@@ -207,16 +207,24 @@ ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
 }
 
 
-def analyses_from(given: list[str | dict[str, Any]], place: str = "") -> tuple[tuple[str, Settings], ...]:
-    """Return the analyses that a study asks for, each with its settings; unknown ones are errors."""
+def analyses_from(
+    given: list[str | dict[str, Any]], place: str = "", model: str | None = None
+) -> tuple[tuple[str, Settings], ...]:
+    """Return the analyses that a study asks for, each with its settings; unknown ones are errors.
+
+    With a model only those that are for it: an analysis may name its `models`.
+    """
     made = []
     for entry in given:
         values = {"analysis": entry} if isinstance(entry, str) else dict(entry)
-        name = str(values.pop("analysis", ""))
+        name, models = str(values.pop("analysis", "")), values.pop("models", None)
+        if not (models is None or (isinstance(models, list) and all(isinstance(label, str) for label in models))):
+            raise ConfigError(f"{place}models of analysis {name!r}: expected a list of names, not {models!r}")
         if name not in ANALYSES:
             raise ConfigError(f"{place}no analysis named {name!r}{suggestion(name, ANALYSES)}")
         validate(ANALYSES[name][1], Settings(values))
-        made.append((name, Settings(values)))
+        if model is None or models is None or model in models:
+            made.append((name, Settings(values)))
     return tuple(made)
 
 

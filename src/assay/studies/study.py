@@ -49,7 +49,8 @@ class StudyConfig(Config):
     challenges: list[str | dict[str, Any]] = [PLAIN]
     """What is done to the data before training: `plain`, or mappings with `challenge` (a name), `annotate`, `n`."""
     analyses: list[str | dict[str, Any]] = []
-    """What is done with every run besides scoring: `intervene`, `leakage`, `probe`, or mappings with `analysis`."""
+    """What is done with every run besides scoring: `intervene`, `leakage`, `probe`, or mappings with `analysis`, its
+    settings, and `models`: the names of those that it is for."""
     folds: int = Field(0, ge=0)
     """Cross-validation: split the training examples into so many parts with equal labels, hold each out in turn."""
     n: int | None = Field(None, ge=1)
@@ -295,7 +296,7 @@ def _add_runs(
         steps.names[data, model.label, seed, fold] = name
         steps.runs[name] = RunStep(
             *(name, data, task.label, challenge.label, model.name, model.label, own, seed, fold, config.folds),
-            analyses=analyses_from(config.analyses, settings.place("analyses")),
+            analyses=analyses_from(config.analyses, settings.place("analyses"), model.label),
             needs=needs,
         )
 

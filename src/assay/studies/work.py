@@ -21,7 +21,7 @@ from assay.data.dataset import Dataset
 from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
-from assay.errors import AssayError, ConfigError, DataError
+from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.files import write_atomically
 from assay.runs.folder import RUN, RunFolder
 from assay.studies.analyses import run_analysis
@@ -166,7 +166,7 @@ def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[d
     for name, settings in step.analyses:
         try:
             numbers += [asdict(number) for number in run_analysis(name, folder, dataset, settings)]
-        except (ConfigError, DataError) as error:  # such as a black box, whose concepts cannot be set
+        except (ConfigError, DataError, UnknownName) as error:  # such as a black box, whose concepts cannot be set
             refused[name] = str(error)
     return numbers, refused
 

@@ -135,10 +135,14 @@ def _set_moments(optimizer: torch.optim.Optimizer, moments: Mapping[str, Tensor]
     capturable = optimizer.param_groups[0].get("capturable", False)
     for place, learned in enumerate(optimizer.param_groups[0]["params"]):
         state = _part(moments, f"{place}.")
-        optimizer.state[learned] = {
-            name: tensor.to(learned.device) if name != "step" or capturable else tensor
-            for name, tensor in state.items()
-        }
+        optimizer.state[learned] = {name: _like(learned, tensor, capturable) for name, tensor in state.items()}
+
+
+def _like(learned: Tensor, moment: Tensor, capturable: bool) -> Tensor:
+    """Return a moment where its parameter is, and as this lies in memory; a count of steps only if it is captured."""
+    if moment.shape != learned.shape:
+        return moment.to(learned.device) if capturable else moment
+    return torch.empty_like(learned, dtype=moment.dtype, requires_grad=False).copy_(moment)
 
 
 def _set_randomness(trainees: "Sequence[Trainee]", device: torch.device, states: Mapping[str, Tensor]) -> None:
