@@ -20,7 +20,7 @@ from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelO
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import is_deep, rebuilding
-from assay.models.backbones.small import Dropout
+from assay.models.backbones.dropout import Dropout
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
 from assay.models.core.devices import device_for, device_of, seed_all, seed_of
