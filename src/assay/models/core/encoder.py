@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, EncoderGroup
 from assay.models.backbones.build import build_backbone
+from assay.models.backbones.dropout import HeadLayer
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
@@ -49,7 +50,7 @@ class Reader(nn.Module):
         box = view.boxes[0] if view.boxes else Box(0, 0, layout.width, layout.height)
         body = build_backbone(backbone, (layout.channels, box.bottom - box.top, box.right - box.left))
         self.body = body.network
-        self.head = nn.Linear(body.features, self.sizes[0] if view.boxes else sum(self.sizes))
+        self.head = HeadLayer(body.features, self.sizes[0] if view.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept of the view."""
