@@ -38,8 +38,8 @@ class TrainsConfig(SceneConfig):
     rule: str = "theory_x"
     """What goes east: `theory_x`, `numerical`, `complex`, `easy`, `color`, `multi`, or a formula over the cars."""
     prolog: str | None = None
-    """Instead of `rule`: a Prolog program that defines `eastbound(Train)`, or the name of a `.pl` file with one; V-LoL's
-    predicates are predefined."""
+    """Instead of `rule`: a Prolog program that defines `eastbound(Train)`, or the name of a `.pl` file with one;
+    V-LoL's predicates are predefined."""
     prolog_form: Literal["list", "facts"] = "list"
     """Trains are lists of `c(1, rectangle, short, not_double, none, 2, l(circle, 1))`, or facts as `has_car(T, C)`."""
     distribution: Distribution = "michalski"
