@@ -108,7 +108,8 @@ class VisionTransformer(nn.Module):
         self.class_token = nn.Parameter(torch.zeros(1, 1, width))
         self.conv_proj = nn.Conv2d(3, width, patch, patch)
         nn.init.trunc_normal_(self.conv_proj.weight, std=math.sqrt(1 / (3 * patch**2)))
-        nn.init.zeros_(self.conv_proj.bias)
+        if self.conv_proj.bias is not None:
+            nn.init.zeros_(self.conv_proj.bias)
         self.encoder = TransformerEncoder(1 + self.patches[0] * self.patches[1], layers, width, heads)
 
     def forward(self, pictures: Tensor) -> Tensor:
@@ -127,7 +128,7 @@ class VisionTransformer(nn.Module):
         side = math.isqrt(positions.shape[1] - 1)
         if 1 + side**2 != positions.shape[1]:
             return weights
-        grid = positions[:, 1:].float().transpose(1, 2).unflatten(2, (side, side))
+        grid = positions[:, 1:].float().transpose(1, 2).reshape(len(positions), -1, side, side)
         grid = F.interpolate(grid, self.patches, mode="bicubic", align_corners=True)
         return {**weights, POSITIONS: torch.cat([positions[:, :1].float(), grid.flatten(2).transpose(1, 2)], dim=1)}
 
