@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -84,6 +86,14 @@ def test_every_task_model_and_seed_is_run(finished):
     assert "mean ± deviation over 2 runs" in page and "Differences from dpl, seed by seed" in page
     assert r"\toprule" in (finished / "out" / "report" / "tables.tex").read_text()
     assert all(case["run"]["config"]["epochs"] == 2 for case in report["cases"])
+
+
+def test_what_each_run_took_is_in_a_table_of_its_own(finished):
+    rows = pq.read_table(finished / "out" / "usage.parquet").to_pylist()
+    assert [row["run"] for row in rows] == [run.name for run in study(finished).runs]
+    assert all(row["seconds"] > 0 for row in rows)
+    if sys.platform == "linux":
+        assert all(50 < row["memory_mb"] < 50_000 and row["programs_mb"] == 0 for row in rows)
 
 
 def test_what_is_finished_is_kept(finished):

@@ -68,9 +68,12 @@ for _name, _summary, _target in (
     ("vgg-11", "VGG with 8 convolutions; may begin from weights", "deep:vgg_11"),
     ("vgg-16", "VGG with 13 convolutions; may begin from weights", "deep:vgg_16"),
     ("efficientnet-lite0", "EfficientNet-Lite0; @imagenet has weights from a package", "deep:efficientnet_lite0"),
+    ("efficientnet-b0", "EfficientNet-B0; may begin from weights", "efficientnet:efficientnet_b0"),
+    ("vit-b-16", "ViT-B/16, a vision transformer; may begin from weights", "vit:vit_b_16"),
+    ("vit-l-32", "ViT-L/32, a large vision transformer; may begin from weights", "vit:vit_l_32"),
+    ("swin-t", "Swin-T, a transformer over windows; may begin from weights", "swin:swin_t"),
     ("vit", "a small vision transformer (needs transformers)", "vision:vit"),
     ("swin", "a small Swin transformer (needs transformers)", "vision:swin"),
-    ("efficientnet-b0", "EfficientNet-B0 (needs transformers)", "vision:efficientnet_b0"),
     (
         "pretrained",
         "pretrained@FOLDER: CLIP or any vision model of transformers (needs transformers)",

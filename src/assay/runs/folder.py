@@ -25,7 +25,9 @@ TRANSFER = "transfer"
 """What a record says of predictions for data that the model was not trained on."""
 STAGES = "stages"
 """What each stage of continual learning left."""
-PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS}
+USAGE = "usage.json"
+"""What training took, where it was measured."""
+PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 

@@ -1,6 +1,7 @@
 """The results of a study as records: a row for each run, split and metric, and a row for each run. Needs no torch.
 
-Nothing here depends on when, where or in how many attempts a run was done: the same study gives the same records.
+Nothing here depends on when, where or in how many attempts a run was done: the same study gives the same records. What
+runs took, which does, is in a table of its own.
 """
 
 import io
@@ -16,10 +17,11 @@ import pyarrow.parquet as pq
 
 from assay.errors import DataError
 from assay.files import write_atomically
+from assay.runs.folder import USAGE
 from assay.studies.study import PERCEPTION, RunStep
 from assay.studies.work import RECORDS, folder_of
 
-SCORES, RUNS = "records.parquet", "runs.parquet"
+SCORES, RUNS, USAGES = "records.parquet", "runs.parquet", "usage.parquet"
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,23 @@ def _number(value: float | None) -> float:
 
 
 def write_records(records: Sequence[Record], steps: Sequence[RunStep], output: Path) -> Path:
-    """Write the records, and what each run was, and return the file of the records."""
+    """Write the records, what each run was and what it took, and return the file of the records."""
     write_atomically(output / SCORES, _parquet([asdict(record) for record in records]))
     write_atomically(output / RUNS, _parquet([_run(step, output) for step in steps]))
+    write_atomically(output / USAGES, _parquet([usage for step in steps if (usage := _usage(step, output))]))
     return output / SCORES
+
+
+def _usage(step: RunStep, output: Path) -> dict[str, Any] | None:
+    """Return what a run took, if it was measured."""
+    path = folder_of(step, output) / USAGE
+    if not path.exists():
+        return None
+    what = {"run": step.name, "task": step.task, "challenge": step.challenge, "model": step.label, "seed": step.seed}
+    try:
+        return {**what, **json.loads(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        raise DataError(f"{str(path)!r} is damaged; delete it") from None
 
 
 def _run(step: RunStep, output: Path) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.files import write_atomically
-from assay.runs.folder import RUN, RunFolder
+from assay.runs.folder import RUN, USAGE, RunFolder
+from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
@@ -155,7 +156,10 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
         if step.needs:
             settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
         order = Order(step.model, settings, step.seed, fold, step.log)
-        train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
+        usage = measure_usage(
+            lambda: train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
+        )
+        write_atomically(folder / USAGE, to_json(asdict(usage)))
     write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
 
 

@@ -7,7 +7,7 @@ from torch import nn
 from assay.errors import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES
 from assay.models.backbones.build import BackboneSpec, build_backbone, frozen_backbone
-from assay.models.backbones.small import Dropout
+from assay.models.backbones.dropout import Dropout, StochasticDepth
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
 TABLES = [
@@ -58,7 +58,15 @@ def built(name, shape):
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(BACKBONES) if name != "pretrained"])
+HUGE = {"vit-l-32", "vit-b-16", "swin-t"}
+ANY = [
+    pytest.param(name, marks=pytest.mark.slow if name in HUGE else ())
+    for name in sorted(BACKBONES)
+    if name != "pretrained"
+]
+
+
+@pytest.mark.parametrize("name", ANY)
 @pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 40), (3, 0, 0)])
 def test_any_picture_large_enough_is_read(name, shape):
     smallest = BACKBONES[name].smallest
@@ -145,3 +153,11 @@ def test_dropout_drops_each_place_alike():
     kept = torch.stack([Dropout()(torch.ones(64)) for _ in range(4000)]).bool().float()
     assert (kept.mean(dim=0) - 0.5).abs().max() < 0.05
     assert torch.corrcoef(kept.T).fill_diagonal_(0).abs().max() < 0.1
+
+
+def test_stochastic_depth_drops_all_of_an_example_or_nothing_and_keeps_the_mean():
+    torch.manual_seed(0)
+    found = StochasticDepth(0.2)(torch.ones(20_000, 3, 2))
+    assert torch.equal(found, found[:, :1, :1].expand_as(found))
+    assert found.unique().tolist() == [0.0, 1.25] and abs(float(found.mean()) - 1) < 0.02
+    assert torch.equal(StochasticDepth(0.2).eval()(found), found)

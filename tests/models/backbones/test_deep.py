@@ -17,8 +17,9 @@ from assay.models.core.runs import load_model
 from tests.pixels import trained
 
 SHAPE = (3, 32, 32)
-OWN = ["resnet-18", "resnet-small", "vgg-11", "vgg-16", "efficientnet-lite0"]
-LIBRARY = ["vit", "swin", "efficientnet-b0"]
+OWN = ["resnet-18", "resnet-small", "vgg-11", "vgg-16", "efficientnet-lite0", "efficientnet-b0"]
+LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("vit-b-16", "vit-l-32", "swin-t")]
+LIBRARY = ["vit", "swin"]
 TINY = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": 16}
 
 
@@ -41,13 +42,13 @@ def test_own_networks_have_the_sizes_that_are_known():
     assert parameters("vgg-11") == 9_220_480 and parameters("vgg-16") == 14_714_688
 
 
-@pytest.mark.parametrize("name", OWN + LIBRARY)
+@pytest.mark.parametrize("name", OWN + LARGE + LIBRARY)
 def test_a_network_begins_from_the_weights_of_a_file(name, tmp_path):
     if name in LIBRARY:
         pytest.importorskip("transformers")
     torch.manual_seed(0)
     first = build_backbone(name, SHAPE)
-    inside = first.network[-1] if name in OWN else first.network[-1].network
+    inside = first.network[-1].network if name in LIBRARY else first.network[-1]
     path = tmp_path / "weights.safetensors"
     save_file({**inside.state_dict(), "fc.weight": torch.zeros(10, 4)}, path)
     torch.manual_seed(1)
@@ -65,6 +66,10 @@ def test_weights_that_do_not_fit_are_told(tmp_path):
         (b"junk", "are no safetensors file; convert them to one"),
         ({"conv1.weight": torch.zeros(1)}, r"tensor 'conv1.weight' is of size \[1\], not \[64, 3, 7, 7\]"),
         ({"other": torch.zeros(1)}, "have no tensor 'conv1.weight', which the backbone needs"),
+        (
+            build_backbone("resnet-34", SHAPE).network[-1].state_dict(),
+            "of another network: .* no tensor 'layer1.2.bn1.bias'",
+        ),
     ]
     for held, message in cases:
         if isinstance(held, bytes):
@@ -97,7 +102,14 @@ def test_a_run_is_loaded_without_the_weights_it_began_from(mnlogic, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["resnet-18", pytest.param("efficientnet-lite0", marks=pytest.mark.slow), *LIBRARY, "pretrained"]
+    "name",
+    [
+        "resnet-18",
+        "efficientnet-b0",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("efficientnet-lite0", "swin-t", "vit-b-16")),
+        *LIBRARY,
+        "pretrained",
+    ],
 )
 def test_a_deep_network_is_trained_saved_and_loaded(name, mnlogic, tmp_path):
     if name in (*LIBRARY, "pretrained"):

@@ -6,6 +6,7 @@ import pytest
 from assay.config import Settings
 from assay.errors import ConfigError
 from assay.models import MODELS
+from assay.models.backbones import swin, vit
 from assay.models.core.neural import fit_together
 from assay.models.core.runs import Order, load_model, train_together
 from assay.runs.folder import RunFolder
@@ -56,3 +57,18 @@ def test_what_cannot_be_stacked_is_trained_one_after_the_other(data, tmp_path):
 def test_dropout_on_a_cpu_is_drawn_for_one_seed_at_a_time(evenodd, tmp_path):
     settings = Settings({**QUICK, "epochs": 1, "backbone": "conv-stride"})
     assert len(train_together(Order("dpl", settings), [0, 1], evenodd, tmp_path)) == 2
+
+
+@pytest.mark.parametrize("backbone", ["vit-b-16", "swin-t"])
+def test_seeds_of_transformers_are_trained_side_by_side(backbone, evenodd, monkeypatch):
+    """In small sizes: attention on stacked weights gives what it gives alone."""
+    monkeypatch.setattr(swin, "STAGES", ((1, 2), (2, 4)))
+    monkeypatch.setattr(swin, "WIDTH", 16)
+    monkeypatch.setattr(swin, "DEPTH_DROPOUT", 0.0)  # drawn anew for each seed
+    monkeypatch.setattr(vit, "vit_b_16", vit.vision_transformer(16, layers=1, width=32, heads=2))
+    together = [built("blackbox", evenodd, seed, backbone=backbone, epochs=1) for seed in (3, 4)]
+    fit_together(together, evenodd["train"], evenodd["valid"])
+    for model in together:
+        alone = built("blackbox", evenodd, model.seed, backbone=backbone, epochs=1)
+        alone.fit(evenodd["train"], evenodd["valid"])
+        assert np.allclose([e.loss for e in alone.history], [e.loss for e in model.history], atol=1e-3)

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from assay.concepts import ConceptSpace
 from assay.errors import AssayError, ConfigError, suggestion
 from assay.families.trains.drawing.appearance import Background, Visualization
+from assay.families.trains.predicates import ON_LISTS, PREDICATES
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
 from assay.logic.formula import Formula
@@ -37,7 +38,8 @@ class TrainsConfig(SceneConfig):
     rule: str = "theory_x"
     """What goes east: `theory_x`, `numerical`, `complex`, `easy`, `color`, `multi`, or a formula over the cars."""
     prolog: str | None = None
-    """Instead of `rule`: a Prolog program that defines `eastbound(Train)`, or the name of a `.pl` file with one."""
+    """Instead of `rule`: a Prolog program that defines `eastbound(Train)`, or the name of a `.pl` file with one;
+    V-LoL's predicates are predefined."""
     prolog_form: Literal["list", "facts"] = "list"
     """Trains are lists of `c(1, rectangle, short, not_double, none, 2, l(circle, 1))`, or facts as `has_car(T, C)`."""
     distribution: Distribution = "michalski"
@@ -101,9 +103,14 @@ class TrainsConfig(SceneConfig):
         if self.prolog is None:
             return rule_of(self.rule)
         from assay.logic.prolog.oracle import rule_of as rule_of_program  # only where there is a program
+        from assay.logic.prolog.predefined import with_predefined
+        from assay.logic.prolog.vocabulary import Vocabulary
 
-        form = TEMPLATE if self.prolog_form == "list" else ""
-        return rule_of_program(self.prolog, space, HEAD, form, packed=True, name="prolog")
+        if self.prolog_form == "list":
+            program = with_predefined(self.prolog, ON_LISTS + PREDICATES, name="prolog")
+            return rule_of_program(program, space, HEAD, TEMPLATE, packed=True, name="prolog")
+        program = with_predefined(self.prolog, PREDICATES, Vocabulary(space).keys, "prolog")
+        return rule_of_program(program, space, HEAD, packed=True, name="prolog")
 
     @property
     def slots(self) -> int:

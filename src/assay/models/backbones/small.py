@@ -3,9 +3,10 @@
 from itertools import pairwise
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from assay.models.backbones.build import BackbonePlan, Shape, backbone, dense
+from assay.models.backbones.dropout import Dropout
 
 
 def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn.Sequential:
@@ -22,20 +23,6 @@ def _pooled_convolutions(*depths: int) -> list[nn.Module]:
     for inputs, outputs in pairwise(depths):
         layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
     return layers
-
-
-class Dropout(nn.Module):
-    """Dropout of one half. On a CPU it draws one random byte an entry, eight at a time: dropout was 40 % of a step."""
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Return the features, in training with each one either doubled or zero."""
-        if not self.training:
-            return features
-        if features.device.type != "cpu":
-            return nn.functional.dropout(features, 0.5)
-        words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        mask = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
-        return features * mask.to(features.dtype).mul_(2)
 
 
 @backbone(smallest=8)

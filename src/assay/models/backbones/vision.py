@@ -1,5 +1,5 @@
-"""Networks of the `transformers` library: ViT, Swin and EfficientNet from scratch or from a safetensors file, and any
-vision model that a local folder holds (CLIP, ViT, ConvNeXt, ...) as `pretrained@FOLDER`. Nothing is downloaded.
+"""Networks of the `transformers` library: small ViT and Swin from scratch or from a safetensors file, and any vision
+model that a local folder holds (CLIP, ViT, ConvNeXt, ...) as `pretrained@FOLDER`. Nothing is downloaded.
 """
 
 import json
@@ -8,13 +8,13 @@ from types import ModuleType
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
 from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
-from assay.models.backbones.deep import Colours, fill, read_weights
+from assay.models.backbones.pictures import Colours, Resized, next_multiple
+from assay.models.backbones.weights import begin_from
 
 CLIP = ("clip", "clip_vision_model")
 HALF = (0.5, 0.5, 0.5)
@@ -27,24 +27,6 @@ def _library() -> ModuleType:
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()  # our own error says what was not loaded
     return transformers
-
-
-class Resized(nn.Module):
-    """Pictures stretched to one size, smoothly."""
-
-    def __init__(self, size: tuple[int, int]) -> None:
-        super().__init__()
-        self.size = size
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Return the pictures at the size."""
-        if tuple(pictures.shape[2:]) == self.size:
-            return pictures
-        return F.interpolate(pictures, self.size, mode="bilinear", antialias=True)
-
-    def extra_repr(self) -> str:
-        """Return the size, which is part of what the network is."""
-        return str(self.size)
 
 
 class Pooled(nn.Module):
@@ -65,46 +47,33 @@ class Pooled(nn.Module):
         return last.mean(dim=1) if last.ndim == 3 else last.mean(dim=(2, 3))
 
 
-def _multiple(shape: Shape, step: int) -> tuple[int, int]:
-    return -(-shape[1] // step) * step, -(-shape[2] // step) * step
-
-
-def _with_weights(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
-    if source is not None and not is_rebuilding():
-        fill(network, read_weights(Path(source)), source)
-    return nn.Sequential(Resized(size), Colours(HALF, HALF), Pooled(network))
+def _scaled(network: nn.Module, size: tuple[int, int], source: str | None) -> nn.Module:
+    return nn.Sequential(Resized(size), Colours(HALF, HALF), Pooled(begin_from(network, source)))
 
 
 def _vit(shape: Shape, source: str | None) -> nn.Module:
-    library, size = _library(), _multiple(shape, 4)
+    library, size = _library(), next_multiple(shape, 4)
     patch = 4 if max(size) <= 64 else 16
-    size = _multiple(shape, patch)
+    size = next_multiple(shape, patch)
     config = library.ViTConfig(
         hidden_size=192, num_hidden_layers=6, num_attention_heads=3, intermediate_size=768, image_size=list(size),
         patch_size=patch,
     )  # fmt: skip
-    return _with_weights(library.ViTModel(config, add_pooling_layer=False), size, source)
+    return _scaled(library.ViTModel(config, add_pooling_layer=False), size, source)
 
 
 def _swin(shape: Shape, source: str | None) -> nn.Module:
     library = _library()
     patch = 2 if max(shape[1:]) <= 64 else 4
-    size = _multiple(shape, 8 * patch)  # windows of 4 x 4 patches in each of two stages
+    size = next_multiple(shape, 8 * patch)  # windows of 4 x 4 patches in each of two stages
     config = library.SwinConfig(
         image_size=size, patch_size=patch, embed_dim=48, depths=[2, 4], num_heads=[3, 6], window_size=4
     )
-    return _with_weights(library.SwinModel(config), size, source)
-
-
-def _efficientnet(shape: Shape, source: str | None) -> nn.Module:
-    library = _library()
-    config = library.EfficientNetConfig(width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
-    return _with_weights(library.EfficientNetModel(config), _multiple(shape, 32), source)
+    return _scaled(library.SwinModel(config), size, source)
 
 
 vit = BackbonePlan(_vit, smallest=8, weights="may", deep=True)
 swin = BackbonePlan(_swin, smallest=8, weights="may", deep=True)
-efficientnet_b0 = BackbonePlan(_efficientnet, smallest=16, weights="may", deep=True)
 
 
 # -- any model in a folder ---------------------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from assay.models.backbones.build import build_backbone
+from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.losses import label_loss
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, softmax_each
 from assay.models.core.tensors import Annotations
@@ -25,7 +26,7 @@ class BlackBox(NeuralModel):
         """Make the backbone and one linear layer for all labels."""
         body = build_backbone(backbone, (self.layout.channels, self.layout.height, self.layout.width))
         self.body = body.network
-        self.head = nn.Linear(body.features, sum(self.label_sizes))
+        self.head = HeadLayer(body.features, sum(self.label_sizes))
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""

@@ -7,6 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.models.backbones.build import FROZEN, dense, frozen_backbone
+from assay.models.backbones.dropout import HeadLayer
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.neural import NeuralConfig
 from assay.render.picture import Box, Layout
@@ -46,7 +47,7 @@ class Embedding(BlackBox):
         self.body = body.network
         widths = [len(self.parts) * body.features, *self.config.hidden]
         self.layers = nn.Sequential(*dense(widths[0], widths[1:]))
-        self.head = nn.Linear(widths[-1], sum(self.label_sizes))
+        self.head = HeadLayer(widths[-1], sum(self.label_sizes))
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""

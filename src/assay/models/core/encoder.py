@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from assay.concepts import ConceptSpace, EncoderGroup
 from assay.errors import ConfigError
 from assay.models.backbones.build import build_backbone
+from assay.models.backbones.dropout import HeadLayer
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
@@ -78,7 +79,7 @@ class Reader(nn.Module):
         self.body = body.network
         self.each = len(view.concepts) // max(1, len(view.boxes))
         """How many concepts are read off each part."""
-        self.head = nn.Linear(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
+        self.head = HeadLayer(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept of the view."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelO
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
 from assay.models.backbones.build import is_deep, rebuilding
-from assay.models.backbones.small import Dropout
+from assay.models.backbones.dropout import Dropout, HeadLayer
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
 from assay.models.core.devices import device_for, device_of, seed_all, seed_of
@@ -45,6 +46,9 @@ class NeuralConfig(Training):
 
     backbone: str | None = None
     """By default the one that the task suggests for the role."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """The share of the backbone's features that is dropped in training before the linear layer on top of it, which
+    gives concepts, or in a model without concepts labels."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,9 @@ class NeuralModel(Model, nn.Module):
         """Build the network, from weights that the seed decides."""
         seed_all(self.seed, self.name, "weights")
         self.build(str(self.config.backbone))
+        for part in self.modules():
+            if isinstance(part, HeadLayer):
+                part.dropout = self.config.dropout
 
     @abstractmethod
     def build(self, backbone: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from assay.models.core.feeds import Feed
 from assay.models.core.training import Phase, Training
@@ -53,7 +54,8 @@ class ManySeeds:
 
         inside = {f"model.{name}": weight for name, weight in self.weights.items()}
         inputs = (rows,) if images is None else (rows, images)
-        losses: Tensor = vmap(loss, randomness="different")(inside, *inputs)
+        with sdpa_kernel(SDPBackend.MATH):  # the other ways to compute attention cannot be stacked
+            losses: Tensor = vmap(loss, randomness="different")(inside, *inputs)
         return losses
 
     def write_back(self, seed: int) -> None:
