@@ -25,6 +25,7 @@ from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
 from assay.runs.folder import RUN, RunFolder
 from assay.studies.analyses import run_analysis
+from assay.studies.machines import machine_of
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
 Step = DataStep | CopyStep | RunStep
@@ -131,8 +132,8 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
 
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
-    parent, annotation = output / "data" / step.parent, validate(Annotation, Settings(step.annotation))
-    _write_whole(folder, lambda half: annotate(Dataset.open(parent), annotation, half))
+    dataset, annotation = Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation))
+    _write_whole(folder, lambda half: annotate(dataset, annotation, half, machine_of(annotation, dataset)))
 
 
 def _write_whole(folder: Path, write: Callable[[Path], object]) -> None:
