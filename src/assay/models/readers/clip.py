@@ -23,6 +23,9 @@ from assay.models.core.devices import device_of
 from assay.models.readers.opening import Report
 from assay.models.readers.texts import ClipConfig, prompts, refuse_unknown_texts
 
+TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
+"""The files that a tokenizer can be in."""
+
 
 class ClipImages(nn.Module):
     """The half of CLIP that sees."""
@@ -114,11 +117,15 @@ class ClipReader:
 
 
 def _tokenizer(library: Any, folder: Path) -> Any:
+    """Return the tokenizer of a folder; without its files the library would make up one that knows no word."""
+    if not any(all((folder / name).exists() for name in names) for names in TOKENIZERS):
+        needed = " or ".join(" and ".join(names) for names in TOKENIZERS)
+        raise ConfigError(f"{str(folder)!r} has no tokenizer: it needs {needed}")
     try:
         return library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(f"{str(folder)!r} has no tokenizer that can be read: {reason}") from None
+        raise DataError(f"the tokenizer in {str(folder)!r} cannot be read: {reason}") from None
 
 
 def _array(scores: Tensor) -> Array:

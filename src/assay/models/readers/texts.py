@@ -33,7 +33,7 @@ class TextsConfig(Config):
         if not isinstance(values, Mapping):
             return values
         return {
-            str(name): {str(value): text for value, text in one.items()} if isinstance(one, Mapping) else one
+            str(name): {_key(value): text for value, text in one.items()} if isinstance(one, Mapping) else one
             for name, one in values.items()
         }
 
@@ -57,6 +57,10 @@ class ClipConfig(TextsConfig):
     """The text for a concept that is false, and for an object that is absent."""
     batch_size: int = Field(64, ge=1)
     device: str = "auto"
+
+
+def _key(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def own_concepts(words: Sequence[str]) -> list[Concept]:

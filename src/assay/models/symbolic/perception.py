@@ -162,8 +162,9 @@ class ReadConcepts:
         return [_fill_gaps(probabilities, concept) for probabilities, concept in read]
 
     def about(self) -> dict[str, Any]:
-        """Return who reads."""
-        return self.reader.about()
+        """Return who reads, and what that has taken so far."""
+        usage = self.reader.usage()
+        return {**self.reader.about(), **({"usage": usage} if usage else {})}
 
 
 @dataclass(frozen=True)
