@@ -1,6 +1,7 @@
 """A machine that reads concepts, from the command line: annotate, intervene, train."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 
 from assay.data.dataset import Dataset
+from assay.studies.study import CopyStep
+from assay.studies.work import perform
 from tests.cli.conftest import Told
 from tests.endpoint import Endpoint, pictures
 from tests.models.readers.conftest import write_clip
@@ -111,6 +114,18 @@ def test_a_run_perceives_for_other_models(assay: Assay, data: Dataset, run: Path
     )
 
 
+def test_a_challenge_of_a_study_is_annotated_by_a_machine(data: Dataset, server: Endpoint, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "parent").symlink_to(data.folder)
+    step = CopyStep("copy", "parent", {"machine": "vlm", "reader": {"model": "eye"}})
+    outcome = perform(step, tmp_path)
+    assert outcome.fault is None and len(server.asked) == 8
+    record = Dataset.open(tmp_path / "data" / "copy").manifest["task"]["annotation"]
+    assert record["reader"]["model"] == "eye"
+    card = (tmp_path / "data" / "copy" / "README.md").read_text()
+    assert "concepts read by vlm" in card
+
+
 FAULTS = [
     ("annotate DATA -o NEW --set machine=clip", "'clip' is not whole: clip:FOLDER, a local folder with the weights"),
     ("annotate DATA -o NEW --set machine=clip:none", "'none/config.json' cannot be read: No such file or directory"),
@@ -134,8 +149,6 @@ FAULTS = [
 def test_faults_are_one_line(
     line: str, message: str, assay: Assay, data: Dataset, bottleneck: Path, server: Endpoint, tmp_path: Path
 ) -> None:
-    import shlex
-
     places = {"DATA": data.folder, "NEW": tmp_path / "new", "RUN": bottleneck}
     words = [
         str(places.get(word, word)).replace("perception=RUN", f"perception={bottleneck}") for word in shlex.split(line)

@@ -1,5 +1,7 @@
 """`assay annotate`: the same images with concepts and labels as an annotator would give them."""
 
+from typing import Any
+
 from assay.cli.console import (
     ConfigOption,
     DataArgument,
@@ -43,7 +45,7 @@ def annotate(
         machine = machine_of(annotation, dataset, bar)
         manifest = write(dataset, annotation, output, machine)
     counts = manifest["task"]["annotation"]["found"]
-    usage = getattr(machine, "usage", dict)()
+    usage: dict[str, Any] = getattr(machine, "usage", dict)()
     if as_json:
         facts = {"folder": str(output), "fingerprint": manifest["fingerprint"], "splits": counts}
         print_json({**facts, **({"usage": usage} if usage else {})})

@@ -36,8 +36,8 @@ def machine_of(annotation: Annotation, dataset: Dataset, report: Report = lambda
             answer = predictions.concepts.get(concept.name)
             if answer is None:
                 raise DataError(f"{str(path)!r} has no concept {concept.name!r} in split {split!r}")
-            certain = answer.probabilities is None or annotation.threshold is None
-            codes[split][predictions.index, place] = (
-                answer.codes if certain else likeliest_codes(answer.probabilities, concept, annotation.threshold)
-            )
+            known = answer.codes
+            if answer.probabilities is not None and annotation.threshold is not None:
+                known = likeliest_codes(answer.probabilities, concept, annotation.threshold)
+            codes[split][predictions.index, place] = known
     return codes

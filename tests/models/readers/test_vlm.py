@@ -174,7 +174,8 @@ def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, t
     record = new.manifest["task"]["annotation"]
     assert record["reader"]["reader"] == "vlm" and record["reader"]["model"] == "eye"
     assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest)
-    annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "again", open_reader("vlm", {"model": "eye"}))
+    same = open_reader("vlm", {"model": "eye", "parallel": 2, "most_tokens": 10**9})
+    annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "again", same)
     assert Dataset.open(tmp_path / "again").fingerprint == new.fingerprint  # though nothing was asked
 
 

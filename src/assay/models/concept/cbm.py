@@ -35,7 +35,7 @@ class CBM(ConceptModel):
     name = "cbm"
     Config: ClassVar[type[NeuralConfig]] = CBMConfig
     config: CBMConfig
-    why_pictures = None
+    why_pictures: ClassVar[str | None] = None
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""

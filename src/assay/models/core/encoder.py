@@ -105,7 +105,7 @@ class PerceivedConcepts(nn.Module):
 
     def forward(self, probabilities: Tensor) -> list[Tensor]:
         """Return the logits of each concept, whose softmax is what came in."""
-        return list(probabilities.clamp(min=SMALLEST).log().split(self.sizes, dim=1))
+        return list(torch.split(probabilities.clamp(min=SMALLEST).log(), self.sizes, dim=1))
 
 
 class Context(nn.Module):

@@ -178,8 +178,8 @@ class NeuralModel(Model, nn.Module):
         pixels = self.layout.channels * self.layout.height * self.layout.width
         for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))):
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
-            pictures = images if images.is_floating_point() else images.float() / 255
-            chunks.append(self.answer(pictures, interventions))
+            inputs = images if images.is_floating_point() else images.float() / 255
+            chunks.append(self.answer(inputs, interventions))
             start += len(images)
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:

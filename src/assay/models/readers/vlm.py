@@ -32,6 +32,8 @@ from assay.models.readers.texts import (
 )
 
 PROMPTS = ("system_reader", "read_concepts", "not_the_concepts")
+DECISIVE = {"model", "seed", "temperature", "max_tokens", "extra", "tries", "texts", "concepts"}
+"""The settings that decide the answers; how fast and at what cost they come is no part of what they are."""
 
 
 class VlmConfig(TextsConfig, EndpointConfig):
@@ -74,7 +76,7 @@ class VlmReader:
     def scores(self, data: SplitData) -> Array:
         """Return 1 where the model says that a picture shows a word, and 0 where not."""
         concepts = own_concepts(self.words)
-        texts = {concept.name: word for concept, word in zip(concepts, self.words, strict=True)}
+        texts: dict[str, ConceptText] = {concept.name: word for concept, word in zip(concepts, self.words, strict=True)}
         codes = self._codes(data, concepts, texts)
         if (codes < 0).any():
             row, place = np.argwhere(codes < 0)[0]
@@ -115,7 +117,7 @@ class VlmReader:
 
     def about(self) -> dict[str, Any]:
         """Return which model is asked, and how; never the endpoint's address or key."""
-        settings = self.config.model_dump(mode="json", exclude_defaults=True, exclude={"cache", "splits"})
+        settings = self.config.model_dump(mode="json", exclude_defaults=True, include=DECISIVE)
         return {"reader": VLM, "model": self.config.model, "prompts": hashes(PROMPTS), "settings": settings}
 
     def usage(self) -> dict[str, Any]:

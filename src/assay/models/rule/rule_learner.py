@@ -61,7 +61,7 @@ class RuleLearner(ConceptModel):
 
     Config: ClassVar[type[NeuralConfig]] = RuleLearnerConfig
     config: RuleLearnerConfig
-    why_pictures = None
+    why_pictures: ClassVar[str | None] = None
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the knowledge that is taught, and the decoder if there is one."""

@@ -220,7 +220,7 @@ def _one_hot(codes: Codes, concept: Concept) -> Array:
 
 def _fill_gaps(probabilities: Array, concept: Concept) -> Array:
     """Return probabilities with those of a missing value in rows of NaN."""
-    gaps = np.isnan(probabilities).any(axis=1)
+    gaps = np.asarray(np.isnan(probabilities).any(axis=1))
     if not gaps.any():
         return probabilities
     return np.where(gaps[:, None], _one_hot(np.full(len(probabilities), -1), concept), probabilities)
