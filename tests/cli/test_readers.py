@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from assay.api.judging import intervene
+from assay.api.running import Run
 from assay.data.dataset import Dataset
 from assay.studies.study import CopyStep
 from assay.studies.work import perform
@@ -72,6 +74,8 @@ def test_a_vision_language_model_answers_in_interventions(
     assert seen["summary"][-1]["accuracy"] == perfect["summary"][-1]["accuracy"] and seen["plan"]["source"] == "vlm"
     assert seen["runs"][0]["about"]["reader"]["model"] == "eye" and server.asked[0]["model"] == "eye"
     assert KEY not in written(tmp_path) and server.url not in written(tmp_path)
+    again = intervene(Run.open(bottleneck), source="vlm", policy="random", budget="max", reader={"model": "eye"})
+    assert again.curve.points[-1].accuracy == seen["summary"][-1]["accuracy"]["mean"] and len(server.asked) <= 8
     strange = assay(*words, "--reader", "model=eye")
     assert strange.error == "reader: such settings are for vlm and clip:FOLDER, not for 'the truth'"
 
