@@ -77,7 +77,7 @@ def test_a_vision_language_model_answers_in_interventions(
     again = intervene(Run.open(bottleneck), source="vlm", policy="random", budget="max", reader={"model": "eye"})
     assert again.curve.points[-1].accuracy == seen["summary"][-1]["accuracy"]["mean"] and len(server.asked) <= 8
     strange = assay(*words, "--reader", "model=eye")
-    assert strange.error == "reader: such settings are for vlm and clip:FOLDER, not for 'the truth'"
+    assert strange.error == "reader: these are settings of vlm or clip:FOLDER, and none is named"
 
 
 def test_train_on_what_a_vision_language_model_sees(

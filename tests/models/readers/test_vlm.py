@@ -130,7 +130,7 @@ def test_what_goes_wrong_is_one_line_without_the_key(mnlogic, server, tmp_path, 
     assert message().startswith("no endpoint to ask: set ASSAY_LLM_URL")
     with pytest.raises(ConfigError, match="reader: unknown key 'modle'; did you mean 'model'"):
         open_reader("vlm", {"modle": "x"})
-    with pytest.raises(ConfigError, match="reader: such settings are for vlm and clip:FOLDER, not for 'perfect'"):
+    with pytest.raises(ConfigError, match="reader: these are settings of vlm or clip:FOLDER, and 'perfect' is neither"):
         reader_for("perfect", {"model": "x"})
     assert not [p for p in tmp_path.rglob("*.json") if "very-secret" in p.read_text()]
 

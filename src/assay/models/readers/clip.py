@@ -122,7 +122,7 @@ def _tokenizer(library: Any, folder: Path) -> Any:
         needed = " or ".join(" and ".join(names) for names in TOKENIZERS)
         raise ConfigError(f"{str(folder)!r} has no tokenizer: it needs {needed}")
     try:
-        return library.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        return library.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"the tokenizer in {str(folder)!r} cannot be read: {reason}") from None

@@ -40,7 +40,8 @@ def reader_for(text: str | None, settings: Mapping[str, Any], report: Report = l
     if text is not None and is_reader(text):
         return open_reader(text, settings, report)
     if settings:
-        raise ConfigError(f"reader: such settings are for {VLM} and {CLIP}FOLDER, not for {text or 'the truth'!r}")
+        other = "none is named" if text is None else f"{text!r} is neither"
+        raise ConfigError(f"reader: these are settings of {VLM} or {CLIP}FOLDER, and {other}")
     return None
 
 
