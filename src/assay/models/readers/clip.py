@@ -53,6 +53,7 @@ class ClipReader:
         self.images = Frozen(nn.Sequential(*preprocessing(folder, (side, side), clip=True), ClipImages(self.clip)),
                              str(folder))  # fmt: skip
         self.clip.to(self.device).eval()
+        self._texts: dict[str, Tensor] = {}
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -63,15 +64,16 @@ class ClipReader:
         """Return the softmax over each concept's values of their similarities, times the model's own scale."""
         space = data.knowledge.space
         refuse_unknown_texts(self.config.texts, space)
-        texts = [self._embed_values(prompts(concept, self.config)) for concept in space.concepts]
+        texts = [prompts(concept, self.config) for concept in space.concepts]
+        self._embed_texts([text for values in texts for own in values for text in own])
         scale = self.clip.logit_scale.detach().exp()
         images = self._embed_pictures(data)
-        return [_array((scale * images @ values.T).double().softmax(dim=1)) for values in texts]
+        return [_array((scale * images @ self._values(own).T).double().softmax(dim=1)) for own in texts]
 
     def scores(self, data: SplitData) -> Array:
         """Return the cosine similarity of each picture with each word."""
-        words = self._embed_values([[word] for word in self.words])
-        return _array((self._embed_pictures(data) @ words.T).double())
+        self._embed_texts(self.words)
+        return _array((self._embed_pictures(data) @ self._values([[word] for word in self.words]).T).double())
 
     @torch.no_grad()
     def _embed_pictures(self, data: SplitData) -> Tensor:
@@ -85,20 +87,25 @@ class ClipReader:
         self.images.memory.save()
         return torch.cat(parts)
 
-    @torch.no_grad()
-    def _embed_values(self, texts: Sequence[Sequence[str]]) -> Tensor:
+    def _values(self, texts: Sequence[Sequence[str]]) -> Tensor:
         """Return the embedding of each value, of length 1: that of its text, or the average of several."""
-        return nn.functional.normalize(torch.stack([self._embed_texts(own).mean(dim=0) for own in texts]), dim=1)
+        averages = [torch.stack([self._texts[text] for text in own]).mean(dim=0) for own in texts]
+        return nn.functional.normalize(torch.stack(averages), dim=1)
 
-    def _embed_texts(self, texts: Sequence[str]) -> Tensor:
-        tokens = self.tokenizer(list(texts), padding=True, return_tensors="pt").to(self.device)
-        most = self.clip.config.text_config.max_position_embeddings
-        if tokens["input_ids"].shape[1] > most:
-            longest = max(texts, key=len)
-            raise ConfigError(f"texts: {longest[:60]!r} is longer than the {most} tokens that this CLIP reads")
-        known = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
-        pooled = self.clip.text_model(**known).pooler_output
-        return nn.functional.normalize(self.clip.text_projection(pooled), dim=1)
+    @torch.no_grad()
+    def _embed_texts(self, texts: Sequence[str]) -> None:
+        """Embed texts, each once, many at a time."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        for start in range(0, len(new), self.config.batch_size):
+            batch = new[start : start + self.config.batch_size]
+            tokens = self.tokenizer(batch, padding=True, return_tensors="pt").to(self.device)
+            most = self.clip.config.text_config.max_position_embeddings
+            if tokens["input_ids"].shape[1] > most:
+                longest = max(batch, key=len)
+                raise ConfigError(f"texts: {longest[:60]!r} is longer than the {most} tokens that this CLIP reads")
+            known = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
+            embeddings = self.clip.text_projection(self.clip.text_model(**known).pooler_output)
+            self._texts.update(zip(batch, nn.functional.normalize(embeddings, dim=1), strict=True))
 
     def about(self) -> dict[str, Any]:
         """Return which weights, and what they are asked for."""
