@@ -21,7 +21,7 @@ from assay.data.recipe import Recipe
 from assay.logic.evaluate import evaluate
 from assay.models import MODELS
 from assay.models.symbolic.examples import most_probable_codes
-from assay.models.symbolic.perception import perception_of
+from assay.models.symbolic.perception_settings import perception_of
 from assay.predictions import Answer, Predictions
 
 SIZES = (("train", 100), ("valid", 20), ("test", 2000))

@@ -25,6 +25,7 @@ from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence, gather_from
 from assay.metrics.score import Score
 from assay.metrics.score import score as score_evidence
+from assay.models.readers.opening import reader_for
 from assay.predictions import Predictions
 from assay.reporting.write import write_report
 from assay.runs.folder import RunFolder
@@ -134,14 +135,19 @@ def audit(dataset: Dataset, checks: Sequence[str] = ()) -> Audit:
 
 
 def intervene(run: Run, dataset: Dataset | None = None, **plan: Any) -> InterventionResult:
-    """Correct concepts within a budget and see what becomes of the labels; keywords are those of `assay intervene`."""
+    """Correct concepts within a budget and see what becomes of the labels; keywords are those of `assay intervene`.
+
+    `reader` are the settings of a source that is a machine, `vlm` or `clip:FOLDER`.
+    """
+    settings = plan.pop("reader", {})
     known = set(InterventionPlan.__dataclass_fields__)
     unknown = [name for name in plan if name not in known]
     if unknown:
         raise ConfigError(f"intervene: no setting named {unknown[0]!r}; there are {', '.join(sorted(known))}")
     data = dataset or run.dataset
     asked = InterventionPlan(**plan)
-    return carry_out(asked, data, run.model.intervene, redrawing_for(asked.kind, data))
+    reader = reader_for(asked.source, settings)
+    return carry_out(asked, data, run.model.intervene, redrawing_for(asked.kind, data), reader)
 
 
 def report(

@@ -17,6 +17,7 @@ from assay.cli.console import (
     say,
 )
 from assay.errors import ConfigError
+from assay.progress import progress_bar
 
 if TYPE_CHECKING:
     from assay.diagnosis.interventions.intervene import InterventionResult
@@ -45,8 +46,14 @@ def intervene(
     ] = "responsiveness",
     budget: Annotated[str, typer.Option(help="Budget per example: numbers, ranges, max.")] = "0-3,max",
     source: Annotated[
-        str | None, typer.Option(help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE.")
+        str | None,
+        typer.Option(
+            help="Who answers: perfect, self, expert:0.8, expert:FILE, model:FILE, file:FILE, vlm, clip:FOLDER."
+        ),
     ] = None,
+    reader: Annotated[
+        list[str], typer.Option(metavar="KEY=VALUE", help="A setting of --source vlm or clip:FOLDER, such as model.")
+    ] = LIST,
     kind: Annotated[
         str, typer.Option(help="confirmation sets concepts in the model; manipulation renders changed worlds.")
     ] = "confirmation",
@@ -75,9 +82,11 @@ def intervene(
     Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
+    from assay.config import from_pairs
     from assay.data.rebuild import redrawing_for
     from assay.diagnosis.interventions.intervene import InterventionPlan
     from assay.diagnosis.interventions.intervene import intervene as carry_out
+    from assay.models.readers.opening import reader_for
     from assay.reporting.interventions import build_record, write_interventions
     from assay.studies.run_models import accuracy_of, answering_for, runs_in
 
@@ -89,11 +98,15 @@ def intervene(
         target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
     )  # fmt: skip
     redraw = redrawing_for(kind, dataset)
+    settings = from_pairs(reader, "--reader").values
     results: dict[str, InterventionResult] = {}
     about: dict[str, dict[str, Any]] = {}
-    for folder in runs:
-        answering, about[folder.name] = answering_for(folder, dataset, split)
-        results[folder.name] = carry_out(plan, dataset, answering, redraw)
+    with progress_bar() as bar:
+        answers = reader_for(source, settings, bar)
+        for folder in runs:
+            answering, known = answering_for(folder, dataset, split)
+            results[folder.name] = carry_out(plan, dataset, answering, redraw, answers)
+            about[folder.name] = known if answers is None else {**known, "reader": answers.about()}
     facts = build_record(results, dataset, about)
     page = None if output is None else write_interventions(output, results, dataset, about)
     if as_json:

@@ -15,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace, Value
+from assay.concepts import Concept, ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
+from assay.data.concept_reader import ConceptReader
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
+from assay.data.imports.source_table import plain_name
 from assay.data.machine_scores import Scores, refuse_constant, threshold_scores
 from assay.data.manifest import PAIRS, fingerprint, to_json, versions
 from assay.data.recipe import SHARD_ROWS
@@ -38,8 +40,10 @@ from assay.render.picture import Layout
 from assay.seeds import rng_for
 from assay.worlds.world import LUCK, World
 
-Machine = Scores | Mapping[str, Codes]
+Answered = Scores | Mapping[str, Codes]
 """Scores for concepts of a machine's own, or for each split the codes that it gives for the dataset's concepts."""
+Machine = Answered | ConceptReader
+"""What a machine said, or one that is asked now, about no more pictures than are annotated."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,18 @@ def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Ma
     named = _splits(dataset, annotation)
     require_empty(folder)
     chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
-    if isinstance(machine, Mapping):
+    reader: ConceptReader | None = None
+    answers: Answered | None
+    if machine is None or isinstance(machine, Scores | Mapping):
+        answers = machine
+    else:
+        reader, answers = machine, _ask(machine, chosen, named, annotation)
+    if isinstance(answers, Mapping):
         chosen = {
-            name: _with_machine_concepts(data, machine, name) if name in named else data
+            name: _with_machine_concepts(data, answers, name) if name in named else data
             for name, data in chosen.items()
         }
-    knowledge, layout, splits = _with_concepts(chosen, dataset.layout, annotation, machine)
+    knowledge, layout, splits = _with_concepts(chosen, dataset.layout, annotation, answers)
     refuse_unknown(annotation, knowledge)
     annotator = {name: Annotator(knowledge, annotation, name) for name in named}
     done = {
@@ -74,11 +84,46 @@ def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Ma
         "seed": annotation.seed,
         "order": list(ORDER),
         "settings": annotation.non_defaults,
-        "machine": None if machine is None else "scores" if isinstance(machine, Scores) else "predictions",
+        "machine": None if answers is None else "scores" if isinstance(answers, Scores) else "predictions",
+        **({} if reader is None else {"reader": reader.about()}),
         "before": dataset.manifest["task"].get("annotation"),
         "found": {name: _changes(split) for name, split in done.items()},
     }
     return _write(dataset, folder, Copy(knowledge, layout, knowledge.space != dataset.knowledge.space), done, about)
+
+
+def _ask(
+    reader: ConceptReader, chosen: Mapping[str, Annotated], named: Sequence[str], annotation: Annotation
+) -> Answered:
+    """Have a machine read the pictures: for concepts of its own those of all splits, else of those that are named."""
+    if reader.words:
+        parts = {name: reader.scores(split.data) for name, split in chosen.items()}
+        starts = np.cumsum([0, *(len(part) for part in parts.values())])
+        rows = {
+            name: {number: int(start) + row for row, number in enumerate(chosen[name].data.index.tolist())}
+            for name, start in zip(parts, starts, strict=False)
+        }
+        return Scores(tuple(map(plain_name, reader.words)), rows, np.concatenate(list(parts.values())))
+    if isinstance(annotation.threshold, str):
+        raise ConfigError(f"threshold: {annotation.threshold!r} is for scores of a machine's own concepts")
+    codes = {}
+    for name in named:
+        data = chosen[name].data
+        codes[name] = np.full((1 + int(data.index.max(initial=-1)), len(data.knowledge.space)), -1)
+        read = [
+            likeliest_codes(probabilities, concept, annotation.threshold)
+            for probabilities, concept in zip(reader.probabilities(data), data.knowledge.space.concepts, strict=True)
+        ]
+        codes[name][data.index] = np.stack(read, axis=1)
+    return codes
+
+
+def likeliest_codes(probabilities: Array, concept: Concept, threshold: float | None = None) -> Codes:
+    """Return the likeliest value, or of a true-or-false concept whether it reaches a threshold; -1 in rows of NaN."""
+    gaps = np.isnan(probabilities).any(axis=1)
+    sharp = threshold is None or concept.values != (False, True)
+    codes = np.nan_to_num(probabilities).argmax(axis=1) if sharp else probabilities[:, 1] >= threshold
+    return np.where(gaps, -1, codes).astype(np.int64)
 
 
 def _splits(dataset: Dataset, annotation: Annotation) -> list[str]:
@@ -107,7 +152,7 @@ def _with_machine_concepts(split: Annotated, machine: Mapping[str, Codes], name:
 
 
 def _with_concepts(
-    chosen: Mapping[str, Annotated], layout: Layout, annotation: Annotation, machine: Machine | None
+    chosen: Mapping[str, Annotated], layout: Layout, annotation: Annotation, machine: Answered | None
 ) -> tuple[Knowledge, Layout, dict[str, Annotated]]:
     """Return the knowledge, the layout and the splits with the set of concepts that is asked for."""
     old = next(iter(chosen.values())).data.knowledge

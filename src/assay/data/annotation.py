@@ -1,7 +1,7 @@
 """The settings of `assay annotate`, applied in the order in which they stand here."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -39,7 +39,10 @@ class Annotation(Config):
     regions: bool = True
     """Concept set: keep where each concept shows; without, encoders read the whole picture."""
     machine: str | None = None
-    """What a machine said: a predictions file, a run's folder, or a CSV of scores with columns split, index, names."""
+    """What a machine said: a predictions file, a run's folder, a CSV of scores with columns split, index, names; or the
+    machine itself: `vlm` (a vision-language model) or `clip:FOLDER`."""
+    reader: dict[str, Any] = {}
+    """The settings of `vlm` or `clip:FOLDER`, such as {model: NAME, most_tokens: 100000}."""
     threshold: float | Literal["mean", "median"] | None = None
     """From which probability or score on a machine says true; by default the likeliest value, of scores the mean."""
 
@@ -89,12 +92,14 @@ class Annotation(Config):
                     raise ValueError(f"the chances to leave {value!r} of {name!r} add up to {sum(to.values()):g}")
         if self.threshold is not None and self.machine is None:
             raise ValueError("a threshold needs a machine to say something")
+        if self.reader and self.machine is None:
+            raise ValueError("reader: settings of a machine, and none is named; set machine=vlm or machine=clip:FOLDER")
         return self
 
     @property
     def non_defaults(self) -> dict[str, object]:
         """What is not as by default, for the record."""
-        return self.model_dump(mode="json", exclude_defaults=True, exclude={"machine", "seed"})
+        return self.model_dump(mode="json", exclude_defaults=True, exclude={"machine", "reader", "seed"})
 
     @property
     def changes_concepts(self) -> bool:

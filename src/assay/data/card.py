@@ -206,6 +206,8 @@ def _annotation(task: Mapping[str, Any]) -> str:
         return ""
     about = task["annotation"]
     settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    if "reader" in about:
+        settings = ", ".join([f"concepts read by {about['reader']['reader']}", *([settings] if settings else [])])
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
         f"were changed by `assay annotate` in the splits {listing(about['splits'])} ({settings or 'nothing asked'}; "

@@ -32,6 +32,8 @@ class Intervening(Config):
     policy: str = "responsiveness"
     budget: str = "0,1,3,max"
     source: str | None = None
+    reader: dict[str, Any] = {}
+    """The settings of a source that is a machine: `vlm` or `clip:FOLDER`."""
     kind: str = "confirmation"
     threshold: float | None = None
     target: float | None = None
@@ -44,6 +46,7 @@ def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Nu
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
     from assay.data.rebuild import redrawing_for
     from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+    from assay.models.readers.opening import reader_for
     from assay.studies.run_models import answering_for
 
     asked = validate(Intervening, settings)
@@ -52,7 +55,7 @@ def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Nu
     )
     answering, _ = answering_for(folder, dataset, asked.split)
     redraw = redrawing_for(asked.kind, dataset)
-    found = intervene(plan, dataset, answering, redraw)
+    found = intervene(plan, dataset, answering, redraw, reader_for(asked.source, asked.reader))
     numbers = []
     for point in found.curve.points:
         where = "max" if point.whole else f"k{point.budget:g}"

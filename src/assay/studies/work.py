@@ -26,6 +26,7 @@ from assay.files import write_atomically
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
+from assay.studies.machines import machine_of
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
 
 Step = DataStep | CopyStep | RunStep
@@ -132,8 +133,8 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
 
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
-    parent, annotation = output / "data" / step.parent, validate(Annotation, Settings(step.annotation))
-    _write_whole(folder, lambda half: annotate(Dataset.open(parent), annotation, half))
+    dataset, annotation = Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation))
+    _write_whole(folder, lambda half: annotate(dataset, annotation, half, machine_of(annotation, dataset)))
 
 
 def _write_whole(folder: Path, write: Callable[[Path], object]) -> None:

@@ -78,8 +78,10 @@ def test_a_run_can_be_what_perceives(data, run, tmp_path):
     seen, said = load_model(run).predict(data["test"]), model.predict(data["test"])
     for name, answer in said.concepts.items():
         np.testing.assert_allclose(answer.probabilities, seen.concepts[name].probabilities, atol=1e-6)
-    about = json.loads((tmp_path / "run" / "run.json").read_text())["perception"]
-    assert (about["model"], about["folder"]) == ("dpl", str(run.resolve()))
+    record = (tmp_path / "run" / "run.json").read_text()
+    about = json.loads(record)["perception"]
+    assert (about["model"], about["folder"], about["data"]) == ("dpl", "run", data.fingerprint)
+    assert len(about["fingerprint"]) == 32 and str(run.resolve()) not in record
     assert (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # the run is asked anew for these
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.data.concept_reader import ConceptReader
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
@@ -116,11 +117,15 @@ class InterventionResult:
 
 
 def intervene(
-    plan: InterventionPlan, dataset: Dataset, answering: Answering, redraw: Redraw | None = None
+    plan: InterventionPlan,
+    dataset: Dataset,
+    answering: Answering,
+    redraw: Redraw | None = None,
+    reader: ConceptReader | None = None,
 ) -> InterventionResult:
     """Carry out a plan on a dataset; `answering` gives the model on the images of a split.
 
-    `redraw` renders changed worlds, for manipulation.
+    `redraw` renders changed worlds, for manipulation; `reader` is the machine that answers, where the source is one.
     """
     data = dataset[plan.split]
     model = answering(data)
@@ -129,33 +134,30 @@ def intervene(
     policy = _policy(plan, dataset, answering, units)
     abstention = None if plan.target is None else _abstention(plan.target, dataset, answering)
     truth = Truth(data.concepts, data.labels)
-    trial = Trial(model, units, _answers("self", data, model, plan), truth, plan.seed, abstention, plan.baseline)
+    trial = Trial(model, units, answers_from("self", data, model), truth, plan.seed, abstention, plan.baseline)
     asked: Trial | Manipulation
     plain: Trial | Manipulation
     if plan.kind == "manipulation":
         if redraw is None:
             raise ConfigError("manipulation draws worlds again, and nothing to draw them with was given")
-        made = Manipulation(trial, redraw, data, _targets(plan, data, model), answering)
+        made = Manipulation(trial, redraw, data, _targets(plan, data, model, reader), answering)
         asked, plain = made, replace(made, targets=data.concepts)
     else:
-        asked, plain = replace(trial, answers=_answers(plan.answered_by, data, model, plan)), trial
+        answers = answers_from(plan.answered_by, data, model, plan.seed, reader)
+        asked, plain = replace(trial, answers=answers), trial
     curve = asked.run(policy, budgets)
     control = plain.run(policy, budgets, None if policy.adaptive else curve.asked)
     name, own = model.name, model.concepts
     return InterventionResult(plan, name, units, policy, curve, control, abstention, truth, data.index, own)
 
 
-def _answers(source: str, data: SplitData, model: IntervenableModel, plan: InterventionPlan) -> list[Array]:
-    return answers_from(source, data, model, plan.seed)
-
-
-def _targets(plan: InterventionPlan, data: SplitData, model: IntervenableModel) -> Codes:
+def _targets(plan: InterventionPlan, data: SplitData, model: IntervenableModel, reader: ConceptReader | None) -> Codes:
     """Return the values that concepts are changed to: others than the true ones, or those that a source says."""
     if plan.answered_by == TOGGLE:
         return toggle_concepts(data.concepts, data.knowledge.space.sizes, plan.seed)
     if plan.answered_by == "self":
         return data.concepts
-    said = answers_from(plan.answered_by, data, model, plan.seed)
+    said = answers_from(plan.answered_by, data, model, plan.seed, reader)
     return np.stack([np.where(np.isnan(one[:, 0]), -1, np.nan_to_num(one).argmax(axis=1)) for one in said], axis=1)
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
 from assay.data.columns import CONCEPT, from_column
+from assay.data.concept_reader import ConceptReader
 from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, one_hot
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
@@ -30,13 +31,23 @@ KINDS = {
     "expert:FILE.json": "drawn from a confusion matrix for each concept: the row of the true value",
     "model:FILE.parquet": "the most probable concepts of another model's predictions",
     "file:FILE": "answers in a Parquet or CSV file, a column a concept",
+    "vlm": "a vision-language model that looks at the pictures",
+    "clip:FOLDER": "CLIP from a local folder: its likeliest values",
 }
 
+READERS = ("vlm", "clip")
 
-def answers_from(text: str, data: SplitData, model: IntervenableModel, seed: int = 0) -> list[Array]:
-    """Return the answers of a source that is written as in `KINDS`."""
+
+def answers_from(
+    text: str, data: SplitData, model: IntervenableModel, seed: int = 0, reader: ConceptReader | None = None
+) -> list[Array]:
+    """Return the answers of a source that is written as in `KINDS`; `reader` is the machine of the last two."""
     space = data.knowledge.space
     kind, _, rest = text.partition(":")
+    if kind in READERS and (rest or kind == "vlm"):
+        if reader is None:
+            raise ConfigError(f"source {text!r} is a machine that must be opened; give it as `reader`")
+        return [_certain(probabilities) for probabilities in reader.probabilities(data)]
     if kind == "perfect" and not rest:
         return certain_answers(data.concepts, space)
     if kind == "self" and not rest:
@@ -51,6 +62,12 @@ def answers_from(text: str, data: SplitData, model: IntervenableModel, seed: int
     if kind in known:
         raise ConfigError(f"source {text!r} is not whole; write one of: {', '.join(KINDS)}")
     raise UnknownName(f"no source named {kind!r}{suggestion(kind, known)}")
+
+
+def _certain(probabilities: Array) -> Array:
+    """Return the likeliest value of each row with certainty; rows of NaN stay so."""
+    gaps = np.isnan(probabilities).any(axis=1)
+    return one_hot(np.where(gaps, -1, np.nan_to_num(probabilities).argmax(axis=1)), probabilities.shape[1])
 
 
 def certain_answers(codes: Codes, space: ConceptSpace) -> list[Array]:

@@ -22,8 +22,9 @@ CLIP_SCALE = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27
 CONFIG, PREPROCESSING = "config.json", "preprocessor_config.json"
 
 
-def _library() -> ModuleType:
-    transformers: ModuleType = import_extra("transformers", "this backbone")
+def vision_library(purpose: str = "this backbone") -> ModuleType:
+    """Return `transformers`, told to be quiet."""
+    transformers: ModuleType = import_extra("transformers", purpose)
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()  # our own error says what was not loaded
     return transformers
@@ -52,7 +53,7 @@ def _scaled(network: nn.Module, size: tuple[int, int], source: str | None) -> nn
 
 
 def _vit(shape: Shape, source: str | None) -> nn.Module:
-    library, size = _library(), next_multiple(shape, 4)
+    library, size = vision_library(), next_multiple(shape, 4)
     patch = 4 if max(size) <= 64 else 16
     size = next_multiple(shape, patch)
     config = library.ViTConfig(
@@ -63,7 +64,7 @@ def _vit(shape: Shape, source: str | None) -> nn.Module:
 
 
 def _swin(shape: Shape, source: str | None) -> nn.Module:
-    library = _library()
+    library = vision_library()
     patch = 2 if max(shape[1:]) <= 64 else 4
     size = next_multiple(shape, 8 * patch)  # windows of 4 x 4 patches in each of two stages
     config = library.SwinConfig(
@@ -92,39 +93,70 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _build_pretrained(shape: Shape, source: str | None) -> nn.Module:
-    folder, library = Path(source or ""), _library()
-    about = _json(folder / CONFIG)
-    network = _from_folder(library, folder, about.get("model_type") in CLIP)
+    folder, library = Path(source or ""), vision_library()
+    clip = _json(folder / CONFIG).get("model_type") in CLIP
+    network = _from_folder(library, folder, clip)
     size = getattr(network.config, "image_size", None) or 224
     sides = (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
+    return nn.Sequential(*preprocessing(folder, sides, clip), Pooled(network))
+
+
+def preprocessing(folder: Path, size: tuple[int, int], clip: bool) -> list[nn.Module]:
+    """Return what pictures go through before the model of a folder: its size, and its scale of colours."""
     scale = _json(folder / PREPROCESSING) if (folder / PREPROCESSING).exists() else {}
-    usual = CLIP_SCALE if about.get("model_type") in CLIP else (HALF, HALF)
+    usual = CLIP_SCALE if clip else (HALF, HALF)
     mean, deviation = (
         tuple(scale.get(key) or own) for key, own in zip(("image_mean", "image_std"), usual, strict=True)
     )
-    return nn.Sequential(Resized(sides), Colours(mean, deviation), Pooled(network))
+    return [Resized(size), Colours(mean, deviation)]
 
 
 def _from_folder(library: ModuleType, folder: Path, clip: bool) -> Any:
     """Return the model of a folder; of CLIP the half that sees, with its projection."""
     kind = library.CLIPVisionModelWithProjection if clip else library.AutoModel
-    if not is_rebuilding() and not list(folder.glob("*.safetensors")):
+    if not is_rebuilding():
+        return load_pretrained(library, kind, folder)
+    config = _config(library, folder)
+    return kind(_seeing(config)) if clip else kind.from_config(config)
+
+
+def load_pretrained(library: ModuleType, kind: Any, folder: Path, model_type: str | None = None) -> Any:
+    """Return the model of a kind with the weights of a local folder, all of them; where asked, only of one type."""
+    found = _json(folder / CONFIG).get("model_type")
+    if model_type is not None and found != model_type:
+        raise ConfigError(f"{str(folder)!r} holds a model of type {found!r}, not {model_type!r}")
+    if not list(folder.glob("*.safetensors")):
         raise ConfigError(f"{str(folder)!r} holds no safetensors file of weights")
+    config = _config(library, folder)
     try:
-        config = library.AutoConfig.from_pretrained(folder, local_files_only=True)
-        if hasattr(config, "vision_config") and clip:
-            width, config = config.projection_dim, config.vision_config
-            config.projection_dim = width
-        if is_rebuilding():
-            return kind(config) if clip else kind.from_config(config)
         network, loading = kind.from_pretrained(
-            folder, config=config, local_files_only=True, use_safetensors=True, dtype=torch.float32,
-            output_loading_info=True,
+            folder, config=_seeing(config) if kind is library.CLIPVisionModelWithProjection else config,
+            local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise DataError(f"the model in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
+        raise _unreadable(folder, error) from None
     _refuse_gaps(network, [*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])], folder)
     return network
+
+
+def _config(library: ModuleType, folder: Path) -> Any:
+    try:
+        return library.AutoConfig.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise _unreadable(folder, error) from None
+
+
+def _seeing(config: Any) -> Any:
+    """Return the settings of the half of CLIP that sees."""
+    if not hasattr(config, "vision_config"):
+        return config
+    width, config = config.projection_dim, config.vision_config
+    config.projection_dim = width
+    return config
+
+
+def _unreadable(folder: Path, error: Exception) -> DataError:
+    return DataError(f"the model in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}")
 
 
 def _refuse_gaps(network: Any, missing: list[str], folder: Path) -> None:

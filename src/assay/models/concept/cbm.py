@@ -9,21 +9,21 @@ from torch import Tensor, nn
 from assay.errors import ConfigError
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.concept.heads import GivenHead, HeadKind, label_head
-from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch, one_hot_like
 from assay.models.core.training import Phase
+from assay.models.symbolic.perception_settings import PerceptionConfig
 
 ONE_IN_A_MILLION = 1e-6
 
 
-class CBMConfig(ConceptConfig):
+class CBMConfig(ConceptConfig, PerceptionConfig):
     """Settings of the bottleneck."""
 
     mode: Literal["joint", "sequential", "independent"] = "joint"
     """`joint`: all at once. `sequential`: concepts, then the head on predicted concepts. `independent`: the head on
-    true concepts."""
+    true concepts. With perception only the head is learned, on perceived or else on true concepts."""
     head: HeadKind = "linear"
     """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
     where all concepts are)."""
@@ -45,10 +45,11 @@ class CBM(ConceptModel):
     name = "cbm"
     Config: ClassVar[type[NeuralConfig]] = CBMConfig
     config: CBMConfig
+    why_pictures: ClassVar[str | None] = None
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
+        self.encoder = self.concept_encoder(backbone, self.config.share)
         self.head = label_head(self.config.head, self.knowledge, self.config.hidden)
         if self.config.reads == "logits" and isinstance(self.head, GivenHead):
             raise ConfigError(f"reads: a head that is given ({self.config.head!r}) reads probabilities, not logits")
@@ -90,18 +91,16 @@ class CBM(ConceptModel):
         def joint(batch: Batch) -> Tensor:
             logits = self.encoder(batch.pictures)
             labels = self.labels_from(softmax_each(logits))
-            weight = self.config.concept_weight
-            return self.label_loss(labels, batch.labels) + weight * concept_loss(
-                logits, batch.concepts, mask[batch.rows]
-            )
+            concepts = concept_loss(logits, batch.concepts, mask[batch.rows])
+            return self.label_loss(labels, batch.labels) + self.config.concept_weight * concepts
 
         def head_on_predictions(batch: Batch) -> Tensor:
             return self.label_loss(self.labels_from(self.predict_concepts(batch)), batch.labels)
 
-        if self.config.mode == "joint":
+        if self.config.mode == "joint" and self.perception is None:
             return [Phase("joint", list(self.parameters()), joint)]
         first = Phase("concepts", list(self.encoder.parameters()), only_concepts, "concepts")
-        if self.config.mode == "sequential":
+        if self.config.mode != "independent":
             return [first, Phase("labels", list(self.head.parameters()), head_on_predictions)]
         return [first, Phase("labels", list(self.head.parameters()), self._head_on_truth(data, mask), "intervened")]
 

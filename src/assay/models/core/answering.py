@@ -32,7 +32,7 @@ def network_answerer(model: "NeuralModel", feed: Feed) -> IntervenableModel:
 
 def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | None:
     """Return the label probabilities that concept probabilities give, or None where they follow from more."""
-    like = next(model.parameters())
+    like = next(model.parameters(), torch.empty(0, device=model.device))
     with torch.no_grad():
         inputs = [torch.tensor(column, dtype=like.dtype, device=like.device) for column in concepts]
         labels = model.labels_from_concepts(inputs)

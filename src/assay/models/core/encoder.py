@@ -18,6 +18,7 @@ from assay.models.backbones.dropout import HeadLayer
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
+SMALLEST = 1e-12
 Sharing = bool | Literal["objects"]
 """Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind."""
 
@@ -122,6 +123,21 @@ class ConceptEncoder(nn.Module):
             assert isinstance(reader, Reader)
             outputs.update(zip(reader.view.concepts, reader(images), strict=True))
         return [outputs[name] for name in self.names]
+
+
+class PerceivedConcepts(nn.Module):
+    """In place of an encoder, where another model perceives: its concept probabilities come in, as logits they go out.
+
+    Nothing is trained.
+    """
+
+    def __init__(self, space: ConceptSpace) -> None:
+        super().__init__()
+        self.sizes = list(space.sizes)
+
+    def forward(self, probabilities: Tensor) -> list[Tensor]:
+        """Return the logits of each concept, whose softmax is what came in."""
+        return list(torch.split(probabilities.clamp(min=SMALLEST).log(), self.sizes, dim=1))
 
 
 class Context(nn.Module):

@@ -6,7 +6,7 @@ pinned memory. The order of the examples is the caller's, whatever the number of
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from queue import Queue
 from threading import Event, Thread
@@ -130,6 +130,15 @@ class Feed:
 
     def _channels_first(self, images: Tensor) -> Tensor:
         return images.permute(0, 3, 1, 2) if self.as_decoded else images
+
+
+class ConceptFeed(Feed):
+    """A split whose pictures another model has read: in the place of each is a row of concept probabilities."""
+
+    def __init__(self, data: SplitData, device: torch.device, probabilities: Sequence[Array]) -> None:
+        self.data, self.device, self.as_decoded = data, device, False
+        self.annotations = to_annotations(data, device)
+        self.images = torch.from_numpy(np.concatenate(probabilities, axis=1).astype(np.float32)).to(device)
 
 
 def _fits(data: SplitData, device: torch.device, share: float) -> bool:

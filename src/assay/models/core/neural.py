@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -25,13 +26,23 @@ from assay.models.backbones.dropout import Dropout, HeadLayer
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
 from assay.models.core.devices import device_for, device_of, seed_all, seed_of
-from assay.models.core.feeds import Feed, PictureSource
+from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, Sharing
+from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
 from assay.models.core.losses import Supervision
-from assay.models.core.model import Model, Report
+from assay.models.core.model import Epoch, Model, Report
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.tensors import Annotations, one_hot_like
 from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
 from assay.models.core.validation import f1_of_columns
+from assay.models.symbolic.perception import Perception
+from assay.models.symbolic.perception_settings import (
+    PerceptionConfig,
+    perception_of,
+    perception_seen_from,
+    resolve_perception,
+    saved_perception,
+    with_perception,
+)
 from assay.runs.folder import WEIGHTS
 
 CHUNK = 1024
@@ -39,6 +50,8 @@ MOST_PIXELS = 2**25
 """How many pictures, and how many pixels, a network is asked about at once."""
 SAME = 1e-4
 """Probabilities in `do` that differ by no more from the model's own are no intervention."""
+PERCEIVING = ("cbm", "semantic", "dpl", "ltn")
+"""The networks that can take their concepts from another model."""
 
 
 class NeuralConfig(Training):
@@ -72,15 +85,29 @@ class NeuralModel(Model, nn.Module):
     """Where training is kept, so that it can go on after it was ended."""
     training_facts: Facts | None = None
     """How it was trained, for the record."""
+    why_pictures: ClassVar[str | None] = "its labels follow from the picture, not from concepts"
+    """Why it must read pictures itself; None where it can take its concepts from another model."""
+    perception: Perception | None = None
+    """Where its concepts come from, if it does not read pictures itself."""
 
     @classmethod
     def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
         """Return all settings, the backbone being the one that is set, or else suggested, or else usual."""
+        if settings.values.get("perception") is not None and cls.why_pictures is not None:
+            raise ConfigError(
+                f"{settings.place('perception')}{cls.name!r} cannot take its concepts from perception: "
+                f"{cls.why_pictures}; {', '.join(PERCEIVING)} and all learners on concepts can"
+            )
         config = validate(cls.Config, settings)
-        return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
+        updates = resolve_perception(config) if isinstance(config, PerceptionConfig) else {}
+        backbone = config.backbone or backbones.get(cls.role, cls.default_backbone)
+        return config.model_copy(update={"backbone": backbone, **updates})
 
     def prepare(self) -> None:
         """Build the network, from weights that the seed decides."""
+        config = self.config
+        if isinstance(config, PerceptionConfig) and config.perception is not None:
+            self.perception = perception_of(config.perception, config.reader)
         seed_all(self.seed, self.name, "weights")
         self.build(str(self.config.backbone))
         for part in self.modules():
@@ -108,6 +135,17 @@ class NeuralModel(Model, nn.Module):
         """How many values each label has."""
         return [len(label.values) for label in self.knowledge.labels]
 
+    @property
+    def device(self) -> torch.device:
+        """Where it is; one without weights is where its rule is."""
+        return next(chain(self.parameters(), self.buffers()), torch.empty(0)).device
+
+    def feed(self, data: SplitData, device: torch.device, channels_last: bool = False, repeats: bool = False) -> Feed:
+        """Return a split on its way to the network: its pictures, or the concepts that perception gives."""
+        if self.perception is not None:
+            return ConceptFeed(data, device, self.perception.probabilities(data))
+        return Feed(data, device, self.config.memory_share, channels_last, repeats)
+
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
         _fit([self], train_data, valid, report, OneSeed)
@@ -116,7 +154,12 @@ class NeuralModel(Model, nn.Module):
         """Return the numbers that it is trained in on a device."""
         if self.config.precision != "auto":
             return self.config.precision
-        deep = is_deep(str(self.config.backbone)) and device.type == "cuda" and torch.cuda.is_bf16_supported()
+        deep = (
+            self.perception is None
+            and is_deep(str(self.config.backbone))
+            and device.type == "cuda"
+            and torch.cuda.is_bf16_supported()
+        )
         return "bfloat16" if deep else "float32"
 
     def validation_f1(self, validation: Feed, what: str) -> Tensor:
@@ -142,7 +185,8 @@ class NeuralModel(Model, nn.Module):
         pixels = self.layout.channels * self.layout.height * self.layout.width
         for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))):
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
-            chunks.append(self.answer(images.float() / 255, interventions))
+            inputs = images if images.is_floating_point() else images.float() / 255
+            chunks.append(self.answer(inputs, interventions))
             start += len(images)
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:
@@ -152,28 +196,34 @@ class NeuralModel(Model, nn.Module):
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
-        device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
-        interventions = {place: _tensor(column).to(device) for place, column in do.items()}
-        outputs = self.probabilities(Feed(data, device, self.config.memory_share), interventions)
+        interventions = {place: _tensor(column).to(self.device) for place, column in do.items()}
+        outputs = self.probabilities(self.feed(data, self.device), interventions)
         return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
     def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the network with pictures; these are read once where labels follow from concepts alone."""
-        device = next(self.parameters()).device
-        return network_answerer(self, Feed(data, device, self.config.memory_share))
+        return network_answerer(self, self.feed(data, self.device))
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
         record = super().about()
-        return {**record, "versions": {**record["versions"], "torch": torch.__version__}}
+        record = {**record, "versions": {**record["versions"], "torch": torch.__version__}}
+        return record if self.perception is None else with_perception(record, self.perception)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the weights, and return where they were learned and how many they are."""
         weights = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
         write_atomically(folder / WEIGHTS, save(weights))
-        parameters = list(self.parameters())
-        device = {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
-        return device if self.training_facts is None else {**device, "training": self.training_facts}
+        facts: dict[str, Any] = {"device": str(self.device), "parameters": sum(p.numel() for p in self.parameters())}
+        if self.perception is not None:
+            facts["perception"] = perception_seen_from(self.perception, folder)
+        return facts if self.training_facts is None else {**facts, "training": self.training_facts}
+
+    @classmethod
+    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a run, with perception where it is now."""
+        perceived = saved_perception(about, folder) if about["config"].get("perception") is not None else {}
+        return {**about["config"], **perceived}
 
     @classmethod
     def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
@@ -197,6 +247,13 @@ class ConceptModel(NeuralModel):
     has_concepts = True
     can_intervene = True
     default_backbone = "conv-stride"
+    why_pictures: ClassVar[str | None] = "its labels follow from embeddings that it reads off the picture"
+
+    def concept_encoder(self, backbone: str, share: Sharing) -> nn.Module:
+        """Return what gives the logits of all concepts: a network on pictures, or what perception says of them."""
+        if self.perception is not None:
+            return PerceivedConcepts(self.space)
+        return ConceptEncoder(self.space, self.layout, backbone, share)
 
 
 def why_not_together(model: NeuralModel) -> str | None:
@@ -230,9 +287,7 @@ def _fit(
         model.to(device)
         if channels_last:
             model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    feed, validation = (
-        Feed(data, device, config.memory_share, channels_last, repeats=True) for data in (train_data, valid)
-    )
+    feed, validation = (first.feed(data, device, channels_last, repeats=True) for data in (train_data, valid))
     orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
         Trainee(model, model.phases(feed.annotations), partial(model.validation_f1, validation), order, model.seed)
@@ -243,8 +298,14 @@ def _fit(
     except torch.OutOfMemoryError:
         raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
     for model, trainee in zip(models, trainees, strict=True):
-        model.history, model.training_facts = trainee.history, facts
+        model.history, model.training_facts = trainee.history or [_as_given(model, feed, validation)], facts
         model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+
+
+def _as_given(model: NeuralModel, feed: Feed, validation: Feed) -> Epoch:
+    """Return how a model answers that has nothing to learn: its concepts are perceived, and its rule is given."""
+    right, score = (float(model.validation_f1(split, "labels")) for split in (feed, validation))
+    return Epoch("as given", 1, 1 - right, score, True)
 
 
 def _seeded_alone(model: NeuralModel) -> list[None]:

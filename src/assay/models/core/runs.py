@@ -20,6 +20,7 @@ from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
+from assay.render.picture import Layout
 from assay.runs.folder import CHECKPOINT, STAGES, TRANSFER, RunFolder
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
@@ -213,9 +214,14 @@ def _require_fitting(model: Model, dataset: Dataset) -> None:
     labels = [[(label.name, label.values) for label in knowledge.labels] for knowledge in (own, other)]
     if labels[0] != labels[1]:
         raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
-    sizes = [(layout.width, layout.height, layout.channels) for layout in (model.layout, dataset.layout)]
+    require_size(model, dataset.layout, repr(dataset.name))
+
+
+def require_size(model: Model, layout: Layout, what: str) -> None:
+    """Refuse pictures of another size than a network reads."""
+    sizes = [(known.width, known.height, known.channels) for known in (model.layout, layout)]
     if model.is_network and sizes[0] != sizes[1]:
-        raise DataError(f"the run reads pictures of {_size(sizes[0])}, and {dataset.name!r} has {_size(sizes[1])}")
+        raise DataError(f"the run reads pictures of {_size(sizes[0])}, and {what} has {_size(sizes[1])}")
 
 
 def _size(size: tuple[int, int, int]) -> str:

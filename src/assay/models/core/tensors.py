@@ -30,14 +30,17 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Batch(Annotations):
-    """Examples with their annotations and their pictures: bytes, examples x channels x height x width."""
+    """Examples with their annotations and their pictures: bytes, examples x channels x height x width.
+
+    Where another model reads the pictures, its concept probabilities take their place.
+    """
 
     images: Tensor
 
     @property
     def pictures(self) -> Tensor:
-        """The pictures as numbers from 0 to 1."""
-        return self.images / 255
+        """The pictures, or what takes their place, as numbers from 0 to 1."""
+        return self.images if self.images.is_floating_point() else self.images / 255
 
 
 def to_annotations(data: SplitData, device: torch.device) -> Annotations:

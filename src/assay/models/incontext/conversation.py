@@ -73,14 +73,24 @@ class Conversation:
             messages = continue_conversation(messages, reply.text or "(no answer)", complain(failed.why))
         return failed
 
-    def each(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        """Return what `work` gives for each item, several at once where that is set; the first error ends all."""
+    def each(
+        self, work: Callable[[T], R], items: Iterable[T], count: Callable[[int], None] = lambda more: None
+    ) -> list[R]:
+        """Return what `work` gives for each item, several at once where that is set; the first error ends all.
+
+        `count` is told of each item that is done.
+        """
+
+        def counted(result: R) -> R:
+            count(1)
+            return result
+
         if self.parallel == 1:
-            return [work(item) for item in items]
+            return [counted(work(item)) for item in items]
         with ThreadPoolExecutor(self.parallel) as pool:
             waiting = [pool.submit(work, item) for item in items]
             try:
-                return [future.result() for future in waiting]
+                return [counted(future.result()) for future in waiting]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

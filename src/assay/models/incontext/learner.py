@@ -17,9 +17,10 @@ from assay.logic.knowledge import Label
 from assay.models.core.model import Epoch, Report
 from assay.models.incontext import messages, wording
 from assay.models.incontext.conversation import Conversation, ReadFailure
+from assay.models.incontext.endpoint_settings import ledger_of, open_conversation
 from assay.models.incontext.messages import Part, fill, picture_part, text_part
 from assay.models.incontext.replies import HEAD, read_class, read_rule
-from assay.models.incontext.settings import InContextConfig, ledger_of, open_conversation
+from assay.models.incontext.settings import InContextConfig
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples, most_probable_codes
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas

@@ -14,6 +14,7 @@ NAMES = (
     "system", "rule_from_images", "rule_from_symbols", "example", "as_words", "as_formula", "as_prolog", "not_a_rule",
     "classify", "not_an_answer",
 )  # fmt: skip
+"""Those of the in-context learner."""
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_PICTURE = 400
 """An estimate for the rate limit, and for endpoints that report no token counts."""
@@ -25,9 +26,9 @@ def source(name: str) -> str:
 
 
 @cache
-def hashes() -> dict[str, str]:
+def hashes(names: tuple[str, ...] = NAMES) -> dict[str, str]:
     """Return the hash of each prompt file, for the record."""
-    return {name: hashlib.sha256(source(name).encode()).hexdigest() for name in NAMES}
+    return {name: hashlib.sha256(source(name).encode()).hexdigest() for name in names}
 
 
 @cache
@@ -68,9 +69,9 @@ def user(parts: list[Part]) -> Message:
     return {"role": "user", "content": parts}
 
 
-def opening(parts: list[Part]) -> list[Message]:
-    """Return the first messages of a conversation."""
-    return [{"role": "system", "content": fill("system")}, user(parts)]
+def opening(parts: list[Part], system: str = "system") -> list[Message]:
+    """Return the first messages of a conversation, the system's from a prompt file."""
+    return [{"role": "system", "content": fill(system)}, user(parts)]
 
 
 def continue_conversation(messages: list[Message], answer: str, reply: str) -> list[Message]:

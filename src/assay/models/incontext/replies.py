@@ -1,10 +1,16 @@
-"""Parsing of a model's replies: a rule in words and as a formula, or a class. What cannot be parsed is not guessed."""
+"""Parsing of a model's replies: a rule in words and as a formula, a class, or the concepts of a picture.
 
+What cannot be parsed is not guessed.
+"""
+
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from assay.arrays import Codes
-from assay.concepts import ConceptSpace
+from assay.concepts import Concept, ConceptSpace
 from assay.errors import AssayError
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula, Oracle
@@ -107,3 +113,69 @@ def read_class(reply: Reply, label: Label) -> int:
     if not lines:
         raise NotAnAnswer(f"there is no line 'ANSWER: ...'{_cut(reply)}")
     raise NotAnAnswer(f"{named[:60]!r} is none of the answers that the rule can give")
+
+
+@dataclass(frozen=True)
+class ReadValues:
+    """The codes of concepts that an answer names, -1 for what it does not tell, and what is wrong with it."""
+
+    codes: list[int]
+    fault: str = ""
+
+
+def read_values(reply: Reply, concepts: Sequence[Concept]) -> ReadValues:
+    """Return the concepts of an answer that is one JSON object, refusing unknown names and values."""
+    found = find_values(reply.text, concepts)
+    if found.fault:
+        raise NotAnAnswer(f"{found.fault}{_cut(reply)}")
+    return found
+
+
+def find_values(text: str, concepts: Sequence[Concept]) -> ReadValues:
+    """Return what a text tells of concepts, and the first thing that is wrong with it."""
+    try:
+        given = _json_object(THOUGHTS.sub("", text)[-LONGEST:])
+    except ValueError as error:
+        return ReadValues([-1] * len(concepts), str(error))
+    unknown = [name for name in given if name not in {concept.name for concept in concepts}]
+    faults = [f"{one_line(name, 60)!r} is none of the names" for name in unknown]
+    codes = []
+    for concept in concepts:
+        value = given.get(concept.name)
+        codes.append(-1 if value is None else _code_of(value, concept))
+        if concept.name not in given:
+            faults.append(f"there is nothing about {concept.name!r}")
+        elif value is not None and codes[-1] < 0:
+            faults.append(f"{one_line(json.dumps(value), 60)} is no value of {concept.name!r}")
+    return ReadValues(codes, faults[0] if faults else "")
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """Return the last JSON object of an answer, in a block of code or not; a name that occurs twice is an error."""
+    blocks = BLOCK.findall(text)
+    answer = str(blocks[-1][1]) if blocks else text[text.find("{") :] if "{" in text else ""
+    try:
+        found = json.loads(answer.strip(), object_pairs_hook=_each_once)
+    except (json.JSONDecodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("the answer is not one JSON object")
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for place, (name, _) in enumerate(pairs):
+        if name in [other for other, _ in pairs[:place]]:
+            raise ValueError(f"{one_line(name, 60)!r} occurs twice")
+    return dict(pairs)
+
+
+def _code_of(value: Any, concept: Concept) -> int:
+    """Return the code of a value as JSON has it, or as it is written; -1 for any other."""
+    word = value.strip().lower() if isinstance(value, str) else None
+    for code, own in enumerate(concept.values):
+        if (type(value) is type(own) and value == own) or (word is not None and word == str(own).lower()):
+            return code
+        if isinstance(own, bool) and word is not None and YES.get(word) is own:
+            return code
+    return -1

@@ -36,6 +36,10 @@ class Subject:
     def of(cls, module: nn.Module) -> "Subject":
         """Return the subject of a model of ours, or of any other network that gives a tensor or several."""
         if isinstance(module, NeuralModel):
+            if module.perception is not None:
+                raise ConfigError(
+                    f"{module.name!r} reads no pictures, its concepts come from elsewhere: probe that run"
+                )
             return cls(module, _scores_of(module))
 
         def scores(pictures: Tensor) -> list[Tensor]:

@@ -35,6 +35,7 @@ class Bears(DPL):
     name = "bears"
     Config: ClassVar[type[NeuralConfig]] = BearsConfig
     config: BearsConfig  # type: ignore[assignment]
+    why_pictures = "its members differ in how they read the picture"
 
     def build(self, backbone: str) -> None:
         """Make the members and the rule; `encoder` is the first of them."""

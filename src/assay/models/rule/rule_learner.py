@@ -17,17 +17,18 @@ from torch import Tensor, nn
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.models.core.encoder import ConceptEncoder, Sharing
+from assay.models.core.encoder import Sharing
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
+from assay.models.symbolic.perception_settings import PerceptionConfig
 
 STYLE = 16
 HIDDEN = 256
 
 
-class RuleLearnerConfig(NeuralConfig, Supervision):
+class RuleLearnerConfig(NeuralConfig, Supervision, PerceptionConfig):
     """Settings that all of them have; by default only labels are supervised, no concepts."""
 
     concept_weight: float = Field(0.0, ge=0)
@@ -63,11 +64,14 @@ class RuleLearner(ConceptModel):
 
     Config: ClassVar[type[NeuralConfig]] = RuleLearnerConfig
     config: RuleLearnerConfig
+    why_pictures: ClassVar[str | None] = None
 
     def build(self, backbone: str) -> None:
         """Make the encoder, the knowledge that is taught, and the decoder if there is one."""
         self.knowledge.require_rule(f"model {self.name!r}")
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
+        if self.perception is not None and self.config.reconstruction_weight:
+            raise ConfigError("reconstruction_weight draws pictures again, and with perception none are read")
+        self.encoder = self.concept_encoder(backbone, self.config.share)
         self.taught = self._taught()
         if self.config.reconstruction_weight:
             pixels = self.layout.channels * self.layout.height * self.layout.width

@@ -17,7 +17,6 @@ found: a learner must read its label names and values only (`label.name`, `label
 """
 
 import json
-import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay.arrays import Array
-from assay.config import Config, Settings, validate
+from assay.config import Settings, validate
 from assay.data.dataset import SplitData
 from assay.data.manifest import to_json
 from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput
@@ -34,7 +33,15 @@ from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
 from assay.models.symbolic.examples import Examples, most_probable_codes
-from assay.models.symbolic.perception import MissingPerception, one_hot, perception_of, relocate
+from assay.models.symbolic.perception import MissingPerception, one_hot
+from assay.models.symbolic.perception_settings import (
+    PerceptionConfig,
+    perception_of,
+    perception_seen_from,
+    resolve_perception,
+    saved_perception,
+    with_perception,
+)
 from assay.runs.folder import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
@@ -42,11 +49,9 @@ FEWEST_WHOLE = 20
 """With fewer examples that have every concept annotated, those with gaps are learned from as well."""
 
 
-class SymbolicConfig(Config):
+class SymbolicConfig(PerceptionConfig):
     """What every symbolic learner can set."""
 
-    perception: str | None = None
-    """Where concepts come from: a run's folder or a predictions file; by default the ground truth."""
     learn_from: Literal["perception", "truth"] = "perception"
     """Concepts to learn from: those that perception predicts, or the ground truth (perception then only predicts)."""
     reading: Literal["hard", "soft"] = "hard"
@@ -64,16 +69,14 @@ class SymbolicModel(Model):
 
     def prepare(self) -> None:
         """Find the source of concepts; one that is missing raises now, before anything is written."""
-        self.perception = perception_of(self.config.perception)
+        self.perception = perception_of(self.config.perception, self.config.reader)
         self.begin()
 
     @classmethod
     def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> SymbolicConfig:
         """Return all settings, the path of perception made whole."""
         config = validate(cls.Config, settings)
-        if config.perception is None:
-            return config
-        return config.model_copy(update={"perception": str(Path(config.perception).resolve())})
+        return config.model_copy(update=resolve_perception(config))
 
     # -- what a learner gives --------------------------------------------------------------------------------------
 
@@ -155,7 +158,7 @@ class SymbolicModel(Model):
 
     def about(self) -> dict[str, Any]:
         """Return the record of the model and of the source of its concepts."""
-        return {**super().about(), "perception": self.perception.about()}
+        return with_perception(super().about(), self.perception)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write what was learned: plain data as JSON, arrays as safetensors."""
@@ -165,15 +168,13 @@ class SymbolicModel(Model):
             from safetensors.numpy import save
 
             write_atomically(folder / WEIGHTS, save({n: np.ascontiguousarray(a) for n, a in arrays.items()}))
-        perception = self.perception.about()
-        if perception is not None:
-            perception["from_run"] = Path(os.path.relpath(perception["folder"], folder.resolve())).as_posix()
+        perception = perception_seen_from(self.perception, folder)
         return {"perception": perception, "parameters": int(sum(array.size for array in arrays.values()))}
 
     @classmethod
     def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a run, with perception where it is now."""
-        return {**about["config"], "perception": relocate(about.get("perception"), folder)}
+        return {**about["config"], **saved_perception(about, folder)}
 
     def restore(self, folder: Path, device: str) -> None:
         """Read what was learned."""

@@ -1,7 +1,9 @@
-"""Where a symbolic learner gets concepts from: the ground truth, a run of another model, or predictions files."""
+"""Where a model gets concepts from that it does not predict itself: the ground truth, a run of another model,
+predictions files, or a machine that reads pictures.
+"""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,10 +12,15 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import Concept, ConceptSpace
+from assay.data.concept_reader import ConceptReader
 from assay.data.dataset import SplitData
+from assay.data.manifest import PAIRS
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.runs.folder import RUN, RunFolder
+from assay.runs.folder import PROGRAM, WEIGHTS, RunFolder
+
+MOST_SPLITS = 8
+"""Of how many splits the concepts are remembered."""
 
 
 class MissingPerception(DataError):
@@ -23,16 +30,22 @@ class MissingPerception(DataError):
 class Perception(Protocol):
     """A source of concept probabilities."""
 
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies, if it is in a folder or file."""
+
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the probabilities of the values of each concept: an array of examples x values for each."""
 
     def about(self) -> dict[str, Any] | None:
-        """Return what it is, for the record; None for the ground truth."""
+        """Return what it is, for the record and without paths; None for the ground truth."""
 
 
 @dataclass(frozen=True)
 class TrueConcepts:
     """The ground-truth concepts; in training the annotated ones, where the data has annotations."""
+
+    folder: None = None
 
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the true concepts, with certainty."""
@@ -61,63 +74,131 @@ class Detector:
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the model's concept probabilities, from its stored predictions or else predicted now."""
         path = RunFolder(self.folder).predictions(data.name)
-        if path.exists():
+        if path.exists() and not is_redrawn(data):
             predictions = read_predictions(path, data.knowledge)
             if predictions.fingerprint == data.fingerprint and np.isin(data.index, predictions.index).all():
                 return _concept_probabilities(predictions, data)
+        self._refuse_other(data)
         return _concept_probabilities(self._model.predict(data), data)
 
+    def _refuse_other(self, data: SplitData) -> None:
+        """Refuse pictures or concepts that are not such as the model knows."""
+        from assay.models.core.runs import require_size
+
+        known = {concept.name: concept.values for concept in self._model.space.concepts}
+        for concept in data.knowledge.space.concepts:
+            if known.get(concept.name, concept.values) != concept.values:
+                raise DataError(
+                    f"perception: {self.folder.name!r} knows other values of concept {concept.name!r} than the data"
+                )
+        if not set(known) & set(data.knowledge.space.names):
+            raise DataError(f"perception: {self.folder.name!r} knows none of the concepts of the data")
+        require_size(self._model, data.layout, f"split {data.name!r}")
+
     def about(self) -> dict[str, Any]:
-        """Return which model, and what it was trained on."""
+        """Return which model, what it was trained on, and the hash of what it has learned."""
         about = RunFolder(self.folder).about()
-        return {"folder": str(self.folder), "model": about["model"], "seed": about["seed"], "data": about["data"]}
+        data = about["data"].get("fingerprint")
+        known = {"folder": self.folder.name, "model": about["model"], "seed": about["seed"], "data": data}
+        return {**known, "fingerprint": self.fingerprint}
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """The hash of what it has learned; None for a run that holds predictions only."""
+        files = [self.folder / name for name in (WEIGHTS, PROGRAM) if (self.folder / name).exists()]
+        return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:32] if files else None
 
 
 @dataclass(frozen=True)
 class PredictionFiles:
     """Predictions of any model: a file, or a folder with a file for each split."""
 
-    path: Path
+    folder: Path
 
     @cached_property
     def _files(self) -> list[Path]:
-        if self.path.is_file():
-            return [self.path]
-        inside = self.path / "predictions"
-        files = sorted((inside if inside.is_dir() else self.path).glob("*.parquet"))
+        if self.folder.is_file():
+            return [self.folder]
+        inside = self.folder / "predictions"
+        files = sorted((inside if inside.is_dir() else self.folder).glob("*.parquet"))
         if not files:
-            raise DataError(f"perception: {str(self.path)!r} is no run, no predictions file and holds none")
+            raise DataError(f"perception: {str(self.folder)!r} is no run, no predictions file and holds none")
         return files
 
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the concept probabilities in the predictions for this split."""
+        if is_redrawn(data):
+            raise MissingPerception(f"perception: {self.folder.name!r} has no predictions for worlds drawn anew")
         for path in self._files:
             predictions = read_predictions(path, data.knowledge)
             if predictions.split == data.name:
                 return _concept_probabilities(predictions, data)
-        raise MissingPerception(f"perception: {str(self.path)!r} has no predictions for split {data.name!r}; add some")
+        raise MissingPerception(
+            f"perception: {str(self.folder)!r} has no predictions for split {data.name!r}; add some"
+        )
 
     def about(self) -> dict[str, Any]:
-        """Return where they are."""
-        return {"folder": str(self.path)}
+        """Return what it is called."""
+        return {"folder": self.folder.name}
 
 
-def perception_of(path: str | None) -> Perception:
-    """Return the source of concepts: a run or predictions at a path, or the ground truth."""
-    if path is None:
-        return TrueConcepts()
-    place = Path(path)
-    if not place.exists():
-        raise DataError(f"perception: no run or predictions file {path!r}")
-    return Detector(place) if (place / RUN).exists() else PredictionFiles(place)
+@dataclass(frozen=True)
+class ReadConcepts:
+    """A machine that reads pictures: where it says nothing, a concept counts as absent, or else all values as alike."""
+
+    reader: ConceptReader
+    folder: Path | None = None
+    splits: tuple[str, ...] | None = None
+    """The splits that it is asked about; by default all."""
+    pairs: bool = True
+    """Whether it is also asked about counterfactual worlds."""
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return what the machine reads off the pictures of a split."""
+        usual = self.pairs if data.name == PAIRS else self.splits is None
+        if not usual and data.name not in (self.splits or ()):
+            raise MissingPerception(f"split {data.name!r} is not among those that the reader is asked about")
+        read = zip(self.reader.probabilities(data), data.knowledge.space.concepts, strict=True)
+        return [_fill_gaps(probabilities, concept) for probabilities, concept in read]
+
+    def about(self) -> dict[str, Any]:
+        """Return who reads, and what that has taken so far."""
+        usage = self.reader.usage()
+        return {**self.reader.about(), **({"usage": usage} if usage else {})}
 
 
-def relocate(about: Mapping[str, Any] | None, folder: Path) -> str | None:
-    """Return the path of a perception recorded in a run: as recorded, or relative to the run if both were moved."""
-    if about is None:
-        return None
-    then = Path(about["folder"])
-    return str(then if then.exists() else folder.resolve() / about.get("from_run", then))
+@dataclass(frozen=True)
+class RememberedConcepts:
+    """A perception that is asked once about each split."""
+
+    source: Perception
+    _known: dict[tuple[str, str, bytes], list[Array]] = field(default_factory=dict, repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies."""
+        return self.source.folder
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return what perception says of a split, from memory if it was asked before; worlds drawn anew are new."""
+        if is_redrawn(data):
+            return self.source.probabilities(data)
+        key = (data.fingerprint, data.name, hashlib.sha256(data.index.tobytes()).digest())
+        if key not in self._known:
+            probabilities = self.source.probabilities(data)
+            if len(self._known) >= MOST_SPLITS:
+                del self._known[next(iter(self._known))]
+            self._known[key] = probabilities
+        return list(self._known[key])
+
+    def about(self) -> dict[str, Any] | None:
+        """Return what it is."""
+        return self.source.about()
+
+
+def is_redrawn(data: SplitData) -> bool:
+    """Return whether pictures are not those of the dataset, though name and numbers are: worlds that were changed."""
+    return data.stored is None and "image" in data.table.column_names
 
 
 def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
@@ -135,6 +216,14 @@ def _one_hot(codes: Codes, concept: Concept) -> Array:
     else:
         probabilities[~known] = 1 / size
     return probabilities
+
+
+def _fill_gaps(probabilities: Array, concept: Concept) -> Array:
+    """Return probabilities with those of a missing value in rows of NaN."""
+    gaps = np.asarray(np.isnan(probabilities).any(axis=1))
+    if not gaps.any():
+        return probabilities
+    return np.where(gaps[:, None], _one_hot(np.full(len(probabilities), -1), concept), probabilities)
 
 
 def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Array]:
