@@ -55,7 +55,7 @@ def find_study(name: str, size: Size = "small", output: Path | None = None, code
     known = _study_files()
     if name not in known:
         raise UnknownName(f"no study file and no ready study named {name!r}{suggestion(name, known)}")
-    settings, lacking = _read(name, known[name]).at_size(size), []
+    settings, lacking = _read(name, known[name]).at_size(size), list[str]()
     if size == "paper":
         settings, lacking = _with_all_digits(settings)
     study = study_from(settings, output or Path("out") / f"{name}-{size}", lenient=True)
