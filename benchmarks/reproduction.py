@@ -1,7 +1,7 @@
 """Published numbers beside ours: every table and figure of the five papers, from records that are kept here.
 
-`python -m benchmarks.reproduction docs/reproduction.md` writes the page, and `python -m benchmarks.reproduction keep FOLDER
-NAME` keeps the records of a ready study that was run with `assay run NAME --size paper -o FOLDER`.
+`python -m benchmarks.reproduction docs/reproduction.md` writes the page, and with `keep FOLDER NAME` in place of the page it
+keeps the records of a ready study that was run with `assay run NAME --size paper -o FOLDER`.
 """
 
 import sys
@@ -137,8 +137,8 @@ Every table and figure of the five papers, one row a published number. The page 
 `assay run NAME --size paper` on a GPU. `assay study fidelity NAME` lists where a study departs from its paper.
 
 *Ours* is mean ± standard deviation over seeds, and their number. Two numbers *agree* where they differ by no more than
-twice the deviations of both over seeds (root of the sum of squares), or by {least}. *As released* is ours with the fault of
-the released code that the published number rests on.
+twice the deviations of both over seeds (root of the sum of squares), or by {least}. *As released* is ours with the fault
+of the released code that the published number rests on.
 
 Of {whole} published numbers {run} were run in the paper's size ({share:.0%}): {agrees} agree, {released} agree with the
 released code's fault, {differs} differ. {not_run} were not run.
