@@ -101,9 +101,20 @@ def train_together(
     check_log(order.log)
     if count_stages(dataset) > 1:
         raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
-    models = [_build(order, dataset, seed) for seed in seeds]
+    runs = {seed: RunFolder(folder / f"seed{seed}") for seed in seeds}
+    try:
+        train_seeds(order, runs, dataset, report)
+    except AssayError:
+        RunFolder(folder).release()
+        raise
+    return [run.folder for run in runs.values()]
+
+
+def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset, report: Report) -> None:
+    """Train the seeds of a model, each for its folder, side by side where that can be."""
+    models = [_build(order, dataset, seed) for seed in folders]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
-    runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
+    runs = list(folders.values())
     for model, run in zip(models, runs, strict=True):
         if runs[-1].is_finished or not _is_finished(run, model, dataset):
             run.claim()
@@ -121,10 +132,9 @@ def train_together(
                     log.add(epoch)
                 log.add_scores(dataset, run)
     except AssayError:
-        for run in [*runs, RunFolder(folder)]:
+        for run in runs:
             run.release()
         raise
-    return [run.folder for run in runs]
 
 
 def _fit_side_by_side(
