@@ -12,7 +12,7 @@ import pyarrow as pa
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.cache import cache_folder
-from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
+from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, SUBCONCEPT, from_column, plain_numbers
 from assay.data.picture_store import StoredRows
 from assay.data.shard_files import PICTURES
 from assay.data.split_pictures import SplitPictures
@@ -77,6 +77,15 @@ class SplitData(SplitPictures):
     def labels(self) -> Codes:
         """The true labels, as codes: a row an example, a column a label."""
         columns = [from_column(self.table[LABEL + x.name], x.values, x.name) for x in self.knowledge.labels]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def subconcepts(self) -> Codes | None:
+        """The finer concepts, as codes, where the task has some and they are annotated."""
+        finer = self.knowledge.subconcepts
+        if finer is None or SUBCONCEPT + finer.space.names[0] not in self.table.column_names:
+            return None
+        columns = [from_column(self.table[SUBCONCEPT + c.name], c.values, c.name) for c in finer.space.concepts]
         return np.stack(columns, axis=1)
 
     @cached_property

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.concept.heads import HeadKind, label_head
-from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch, one_hot_like
@@ -38,7 +37,7 @@ class CBM(ConceptModel):
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
+        self.encoder = self.make_encoder(backbone)
         self.head = label_head(self.config.head, self.knowledge)
 
     @property

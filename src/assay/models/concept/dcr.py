@@ -20,10 +20,10 @@ from assay.concepts import Value
 from assay.data.dataset import SplitData
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
-from assay.models.core.encoder import ConceptEncoder, Context
+from assay.models.core.encoder import Context
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, supervision_mask
-from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
@@ -79,7 +79,7 @@ class DCR(ConceptModel):
         self.atoms = [atom for place in range(len(self.space)) for atom in self._atoms(place)]
         per = Counter(atom.concept for atom in self.atoms)
         widths = {name: per[place] * 2 * width for place, name in enumerate(self.space.names)}
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share, widths)
+        self.encoder = self.make_encoder(backbone, widths)
         self.context = Context(self.encoder)
         self.scorer = nn.Linear(2 * width, 1)
         self.matters = _network(width, sum(self.label_sizes))
@@ -154,8 +154,8 @@ class DCR(ConceptModel):
         self.eval()
         feed = Feed(data, next(self.parameters()).device, self.config.memory_share)
         rules: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
-        for images in feed.chunks(CHUNK):
-            embeddings, logits = self.embed_atoms(images.float() / 255)
+        for pictures in self.chunks(feed):
+            embeddings, logits = self.embed_atoms(pictures)
             concepts = softmax_each(logits)
             _, matters, positive = self.write_rules(embeddings, concepts)
             truths = torch.split(self.truths(embeddings, concepts), self.label_sizes, dim=1)

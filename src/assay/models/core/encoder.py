@@ -1,13 +1,15 @@
 """The concept encoder: from pictures to the logits of every concept, one network for each encoder group."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, EncoderGroup
+from assay.logic.knowledge import Knowledge
 from assay.models.backbones.build import build_backbone
+from assay.models.core.subconcepts import SubconceptReader
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
@@ -21,12 +23,17 @@ class EncoderView:
     boxes: tuple[Box, ...] = ()
 
 
-def encoder_views(space: ConceptSpace, layout: Layout, share: bool = True) -> list[EncoderView]:
+def encoder_views(
+    space: ConceptSpace, layout: Layout, share: bool = True, without: Collection[str] = ()
+) -> list[EncoderView]:
     """Return a view for each encoder group whose concepts have regions, and one for all concepts that have none.
 
-    Without sharing, each concept has a view of its own.
+    Without sharing, each concept has a view of its own. Those `without` are not read off the picture.
     """
-    groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
+    names = [tuple(name for name in group.concepts if name not in without) for group in space.encoders]
+    groups = [EncoderGroup(group.name, own) for group, own in zip(space.encoders, names, strict=True) if own]
+    if not share:
+        groups = [EncoderGroup(name, (name,)) for name in space.names if name not in without]
     views = []
     whole: list[str] = []
     for group in groups:
@@ -51,19 +58,20 @@ class Reader(nn.Module):
         self.body = body.network
         self.head = nn.Linear(body.features, self.sizes[0] if view.boxes else sum(self.sizes))
 
-    def forward(self, images: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor) -> dict[str, Tensor]:
         """Return the numbers of each concept of the view."""
         if not self.view.boxes:
-            return list(self.head(self.body(images)).split(self.sizes, dim=1))
-        cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
-        logits = self.head(self.body(torch.cat(cuts)))
-        return list(logits.chunk(len(cuts)))
+            outputs = self.head(self.body(images)).split(self.sizes, dim=1)
+        else:
+            cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
+            outputs = self.head(self.body(torch.cat(cuts))).chunk(len(cuts))
+        return dict(zip(self.view.concepts, outputs, strict=True))
 
 
 class ConceptEncoder(nn.Module):
     """All readers together: logits of each concept, or as many numbers for it as `widths` says.
 
-    Concepts of one encoder group must have one width.
+    Concepts of one encoder group must have one width. Concepts that are made of subconcepts follow from those.
     """
 
     def __init__(
@@ -73,22 +81,25 @@ class ConceptEncoder(nn.Module):
         backbone: str,
         share: bool = True,
         widths: Mapping[str, int] | None = None,
+        subconcepts: Knowledge | None = None,
     ) -> None:
         super().__init__()
         self.names = space.names
         wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
         self.widths = [wide[name] for name in space.names]
-        views = encoder_views(space, layout, share)
+        views = encoder_views(space, layout, share, () if subconcepts is None else subconcepts.label_names)
         self.readers = nn.ModuleList(Reader(view, wide, layout, backbone) for view in views)
-        self.parts = len(views) > 1 or bool(views[0].boxes)
+        if subconcepts is not None:
+            finer = ConceptEncoder(subconcepts.space, layout, backbone, share)
+            self.readers.append(SubconceptReader(finer, subconcepts, space, widths or {}))
+        self.parts = len(self.readers) > 1 or not views or bool(views[0].boxes)
         """Whether concepts are read off parts of the picture, or by several networks."""
 
     def forward(self, images: Tensor) -> list[Tensor]:
         """Return the numbers of each concept, in the order of the space."""
         outputs: dict[str, Tensor] = {}
         for reader in self.readers:
-            assert isinstance(reader, Reader)
-            outputs.update(zip(reader.view.concepts, reader(images), strict=True))
+            outputs.update(reader(images))
         return [outputs[name] for name in self.names]
 
 

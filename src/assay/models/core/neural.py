@@ -1,7 +1,7 @@
 """What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,10 +24,12 @@ from assay.models.backbones.small import Dropout
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
 from assay.models.core.devices import device_for, device_of, seed_all, seed_of
+from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.feeds import Feed, PictureSource
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Model, Report
 from assay.models.core.steps import ManySeeds, OneSeed
+from assay.models.core.subconcepts import reading_f1, with_reading
 from assay.models.core.tensors import Annotations, one_hot_like
 from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
 from assay.models.core.validation import f1_of_columns
@@ -117,6 +119,8 @@ class NeuralModel(Model, nn.Module):
 
         It is computed on the device, and NaN where an answer is no number.
         """
+        if what == "subconcepts":
+            return reading_f1(self, validation)
         truth, own = validation.annotations, self.probabilities(validation, {})
         concepts = own.concepts or []
         parts = {"labels": (truth.labels, own.labels), "concepts": (truth.concepts, concepts)}
@@ -132,16 +136,20 @@ class NeuralModel(Model, nn.Module):
         """Return the probabilities for pictures, chunk by chunk."""
         self.eval()
         chunks, start = [], 0
-        pixels = self.layout.channels * self.layout.height * self.layout.width
-        for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))):
+        for images in self.chunks(pictures):
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
-            chunks.append(self.answer(images.float() / 255, interventions))
+            chunks.append(self.answer(images, interventions))
             start += len(images)
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:
             return Outputs(labels)
         concepts = [chunk.concepts or [] for chunk in chunks]
         return Outputs(labels, [torch.cat(parts) for parts in zip(*concepts, strict=True)])
+
+    def chunks(self, pictures: PictureSource) -> Iterator[Tensor]:
+        """Yield pictures as numbers from 0 to 1, so many at a time as the network is asked about at once."""
+        pixels = self.layout.channels * self.layout.height * self.layout.width
+        return (images.float() / 255 for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))))
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
@@ -191,6 +199,11 @@ class ConceptModel(NeuralModel):
     can_intervene = True
     default_backbone = "conv-stride"
 
+    def make_encoder(self, backbone: str, widths: Mapping[str, int] | None = None) -> ConceptEncoder:
+        """Return what reads the logits of each concept, or as many numbers for it as `widths` says."""
+        share = bool(getattr(self.config, "share", True))
+        return ConceptEncoder(self.space, self.layout, backbone, share, widths, self.knowledge.subconcepts)
+
 
 def why_not_together(model: NeuralModel) -> str | None:
     """Return why seeds of a model cannot be trained side by side, or None if they can."""
@@ -228,7 +241,7 @@ def _fit(
     )
     orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
-        Trainee(model, model.phases(feed.annotations), partial(model.validation_f1, validation), order, model.seed)
+        Trainee(model, _phases(model, feed), partial(model.validation_f1, validation), order, model.seed)
         for model, order in zip(models, orders, strict=True)
     ]
     try:
@@ -238,6 +251,14 @@ def _fit(
     for model, trainee in zip(models, trainees, strict=True):
         model.history, model.training_facts = trainee.history, facts
         model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+
+
+def _phases(model: NeuralModel, feed: Feed) -> list[Phase]:
+    """Return the parts of training, those of the model after that of its subconcepts."""
+    phases, config = model.phases(feed.annotations), model.config
+    if not isinstance(config, Supervision):
+        return phases
+    return with_reading(model, phases, feed.data.subconcepts, config.subconcepts, config.batch_size)
 
 
 def _seeded_alone(model: NeuralModel) -> list[None]:

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -65,7 +64,7 @@ class RuleLearner(ConceptModel):
     def build(self, backbone: str) -> None:
         """Make the encoder, the knowledge that is taught, and the decoder if there is one."""
         self.knowledge.require_rule(f"model {self.name!r}")
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share)
+        self.encoder = self.make_encoder(backbone)
         self.taught = self._taught()
         if self.config.reconstruction_weight:
             pixels = self.layout.channels * self.layout.height * self.layout.width
