@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
@@ -118,6 +119,16 @@ class SplitData(SplitPictures):
         """The worlds in words, or as tables in one line."""
         found: list[str] = self._column("text").to_pylist()
         return found
+
+    @cached_property
+    def features(self) -> Array:
+        """Numbers that were computed before, a row an example: the column `features`, a list of floats."""
+        column = self._column("features").combine_chunks()
+        lists = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
+        lengths = set(pc.list_value_length(column).to_pylist()) if lists else set()
+        if len(lengths) != 1 or lengths == {None} or column.flatten().null_count:
+            raise DataError(f"split {self.name!r}: features must be lists of numbers of one length, without gaps")
+        return np.array(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(self), -1)
 
     @cached_property
     def lawful(self) -> Array:

@@ -60,6 +60,8 @@ for _name, _summary, _target in (
     ("mlp-embedding-small", "2 smaller layers on an embedding (rsbench Table 11)", "small:mlp_embedding_small"),
     ("conv-pool-5", "5 convolutions with pooling, 2 layers (rsbench Table 17)", "small:conv_pool_5"),
     ("conv-pool-6", "6 convolutions with pooling, 2 layers (rsbench Table 9)", "small:conv_pool_6"),
+    ("bag-of-ngrams", "for texts: runs of 1 to 3 words, wherever they are", "texts:bag_of_ngrams"),
+    ("text-transformer", "for texts: a small transformer of 2 layers", "texts:text_transformer"),
     ("resnet-18", "ResNet-18 (rsbench Tables 8, 10); may begin from weights", "deep:resnet_18"),
     ("resnet-34", "ResNet-34; may begin from weights", "deep:resnet_34"),
     ("resnet-50", "ResNet-50, with bottlenecks; may begin from weights", "deep:resnet_50"),

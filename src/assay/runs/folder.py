@@ -15,6 +15,8 @@ from assay.predictions import Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"
+INPUT = "input.json"
+"""What a network reads instead of pictures: the words, columns or features that it learned from."""
 PROGRAM = "program.json"
 """What a symbolic model has learned, in words."""
 LOGS = "logs"
@@ -25,7 +27,7 @@ TRANSFER = "transfer"
 """What a record says of predictions for data that the model was not trained on."""
 STAGES = "stages"
 """What each stage of continual learning left."""
-PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS}
+PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 

@@ -68,7 +68,7 @@ def _pooling(*depths: int, widths: list[int], smallest: int) -> BackbonePlan:
 
 def _perceptron(*widths: int) -> BackbonePlan:
     """Declare layers of these widths on the pixels, or on an embedding that takes the place of a picture."""
-    return backbone()(lambda shape: _dense(shape, [], list(widths)))
+    return backbone(reads=("image", "numbers"))(lambda shape: _dense(shape, [], list(widths)))
 
 
 conv_pool = _pooling(16, 32, widths=[128, 64], smallest=4)

@@ -21,7 +21,6 @@ from assay.data.dataset import SplitData
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
 from assay.models.core.encoder import Context
-from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -152,7 +151,7 @@ class DCR(ConceptModel):
     def rules_of(self, data: SplitData) -> dict[str, list[Formula]]:
         """Return for each label the rule of each example, that of the value which the model gives it."""
         self.eval()
-        feed = Feed(data, next(self.parameters()).device, self.config.memory_share)
+        feed = self.feed(data, next(self.parameters()).device)
         rules: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
         for pictures in self.chunks(feed):
             embeddings, logits = self.embed_atoms(pictures)

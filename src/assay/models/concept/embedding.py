@@ -6,8 +6,10 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from assay.errors import ConfigError
 from assay.models.backbones.build import FROZEN, dense, frozen_backbone
 from assay.models.concept.blackbox import BlackBox
+from assay.models.core.inputs import ModelInput
 from assay.models.core.neural import NeuralConfig
 from assay.render.picture import Box, Layout
 
@@ -47,6 +49,10 @@ class Embedding(BlackBox):
         widths = [len(self.parts) * body.features, *self.config.hidden]
         self.layers = nn.Sequential(*dense(widths[0], widths[1:]))
         self.head = nn.Linear(widths[-1], sum(self.label_sizes))
+
+    def read_as(self, reads: ModelInput) -> None:
+        """Refuse what is no picture."""
+        raise ConfigError(f"model 'embedding' embeds pictures, not input={reads.kind}; blackbox reads sentences=FOLDER")
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""

@@ -1,14 +1,16 @@
 """What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
 
+import json
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
@@ -16,24 +18,26 @@ from torch import Tensor, nn
 from assay.arrays import Array
 from assay.config import Settings, validate
 from assay.data.dataset import SplitData
+from assay.data.manifest import to_json
 from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import write_atomically
-from assay.models.backbones.build import is_deep, rebuilding
+from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads
 from assay.models.backbones.small import Dropout
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
 from assay.models.core.devices import device_for, device_of, seed_all, seed_of
 from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.feeds import Feed, PictureSource
+from assay.models.core.inputs import InputSettings, ModelInput, input_from, learn_input
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Model, Report
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.subconcepts import reading_f1, with_reading
-from assay.models.core.tensors import Annotations, one_hot_like
+from assay.models.core.tensors import Annotations, one_hot_like, scaled
 from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
 from assay.models.core.validation import f1_of_columns
-from assay.runs.folder import WEIGHTS
+from assay.runs.folder import INPUT, WEIGHTS
 
 CHUNK = 1024
 MOST_PIXELS = 2**25
@@ -46,7 +50,16 @@ class NeuralConfig(Training):
     """What every network can set, besides how it is trained."""
 
     backbone: str | None = None
-    """By default the one that the task suggests for the role."""
+    """By default the one that the task suggests for the role; for texts `bag-of-ngrams`, for numbers `mlp`."""
+    input: Literal["auto", "image", "text", "table", "features"] = "auto"
+    """What is read of an example. `auto` is the picture if there is one, else features, else the text. A `table` is a
+    text in one line, `head=round, knees=no`, or a grid."""
+    tokens: int = Field(256, ge=1)
+    """How many words of a text are read at most."""
+    feature_files: str | None = None
+    """A folder with `train.npy`, `valid.npy`, ...: for each split a row of features an example, by its number."""
+    sentences: str | None = None
+    """A local folder with a text model (needs transformers): texts are read as its features, which are not trained."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,8 @@ class NeuralModel(Model, nn.Module):
     """Where training is kept, so that it can go on after it was ended."""
     training_facts: Facts | None = None
     """How it was trained, for the record."""
+    reads: ModelInput | None = None
+    """What is read of an example, if it is no picture."""
 
     @classmethod
     def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
@@ -78,9 +93,45 @@ class NeuralModel(Model, nn.Module):
         return config.model_copy(update={"backbone": config.backbone or backbones.get(cls.role, cls.default_backbone)})
 
     def prepare(self) -> None:
-        """Build the network, from weights that the seed decides."""
+        """Build the network, from weights that the seed decides; one that reads no pictures when it sees its data."""
+        if (
+            self.config.input in ("auto", "image")
+            and self.layout.width
+            and can_read(str(self.config.backbone), "image")
+        ):
+            self._build()
+
+    def _build(self) -> None:
         seed_all(self.seed, self.name, "weights")
         self.build(str(self.config.backbone))
+
+    def sees_pictures(self, columns: Collection[str]) -> bool:
+        """Return whether it reads the pictures of a dataset with these columns."""
+        other = self.config.feature_files or self.config.sentences
+        return "image" in columns and other is None and self.config.input in ("auto", "image")
+
+    def see(self, data: SplitData) -> None:
+        """Learn from the training split what is read of an example; where it is no picture, build what reads it."""
+        if self.reads is not None:
+            return
+        config = self.config
+        reads = learn_input(InputSettings(config.input, config.tokens, config.feature_files, config.sentences), data)
+        if reads is None:
+            require_reads(str(config.backbone), "image")
+        else:
+            self.read_as(reads)
+
+    def read_as(self, reads: ModelInput) -> None:
+        """Build the network that reads this of each example."""
+        backbone = self.given.values.get("backbone") or reads.usual_backbone
+        require_reads(str(backbone), "numbers" if reads.layout.channels == 1 else reads.kind)
+        self.reads, self.layout = reads, reads.layout
+        self.config = self.config.model_copy(update={"input": reads.kind, "backbone": str(backbone)})
+        self._build()
+
+    def feed(self, data: SplitData, device: torch.device, **how: Any) -> Feed:
+        """Return a split on a device, as this network reads it."""
+        return Feed(data, device, self.config.memory_share, reads=self.reads, **how)
 
     @abstractmethod
     def build(self, backbone: str) -> None:
@@ -149,19 +200,19 @@ class NeuralModel(Model, nn.Module):
     def chunks(self, pictures: PictureSource) -> Iterator[Tensor]:
         """Yield pictures as numbers from 0 to 1, so many at a time as the network is asked about at once."""
         pixels = self.layout.channels * self.layout.height * self.layout.width
-        return (images.float() / 255 for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))))
+        return (scaled(images) for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))))
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
         device = next(self.parameters(), torch.empty(0)).device  # one that is wrapped may have none
         interventions = {place: _tensor(column).to(device) for place, column in do.items()}
-        outputs = self.probabilities(Feed(data, device, self.config.memory_share), interventions)
+        outputs = self.probabilities(self.feed(data, device), interventions)
         return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
     def answerer(self, data: SplitData) -> IntervenableModel:
         """Return the network with pictures; these are read once where labels follow from concepts alone."""
         device = next(self.parameters()).device
-        return network_answerer(self, Feed(data, device, self.config.memory_share))
+        return network_answerer(self, self.feed(data, device))
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
@@ -172,6 +223,8 @@ class NeuralModel(Model, nn.Module):
         """Write the weights, and return where they were learned and how many they are."""
         weights = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
         write_atomically(folder / WEIGHTS, save(weights))
+        if self.reads is not None:
+            write_atomically(folder / INPUT, to_json(self.reads.to_dict()))
         parameters = list(self.parameters())
         device = {"device": str(parameters[0].device), "parameters": sum(p.numel() for p in parameters)}
         return device if self.training_facts is None else {**device, "training": self.training_facts}
@@ -184,6 +237,8 @@ class NeuralModel(Model, nn.Module):
 
     def restore(self, folder: Path, device: str) -> None:
         """Read the weights, ready to predict on a device."""
+        if self.config.input not in ("auto", "image"):
+            self.read_as(_read_input(folder))
         try:
             self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
@@ -218,6 +273,8 @@ def fit_together(
     models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None
 ) -> None:
     """Fit models that differ in their seed only, side by side in one process."""
+    for model in models:
+        model.see(train_data)
     why = why_not_together(models[0])
     if why is not None:
         raise ConfigError(f"seeds of {models[0].name!r} cannot be trained side by side: {why}")
@@ -233,11 +290,12 @@ def _fit(
     config = first.config.model_copy(update={"precision": first.training_precision(device)})
     channels_last = device.type == "cuda" and config.channels_last and step is OneSeed
     for model in models:
+        model.see(train_data)
         model.to(device)
         if channels_last:
             model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     feed, validation = (
-        Feed(data, device, config.memory_share, channels_last, repeats=True) for data in (train_data, valid)
+        first.feed(data, device, channels_last=channels_last, repeats=True) for data in (train_data, valid)
     )
     orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
     trainees = [
@@ -259,6 +317,14 @@ def _phases(model: NeuralModel, feed: Feed) -> list[Phase]:
     if not isinstance(config, Supervision):
         return phases
     return with_reading(model, phases, feed.data.subconcepts, config.subconcepts, config.batch_size)
+
+
+def _read_input(folder: Path) -> ModelInput:
+    """Return what a run's network reads."""
+    try:
+        return input_from(json.loads((folder / INPUT).read_bytes()))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{str(folder / INPUT)!r} cannot be read: {error}") from None
 
 
 def _seeded_alone(model: NeuralModel) -> list[None]:

@@ -67,7 +67,11 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
-    return make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    network = network_of(model)
+    if network is not None and not network.sees_pictures(dataset.manifest.get("columns", ["image"])):
+        network.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
+    return model
 
 
 def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
@@ -214,7 +218,8 @@ def _require_fitting(model: Model, dataset: Dataset) -> None:
     if labels[0] != labels[1]:
         raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
     sizes = [(layout.width, layout.height, layout.channels) for layout in (model.layout, dataset.layout)]
-    if model.is_network and sizes[0] != sizes[1]:
+    network = network_of(model)
+    if network is not None and network.reads is None and sizes[0] != sizes[1]:
         raise DataError(f"the run reads pictures of {_size(sizes[0])}, and {dataset.name!r} has {_size(sizes[1])}")
 
 

@@ -30,14 +30,22 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Batch(Annotations):
-    """Examples with their annotations and their pictures: bytes, examples x channels x height x width."""
+    """Examples with their annotations and their pictures: bytes, examples x channels x height x width.
+
+    Texts, tables and features take the place of pictures as numbers that are not bytes.
+    """
 
     images: Tensor
 
     @property
     def pictures(self) -> Tensor:
         """The pictures as numbers from 0 to 1."""
-        return self.images / 255
+        return scaled(self.images)
+
+
+def scaled(images: Tensor) -> Tensor:
+    """Return bytes as numbers from 0 to 1, and other numbers as they are."""
+    return images / 255 if images.dtype == torch.uint8 else images
 
 
 def to_annotations(data: SplitData, device: torch.device) -> Annotations:
