@@ -118,7 +118,9 @@ def with_features(data: Dataset, name: str) -> object:
 def test_features_from_a_column_or_from_files(data, tmp_path: Path) -> None:
     dataset = data["terse"]
     train, valid, test = (with_features(dataset, name) for name in ("train", "valid", "test"))
-    model = MODELS["cbm"](dataset, settings={"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "input": "features"})
+    model = MODELS["cbm"](
+        dataset, settings={"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "input": "features"}
+    )
     model.fit(train, valid)
     name = dataset.knowledge.space.names[0]
     assert model.layout.width == train.features.shape[1]

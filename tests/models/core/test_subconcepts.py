@@ -135,7 +135,7 @@ def test_mini_boards_are_learned_from_read_cells(tmp_path) -> None:
     data = assay.make(
         "sudoku-mini", tmp_path / "d", n=120, splits={"hard": 0, "ood": 0, "test": 60, "valid": 30}, **plain
     )
-    model = MODELS["dpl"](data, settings={"epochs": 12, "batch_size": 16, "backbone": "mlp", "learning_rate": 0.003})
+    model = MODELS["dpl"](data, settings={"epochs": 20, "batch_size": 16, "backbone": "mlp", "learning_rate": 0.01})
     model.fit(data["train"], data["valid"])
     test = data["test"]
     assert (model.predict(test).labels["valid"].codes == test.labels[:, 0]).mean() > 0.95

@@ -39,7 +39,7 @@ from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, Style, World
 
-CELL_BACKBONE = "conv-pool-3"
+CELL_BACKBONE = "conv-norm"
 
 
 class Sudoku(Task):

@@ -54,6 +54,15 @@ def conv_stride(shape: Shape) -> nn.Module:
     )
 
 
+@backbone(smallest=8)
+def conv_norm(shape: Shape) -> nn.Module:
+    """Return two pooled convolutions with batch norm at half the resolution, and a layer."""
+    layers: list[nn.Module] = [nn.AvgPool2d(2)]
+    for inputs, outputs in pairwise((shape[0], 32, 64)):
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU(), nn.MaxPool2d(2)]
+    return _dense(shape, layers, [128])
+
+
 @backbone(smallest=4)
 def conv_pool_3(shape: Shape) -> nn.Module:
     """Return two pooled convolutions, a plain one, and two layers."""

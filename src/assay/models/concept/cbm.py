@@ -21,8 +21,9 @@ class CBMConfig(ConceptConfig):
     """`joint`: all at once. `sequential`: concepts, then the head on predicted concepts. `independent`: the head on
     true concepts."""
     head: HeadKind = "linear"
-    """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
-    where all concepts are)."""
+    """`linear` (with softmax on top: logistic regression), `log-linear` (the same on log probabilities, among whose
+    functions are products such as "all are true"), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true where
+    all concepts are)."""
     missing: Literal["predicted", "frequency"] = "predicted"
     """What an independent head gets for a concept that is missing: what the encoder predicts, or how frequent its
     values are among the annotated ones."""

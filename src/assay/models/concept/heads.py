@@ -1,5 +1,6 @@
 """Label heads: from concept probabilities to the logits of each label, learned or given."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal
@@ -11,9 +12,11 @@ from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.models.rule.circuit import RuleLayer
 
-HeadKind = Literal["linear", "mlp", "rule", "and"]
+HeadKind = Literal["linear", "log-linear", "mlp", "rule", "and"]
 HIDDEN = 64
 SMALLEST = 1e-12
+LEAST_LOG = -20.0
+"""The lowest log probability that a log-linear head tells from lower ones."""
 
 
 def label_head(kind: HeadKind, knowledge: Knowledge) -> nn.Module:
@@ -23,8 +26,18 @@ def label_head(kind: HeadKind, knowledge: Knowledge) -> nn.Module:
     if kind == "and":
         return AndHead(knowledge)
     inputs, outputs = sum(knowledge.space.sizes), sum(len(label.values) for label in knowledge.labels)
+    if kind == "log-linear":
+        return nn.Sequential(LogProbabilities(), nn.Linear(inputs, outputs))
     hidden = [nn.Linear(inputs, HIDDEN), nn.ReLU()] if kind == "mlp" else []
     return nn.Sequential(*hidden, nn.Linear(HIDDEN if hidden else inputs, outputs))
+
+
+class LogProbabilities(nn.Module):
+    """Probabilities as logs from -1 to 0: what is nearly impossible differs from what is impossible."""
+
+    def forward(self, concepts: Tensor) -> Tensor:
+        """Return the logs, in parts of the lowest that is told from lower ones."""
+        return concepts.clamp(min=math.exp(LEAST_LOG)).log() / -LEAST_LOG
 
 
 class GivenHead(nn.Module):

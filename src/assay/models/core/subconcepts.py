@@ -30,6 +30,8 @@ from assay.models.rule.circuit import LEAST_LOG, RuleLayer
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel
 
+LEAST_SEEN = -20.0
+"""The lowest log probability that features tell from lower ones."""
 CELLS = 8
 """How many subconcepts of each example of a usual batch a batch of the first phase has, on average."""
 
@@ -59,7 +61,7 @@ class SubconceptReader(nn.Module):
     """Reads subconcepts, and gives of the concepts made of them the log probabilities, or pooled features.
 
     Features are a linear function of the mean and the greatest of its subconcepts' probabilities, and of the concept's
-    own.
+    own probabilities and their logs.
     """
 
     def __init__(self, encoder: nn.Module, knowledge: Knowledge, space: ConceptSpace, widths: dict[str, int]) -> None:
@@ -79,7 +81,7 @@ class SubconceptReader(nn.Module):
             self.groups.append(LikeConcepts(formula, parts, knowledge.space, concept))
             self.group_names.append(tuple(label.name for label in labels))
             if widths:
-                self.pooling.append(nn.Linear(2 * max(sizes) + len(concept.values), width))
+                self.pooling.append(nn.Linear(2 * max(sizes) + 2 * len(concept.values), width))
 
     def read(self, images: Tensor) -> list[Tensor]:
         """Return the logits of each subconcept."""
@@ -104,8 +106,9 @@ class SubconceptReader(nn.Module):
         assert isinstance(group, LikeConcepts)
         columns = [torch.cat([logs[place] for place in places]) for places in zip(*group.parts, strict=True)]
         cells = torch.stack(columns, dim=1).exp()
-        inputs = torch.cat([cells.mean(dim=1), cells.amax(dim=1), torch.cat(made).exp()], dim=1)
-        return list(layer(inputs).chunk(len(made)))
+        own = torch.cat(made)
+        inputs = [cells.mean(dim=1), cells.amax(dim=1), own.exp(), own.clamp(min=LEAST_SEEN) / -LEAST_SEEN]
+        return list(layer(torch.cat(inputs, dim=1)).chunk(len(made)))
 
 
 def _name(place: int) -> str:
