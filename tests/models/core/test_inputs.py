@@ -211,6 +211,8 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch, capsys) -> None:
 
     call("make", "robots", "-o", "data", "--set", "text=terse", "--set", "image=false", "-n", "60")
     call("train", "cbm", "data", "-o", "run", "--set", "epochs=1")
+    call("report", "run", "-o", "report")
+    assert "Head: " in Path("report/report.html").read_text(encoding="utf-8")
     monkeypatch.setattr("sys.argv", ["assay", "diagnose", "run", "data"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -50,7 +50,8 @@ class AttentionBlock(nn.Module):
         query, key, value = asked[0], asked[1], asked[2]
         scores = query @ key.transpose(2, 3) / math.sqrt(WIDTH // HEADS) + padding[:, None, None]
         words = words + self.out((scores.softmax(dim=3) @ value).transpose(1, 2).flatten(2))
-        return words + self.layer(self.second(words))
+        after: Tensor = words + self.layer(self.second(words))
+        return after
 
 
 class TextTransformer(nn.Module):
@@ -71,7 +72,8 @@ class TextTransformer(nn.Module):
         for block in self.blocks:
             words = block(words, (1 - known) * NEVER)
         total = (self.norm(words) * known[:, :, None]).sum(dim=1)
-        return total / known.sum(dim=1, keepdim=True).clamp(min=1)
+        mean: Tensor = total / known.sum(dim=1, keepdim=True).clamp(min=1)
+        return mean
 
 
 bag_of_ngrams = BackbonePlan(lambda shape, source: BagOfNgrams(shape), reads=("text",))

@@ -14,7 +14,7 @@ What an input has to know (words, columns, widths) it learns from the training s
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -278,13 +278,13 @@ def kind_of_input(asked: str, columns: Sequence[str]) -> InputKind:
 
 def input_from(data: Mapping[str, Any]) -> ModelInput:
     """Return the input that `to_dict` wrote."""
-    kinds = {"text": SentenceInput if "folder" in data else TextInput, "table": TableInput, "features": FeatureInput}
+    texts = SentenceInput if "folder" in data else TextInput
+    kinds: dict[str, Callable[..., ModelInput]] = {"text": texts, "table": TableInput, "features": FeatureInput}
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items() if key != "kind"}
     try:
-        found: ModelInput = kinds[data["kind"]](**values)
+        return kinds[data["kind"]](**values)
     except (KeyError, TypeError) as error:
         raise DataError(f"what the run reads is not in the form that assay writes: {error!r}") from None
-    return found
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ the picture, and the probability of a valid row is that of its formula under the
 formula's decision diagram, in logs. Concepts whose formulas are alike but for names share one diagram.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,9 @@ class SubconceptReader(nn.Module):
     own probabilities and their logs.
     """
 
-    def __init__(self, encoder: nn.Module, knowledge: Knowledge, space: ConceptSpace, widths: dict[str, int]) -> None:
+    def __init__(
+        self, encoder: nn.Module, knowledge: Knowledge, space: ConceptSpace, widths: Mapping[str, int]
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.names = knowledge.label_names
@@ -120,7 +122,7 @@ def _places(label: Label, space: ConceptSpace) -> list[int]:
     return [space.place(name) for name in dict.fromkeys(free_names(ground_formula(label.formula, space)))]
 
 
-def _signature(label: Label, space: ConceptSpace, widths: dict[str, int]) -> tuple[Formula, tuple[int, ...], int]:
+def _signature(label: Label, space: ConceptSpace, widths: Mapping[str, int]) -> tuple[Formula, tuple[int, ...], int]:
     """Return a formula with its subconcepts renamed in their order, their sizes, and the width wanted."""
     places = _places(label, space)
     renamed: dict[str, Formula] = {space.names[place]: Var(_name(i)) for i, place in enumerate(places)}
