@@ -56,10 +56,13 @@ def conv_stride(shape: Shape) -> nn.Module:
 
 @backbone(smallest=8)
 def conv_norm(shape: Shape) -> nn.Module:
-    """Return two pooled convolutions with batch norm at half the resolution, and a layer."""
+    """Return two pooled convolutions with group norm at half the resolution, and a layer.
+
+    White paper makes batch norms unsteady: what they keep of batches lags behind, and answers in use are then poor.
+    """
     layers: list[nn.Module] = [nn.AvgPool2d(2)]
     for inputs, outputs in pairwise((shape[0], 32, 64)):
-        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU(), nn.MaxPool2d(2)]
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.GroupNorm(8, outputs), nn.ReLU(), nn.MaxPool2d(2)]
     return _dense(shape, layers, [128])
 
 
