@@ -68,7 +68,11 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
-    return make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    network = network_of(model)
+    if network is not None and not network.sees_pictures(dataset.manifest.get("columns", ["image"])):
+        network.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
+    return model
 
 
 def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
@@ -224,7 +228,9 @@ def _require_fitting(model: Model, dataset: Dataset) -> None:
     labels = [[(label.name, label.values) for label in knowledge.labels] for knowledge in (own, other)]
     if labels[0] != labels[1]:
         raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
-    require_size(model, dataset.layout, repr(dataset.name))
+    network = network_of(model)
+    if network is None or network.reads is None:
+        require_size(model, dataset.layout, repr(dataset.name))
 
 
 def require_size(model: Model, layout: Layout, what: str) -> None:
