@@ -152,7 +152,8 @@ def _data_settings(step: DataStep, run: RunStep) -> dict[str, Any]:
     part = boxes[0] if boxes and getattr(model, "role", "") == "concept" else None
     height, width = (layout.height, layout.width) if part is None else (part.bottom - part.top, part.right - part.left)
     own = {**config.model_dump(mode="json"), "examples": examples, "test": sizes.get("test")}
-    own["input"] = [layout.channels, height, width]
+    if layout.width:
+        own["input"] = [layout.channels, height, width]
     if "supervised_share" in own:
         own["supervised_examples"] = round(own["supervised_share"] * examples)
     return {**own, **{f"task.{key}": value for key, value in task.config.model_dump(mode="json").items()}}
