@@ -14,7 +14,8 @@ from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.concept.head_inputs import harden, insert_truth
-from assay.models.core.neural import apply_interventions, fit_together, is_set
+from assay.models.core.fitting import fit_together
+from assay.models.core.neural import apply_interventions, is_set
 from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 

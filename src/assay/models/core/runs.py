@@ -151,7 +151,7 @@ def _fit_side_by_side(
     networks = [network for model in models if (network := network_of(model)) is not None]
     if not networks:
         return False
-    from assay.models.core.neural import fit_together, why_not_together
+    from assay.models.core.fitting import fit_together, why_not_together
 
     if why_not_together(networks[0]) is not None:
         return False
