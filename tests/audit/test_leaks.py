@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from benchmarks.audit import Setting, dataset
 
 from assay.auditing.audit import audit
 from assay.auditing.audited import audited_dataset
 from assay.auditing.imported import open_imported
-from assay.auditing.nuisance import measured_nuisances
+from assay.auditing.nuisance import nuisances
+from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, separable_effects
 from assay.render.picture import Picture
 from assay.seeds import rng_for
 from tests.audit.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
@@ -23,7 +25,35 @@ def test_a_border_that_tells_the_label(strength, checks, tmp_path):
     folder = folder_of(tmp_path / "folder", rows(), draw=lambda row, number: with_border(row, number, strength))
     data = open_imported(folder)
     assert failed(data) == checks
-    assert ("colour 0" in finding(data, "nuisances")[1]) == bool(checks)
+    assert ("by the region in row 1" in finding(data, "nuisances")[1]) == bool(checks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clean_pictures_whose_label_is_an_xor_pass(seed):
+    """A big red square is redder than a small one, so that mean colours follow two concepts together, as the label does."""
+    assert nuisances(dataset(seed, 500, Setting(rule="xor"))).status == "pass"
+
+
+@pytest.mark.parametrize("rule", ["xor", "and"])
+@pytest.mark.parametrize("examples", [500, 2000])
+def test_a_small_watermark_on_most_positives(examples, rule):
+    found = nuisances(dataset(0, examples, Setting(rule, share=0.95)))
+    assert found.status == "fail" and "of 8 x 8" in found.text
+
+
+def test_a_label_beyond_the_rule_that_pixels_follow():
+    """Where equal worlds differ in their labels, what follows the label in them is no content: here one pixel."""
+    rng = rng_for(0, "drawn labels")
+    concepts, labels = rng.integers(2, size=(400, 2)), rng.integers(2, size=400)
+    facts = np.stack([concepts[:, 0] * 50 + labels * 3, concepts[:, 0] * 50 + rng.integers(3, size=400)], axis=1)
+    found = effects_in_equal_worlds(facts.astype(float), labels, concepts)
+    assert found.chance[0] < 1e-12 < 0.01 < found.chance[1]
+    assert effects_in_equal_worlds(facts.astype(float), concepts[:, 0] ^ concepts[:, 1], concepts) is None
+
+
+def test_a_label_that_is_a_concept_cannot_be_told_from_it():
+    concepts = rng_for(0, "one concept").integers(2, size=(400, 2))
+    assert separable_effects(concepts.astype(float), concepts[:, 0], concepts) is None
 
 
 class Framed(Squares):
@@ -94,8 +124,8 @@ def test_a_faint_tale_of_the_pictures_is_noted(tmp_path):
 def test_nothing_is_left_of_colours_that_the_concepts_explain(made):
     """The mean colour of three pixels is a sum over concepts; the error of rounding must not spell them out."""
     data = audited_dataset(made("mnlogic", k=3, pixels=True, prop_in_distribution=1.0, splits={**SIZES, "valid": 0}))
-    found = measured_nuisances(data.parts["train"], data)
-    assert found.names == ("file size", "colour 0") and not found.only(["colour 0"]).any()
+    learn, ask = data.parts["train"], data.parts["test"]
+    assert {region.name for region, _ in leaking_regions(data, learn, ask, 0)} <= {"file size"}
     assert "duplicates" in failed(data)  # there are but eight pictures
 
 
