@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.audit import Setting, dataset
+from PIL import Image
 
 from assay.auditing.audit import audit
 from assay.auditing.audited import audited_dataset
@@ -196,6 +197,40 @@ def test_near_duplicates(apart, status, tmp_path):
     data = open_imported(folder_of(tmp_path / "folder", table, draw=draw))
     found, text = finding(data, "duplicates")
     assert found == status and ("test: 8 pictures (5 %), such as row 0" in text) == (status == "fail")
+
+
+def scene(number):
+    """Return a smooth picture, as a photograph is: a few soft spots of light."""
+    rng = rng_for(0, "scene", number)
+    down, across = np.mgrid[0:64, 0:64]
+    spots = [
+        rng.uniform(40, 160) * np.exp(-((down - y) ** 2 + (across - x) ** 2) / size**2)
+        for y, x, size in zip(*rng.uniform(0, 64, (2, 12)), rng.uniform(4, 14, 12), strict=True)
+    ]
+    return np.clip(40 + sum(spots), 0, 255)
+
+
+CHANGES = {
+    "mirrored": lambda image: image[:, ::-1],
+    "upside down": lambda image: image[::-1],
+    "as it is": lambda image: image * 0.7 + 20,
+    "cropped": lambda image: np.array(Image.fromarray(image[5:61, 3:59].astype(np.uint8)).resize((64, 64))),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_copies_that_were_changed(how, tmp_path):
+    """Some test pictures are training pictures, mirrored, darker or cropped; the others are like none."""
+
+    def draw(row, number):
+        copied = row["split"] == "test" and number % 20 == 0
+        image = CHANGES[how](scene(number - 200)) if copied else scene(number)
+        return image.astype(np.uint8)
+
+    data = open_imported(folder_of(tmp_path / "folder", rows(), draw=draw))
+    status, text = finding(data, "duplicates")
+    assert status == "fail" and "test: 8 pictures (5 %), such as row 0" in text
+    assert text.endswith(how) or how == "as it is"
 
 
 def test_pictures_of_other_sizes_and_kinds_are_compared(tmp_path):

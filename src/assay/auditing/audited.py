@@ -24,18 +24,21 @@ from assay.worlds.world import CONTENT, LUCK, SOURCES, World
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
 THUMB = 16
+MEDIUM = 32
 PATCHES = 8
 
 
 @dataclass(frozen=True)
 class PictureStats:
-    """A picture in a few numbers, so that thousands can be compared: its shape, a small grey copy, its mean colours.
+    """A picture in a few numbers, so that thousands can be compared: its shape, small grey copies, its mean colours.
 
-    `patches` has, for each of 8 x 8 small regions, the darkest and the lightest grey and the mean of each colour.
+    `small` has 16 x 16 pixels in a row, `medium` 32 x 32; `patches` has, for each of 8 x 8 small regions, the darkest
+    and the lightest grey and the mean of each colour.
     """
 
     shape: tuple[int, ...]
     small: Array
+    medium: Array
     means: Array
     patches: Array
 
@@ -246,10 +249,11 @@ def as_number(value: Any) -> float:
 def picture_stats(image: Array) -> PictureStats:
     """Return the numbers of a picture: height x width x channels."""
     grey = image.mean(axis=2)
-    small = np.asarray(_means_of_parts(grey, THUMB).ravel(), dtype=np.float32)
+    small = np.asarray(means_of_parts(grey, THUMB).ravel(), dtype=np.float32)
     ends = [_over_parts(ufunc, grey, PATCHES)[:, :, None] for ufunc in (np.minimum, np.maximum)]
-    patches = np.concatenate([*ends, _means_of_parts(image, PATCHES)], axis=2).astype(np.float32)
-    return PictureStats(image.shape, small, image.reshape(-1, image.shape[2]).mean(axis=0), patches)
+    patches = np.concatenate([*ends, means_of_parts(image, PATCHES)], axis=2).astype(np.float32)
+    medium = means_of_parts(grey, MEDIUM).astype(np.float32)
+    return PictureStats(image.shape, small, medium, image.reshape(-1, image.shape[2]).mean(axis=0), patches)
 
 
 def _starts(length: int, parts: int) -> Array:
@@ -262,7 +266,8 @@ def _over_parts(ufunc: np.ufunc, image: Array, parts: int) -> Array:
     return np.asarray(ufunc.reduceat(ufunc.reduceat(image, rows, axis=0), columns, axis=1))
 
 
-def _means_of_parts(image: Array, parts: int) -> Array:
+def means_of_parts(image: Array, parts: int) -> Array:
+    """Return the means of parts x parts of a picture."""
     added = _over_parts(np.add, image.astype(np.float64), parts)
     tall, wide = (np.maximum(1, np.diff([*_starts(length, parts), length])) for length in image.shape[:2])
     return np.asarray(added / np.outer(tall, wide).reshape(parts, parts, *[1] * (image.ndim - 2)))

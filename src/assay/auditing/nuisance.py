@@ -204,8 +204,8 @@ def ceilings(data: AuditedDataset) -> CheckResult:
         return CheckResult("ceilings", NOT_CHECKED, "no held-out split")
     codes = np.concatenate([part.concepts for part in data.held_out])
     labels = np.concatenate([part.labels for part in data.held_out])
-    hidden = invisible_concepts(data) or []
-    visible = [place for place, name in enumerate(data.space.names) if name not in hidden]
+    hidden = invisible_concepts(data)
+    visible = [place for place, name in enumerate(data.space.names) if name not in (hidden or [])]
     all_told = float(np.fmax(reachable(codes, labels), _by_rule(data, codes, labels)))
     numbers: dict[str, float] = {
         "concepts": all_told,
@@ -213,6 +213,8 @@ def ceilings(data: AuditedDataset) -> CheckResult:
         "nuisances": _from_nuisances(data),
         "majority": float(np.mean([np.bincount(column).max() / len(labels) for column in labels.T])),
     }
+    if hidden is None:  # nobody knows which are visible
+        del numbers["visible concepts"]
     numbers = {name: value for name, value in numbers.items() if not np.isnan(value)}
     texts = ", ".join(f"{name} {value:.3f}" for name, value in numbers.items())
     return CheckResult("ceilings", "note" if hidden else "pass", f"best label accuracy from {texts}", numbers)
