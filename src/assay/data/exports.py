@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.data.manifest import to_json, versions
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically, write_folder
 from assay.registry import Registry
@@ -28,6 +27,8 @@ EXPORTS.add(
 
 def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = ()) -> dict[str, int]:
     """Write splits, by default all, in the named form; return how many examples of each were written."""
+    from assay.data.manifest import to_json, versions
+
     write: Exporter = EXPORTS[name]
     for split in splits:
         if split not in dataset:
