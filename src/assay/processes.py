@@ -1,8 +1,9 @@
-"""Subprocesses: programs that are killed with all they started, and workers: their numbers, and Ctrl-C blocked."""
+"""Subprocesses: programs and workers that end with us, however we end; and how Ctrl-C and SIGTERM are heard."""
 
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -40,15 +41,40 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def interrupt_on_termination() -> None:
-    """Take SIGTERM for Ctrl-C, so that workers are stopped and nothing is left half-done."""
+def hear_interrupts() -> None:
+    """Take SIGTERM for Ctrl-C, so that workers are stopped and nothing is left half-done; and let no Ctrl-C be lost.
+
+    One that arrives in a callback of the interpreter's own is dropped there with a traceback: it is sent again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.unraisablehook = _send_again
+
+
+def _send_again(fault: Any) -> None:
+    if fault.exc_type is KeyboardInterrupt:
+        threading.Timer(PAUSE / 10, os.kill, (os.getpid(), signal.SIGTERM)).start()  # when the callback has returned
+    else:
+        sys.__unraisablehook__(fault)
+
+
+def stop_hearing_interrupts() -> None:
+    """Let a signal end this process without a word: what was to be done is done."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+
+
+WATCH = 'read -r _; kill -s KILL -- "-$0" 2>/dev/null'
+"""A shell waits for the end of its input, which is the end of whoever started it; then it kills the program's group."""
 
 
 @contextmanager
 def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a program as `subprocess.Popen` does; in the end it and all that it started are killed, if they still run.
+
+    They are killed too if this process is killed.
 
     >>> with start_program(["sleep", "60"]) as program:
     ...     program.poll() is None
@@ -58,10 +84,22 @@ def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Pop
     """
     with subprocess.Popen(command, start_new_session=True, **how) as process:
         try:
-            yield process
+            with _watched(process.pid):
+                yield process
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def _watched(group: int) -> Iterator[None]:
+    """Have a group of processes killed when this process ends."""
+    shell = ["/bin/sh", "-c", WATCH, str(group)]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
 
 
 @contextmanager

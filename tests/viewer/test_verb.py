@@ -52,7 +52,7 @@ def test_a_bundle_is_written_and_what_is_broken_told(assay, folder, tmp_path):
     (tmp_path / "given" / "broken" / "manifest.json").write_text("{")
     told = assay("view", folder, tmp_path / "given", "--bundle", tmp_path / "out", "--samples", "2")
     assert told.status == 0 and "left out: " in told.err and (tmp_path / "out" / "index.html").exists()
-    assert assay("view", folder, "--bundle", tmp_path / "out").error.endswith("holds other files; choose a new folder")
+    assert assay("view", folder, "--bundle", tmp_path / "out").error.endswith("is not an empty folder; choose another")
 
 
 def test_bad_folders_are_one_line(assay, tmp_path):

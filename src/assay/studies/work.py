@@ -5,7 +5,6 @@ through files in the study's folder, so that workers may be processes, or machin
 """
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.files import write_atomically
+from assay.files import write_atomically, write_folder
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
@@ -120,7 +119,9 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
 
 def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Callable[[int, int], None]) -> None:
     if step.recipe is None:
-        _write_whole(folder, lambda half: Dataset.open(step.source) and shutil.copytree(step.source, half))
+        Dataset.open(step.source)
+        with write_folder(folder) as half:
+            shutil.copytree(step.source, half, dirs_exist_ok=True)
         return
     rows = sum(split.size for split in step.recipe.splits)
     done = 0
@@ -135,17 +136,7 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
     dataset, annotation = Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation))
-    _write_whole(folder, lambda half: annotate(dataset, annotation, half, machine_of(annotation, dataset)))
-
-
-def _write_whole(folder: Path, write: Callable[[Path], object]) -> None:
-    """Write a copy beside its final place and move it there, so that a half-written copy is not taken for a whole."""
-    half = folder.with_name(f".{folder.name}.{os.getpid()}.half")
-    shutil.rmtree(half, ignore_errors=True)
-    for left in folder.parent.glob(f".{folder.name}.*.half"):
-        shutil.rmtree(left, ignore_errors=True)
-    write(half)
-    half.replace(folder)
+    annotate(dataset, annotation, folder, machine_of(annotation, dataset))
 
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int, int], None]) -> None:
