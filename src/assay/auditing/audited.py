@@ -44,7 +44,7 @@ class PictureStats:
 
 
 @dataclass(frozen=True)
-class Region:
+class PixelRegion:
     """Some statistics of one place of the pictures, a row a picture; `local` if it is not the whole picture."""
 
     name: str
@@ -123,7 +123,7 @@ class AuditedSplit:
         return [picture_stats(self.image(row)) for row in range(len(self.pictures))]
 
     @cached_property
-    def regions(self) -> list[Region]:
+    def regions(self) -> list[PixelRegion]:
         """The size of each file, the mean colours, and the statistics of each small region."""
         if not len(self.pictures):
             return []
@@ -133,10 +133,10 @@ class AuditedSplit:
         patches = np.stack([stats.patches[:, :, : channels + 2] for stats in self.stats]).astype(np.float64)
         where = "the region in row {} and column {} of {} x {}"
         local = [
-            Region(where.format(row + 1, column + 1, PATCHES, PATCHES), patches[:, row, column])
+            PixelRegion(where.format(row + 1, column + 1, PATCHES, PATCHES), patches[:, row, column])
             for row, column in np.ndindex(PATCHES, PATCHES)
         ]
-        return [Region("file size", sizes, local=False), Region("mean colour", colours, local=False), *local]
+        return [PixelRegion("file size", sizes, local=False), PixelRegion("mean colour", colours, local=False), *local]
 
     def image(self, row: int) -> Array:
         """Return a picture: height x width x channels."""

@@ -18,6 +18,8 @@ LARGEST_GAP = 24
 SMALL_LIKENESS = 0.98
 CROP_LIKENESS = 0.98
 CROP_CANDIDATE = 0.93
+CLEARLY = 0.1
+"""A crop is that much nearer to its picture than to the next one, since all scenes of a task can look alike."""
 FLAT = 4.0
 """The least standard deviation of a picture that can be known again."""
 CROPPED = 500
@@ -54,16 +56,16 @@ class PictureRow:
 
 
 @dataclass(frozen=True)
-class Copy:
+class PictureCopy:
     """A held-out picture that training shows, and how it was changed."""
 
     row: int
     how: str
 
 
-def near_copies(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) -> list[Copy]:
+def near_copies(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) -> list[PictureCopy]:
     """Return the held-out pictures that are like the training picture nearest by small copies, in some way."""
-    copies: dict[int, Copy] = {}
+    copies: dict[int, PictureCopy] = {}
     known = _normal(np.stack([picture.stats.small for picture in training]))
     queries = np.stack([picture.stats.small for picture in held_out])
     side = int(np.sqrt(queries.shape[1]))
@@ -73,7 +75,7 @@ def near_copies(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) 
         for picture, place, best in zip(held_out, likeness.argmax(axis=1).tolist(), likeness.max(axis=1), strict=True):
             likely = best >= SMALL_LIKENESS and picture.row not in copies
             if likely and _alike(turn(picture.image), training[place].image):
-                copies[picture.row] = Copy(picture.row, how)
+                copies[picture.row] = PictureCopy(picture.row, how)
     for copy in _cropped(training[:CROPPED], [one for one in held_out[:CROPPED] if one.row not in copies]):
         copies[copy.row] = copy
     return [copies[row] for row in sorted(copies)]
@@ -135,7 +137,7 @@ def _fitted(first: Array, second: Array) -> Array | None:
     return np.asarray(np.clip((first - first.mean()) * gain + second.mean(), 0, 255))
 
 
-def _cropped(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) -> Iterator[Copy]:
+def _cropped(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) -> Iterator[PictureCopy]:
     """Return the held-out pictures that show a part of a training picture, larger, or the other way round."""
     if not held_out:
         return
@@ -143,23 +145,33 @@ def _cropped(training: Sequence[PictureRow], held_out: Sequence[PictureRow]) -> 
         stack = np.stack([picture.stats.medium for picture in whole], axis=2)
         views = [means_of_parts(window.of(stack), THUMB).reshape(THUMB**2, -1).T for window in WINDOWS]
         small = _normal(np.stack([picture.stats.small for picture in cut]))
-        likeness = small @ _normal(np.concatenate(views)).T
-        for place in np.flatnonzero(likeness.max(axis=1) >= CROP_CANDIDATE).tolist():
-            window, other = divmod(int(likeness[place].argmax()), len(whole))
-            if _shows(cut[place].stats.medium, whole[other].stats.medium, WINDOWS[window]):
-                yield Copy(whole[other].row if by_whole else cut[place].row, "cropped")
+        likeness = (small @ _normal(np.concatenate(views)).T).reshape(len(cut), len(WINDOWS), len(whole))
+        for picture, by_window in zip(cut, likeness, strict=True):
+            best, second = [*np.argsort(-by_window.max(axis=0))[:2].tolist(), None][:2]
+            if by_window[:, best].max() < CROP_CANDIDATE:
+                continue
+            found, other = (_likeness_of_part(picture, whole, by_window, place) for place in (best, second))
+            if found >= CROP_LIKENESS and 1 - found <= CLEARLY * (1 - other):
+                yield PictureCopy(whole[best].row if by_whole else picture.row, "cropped")
 
 
-def _shows(part: Array, whole: Array, near: Window) -> bool:
-    """Return whether a picture is the part of another that lies near a window."""
+def _likeness_of_part(part: PictureRow, whole: Sequence[PictureRow], by_window: Array, place: int | None) -> float:
+    """Return how like a picture is to the part of another that its likeness by windows points at."""
+    if place is None:
+        return 0.0
+    near = WINDOWS[int(by_window[:, place].argmax())]
+    return max(_shifted(part.stats.medium, whole[place].stats.medium, near))
+
+
+def _shifted(part: Array, whole: Array, near: Window) -> Iterator[float]:
+    """Yield how like a picture is to parts of another that lie near a window."""
     places = range(-SHIFT, SHIFT + 1)
     for size in range(near.size - SHIFT, min(near.size + SHIFT, MEDIUM - 1) + 1):
         shrunk = _resized(part, size)
         for down, right in product(places, places):
             window = Window(size, near.top + down, near.left + right)
-            if window.inside and _likeness(shrunk, window.of(whole)) >= CROP_LIKENESS:
-                return True
-    return False
+            if window.inside:
+                yield _likeness(shrunk, window.of(whole))
 
 
 def _likeness(first: Array, second: Array) -> float:

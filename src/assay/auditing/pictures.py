@@ -7,7 +7,7 @@ import numpy as np
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.copies import AS_IT_IS, PictureRow, near_copies
-from assay.auditing.reading import FEWEST_READ, Reading, readings
+from assay.auditing.reading import FEWEST_READ, PixelReading, readings
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
@@ -126,10 +126,10 @@ def visible(data: AuditedDataset) -> CheckResult:
     return CheckResult("visible", "note" if untried else "pass", text + left)
 
 
-def _read(data: AuditedDataset) -> list[Reading]:
+def _read(data: AuditedDataset) -> list[PixelReading]:
     if "readings" not in data.memo:
         data.memo["readings"] = readings(data)
-    tried: list[Reading] = data.memo["readings"]
+    tried: list[PixelReading] = data.memo["readings"]
     return tried
 
 

@@ -32,7 +32,7 @@ Reader = Callable[[Array, Codes, Array], Codes]
 
 
 @dataclass(frozen=True)
-class Reading:
+class PixelReading:
     """How well a concept is read with and without pixels, balanced over its values, and what they add (99 %)."""
 
     concept: str
@@ -59,7 +59,7 @@ class Reading:
         return f"{self.concept} ({scores}, gain {self.low:.2f} to {self.high:.2f})"
 
 
-def readings(data: AuditedDataset) -> list[Reading]:
+def readings(data: AuditedDataset) -> list[PixelReading]:
     """Return how well each concept that varies is read; none where pictures are few."""
     parts = [part for part in data.parts.values() if len(part.pictures)]
     if sum(len(part.pictures) for part in parts) < FEWEST_READ:
@@ -77,14 +77,14 @@ def _standard(columns: Array) -> Array:
     return np.asarray((columns - columns.mean(axis=0)) / np.maximum(columns.std(axis=0), 1e-6))
 
 
-def _reading(name: str, place: int, pixels: Array, concepts: Codes) -> Reading | None:
+def _reading(name: str, place: int, pixels: Array, concepts: Codes) -> PixelReading | None:
     codes = concepts[:, place]
     often = [value for value in np.unique(codes) if value >= 0 and (codes == value).sum() >= FEWEST_OF_VALUE]
     if len(often) < 2:
         return None
     rows = np.isin(codes, often)
     others = _others(np.delete(concepts, place, axis=1))[rows]
-    best: Reading | None = None
+    best: PixelReading | None = None
     for reader in (_ridge, _forest):
         reading = _compared(name, reader, pixels[rows], others, codes[rows])
         best = reading if best is None or reading.low > best.low else best
@@ -101,14 +101,14 @@ def _others(concepts: Codes) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((len(concepts), 1))
 
 
-def _compared(name: str, reader: Reader, pixels: Array, others: Array, codes: Codes) -> Reading:
+def _compared(name: str, reader: Reader, pixels: Array, others: Array, codes: Codes) -> PixelReading:
     without = _cross_read(reader, others, codes)
     using = _cross_read(reader, np.concatenate([pixels, others], axis=1), codes)
     gains = (using == codes).astype(np.float64) - (without == codes)
     by_value = [gains[codes == value] for value in np.unique(codes)]
     gain = float(np.mean([each.mean() for each in by_value]))
     error = float(np.sqrt(sum((each.var() + 1 / len(each)) / len(each) for each in by_value)) / len(by_value))
-    return Reading(
+    return PixelReading(
         name,
         balanced_accuracy(codes, using),
         balanced_accuracy(codes, without),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.auditing.audited import AuditedDataset, AuditedSplit, Region
+from assay.auditing.audited import AuditedDataset, AuditedSplit, PixelRegion
 
 PURE = 0.8
 """The least share of the label in what concepts and label explain of a region."""
@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Effects:
+class LabelEffects:
     """For each statistic: how likely the label's part is by chance, and the variance due to the label and concepts."""
 
     chance: Array
@@ -48,10 +48,10 @@ def _indicators(codes: Codes) -> Array:
     """Return a column for each value but the first that occurs, less its mean."""
     values = np.unique(codes)[1:]
     columns = (codes[:, None] == values[None, :]).astype(np.float64)
-    return columns - columns.mean(axis=0)
+    return np.asarray(columns - columns.mean(axis=0))
 
 
-def separable_effects(values: Array, labels: Codes, concepts: Codes) -> Effects | None:
+def separable_effects(values: Array, labels: Codes, concepts: Codes) -> LabelEffects | None:
     """Return the effects of a label and of the concepts, each by itself; None if a concept gives the label away."""
     label = _indicators(labels)
     known = _basis(np.concatenate([_indicators(column) for column in concepts.T], axis=1))
@@ -61,7 +61,7 @@ def separable_effects(values: Array, labels: Codes, concepts: Codes) -> Effects 
     return _effects(values - values.mean(axis=0), label, known, known.shape[1] + 1)
 
 
-def effects_in_equal_worlds(values: Array, labels: Codes, concepts: Codes) -> Effects | None:
+def effects_in_equal_worlds(values: Array, labels: Codes, concepts: Codes) -> LabelEffects | None:
     """Return the effects of a label among equal worlds; None if they share their labels."""
     _, world = np.unique(concepts, axis=0, return_inverse=True)
     counts = np.bincount(world.ravel())
@@ -83,7 +83,7 @@ def _basis(columns: Array) -> Array:
     return np.asarray(left[:, sizes > 1e-8 * max(1.0, float(sizes.max(initial=0.0)))])
 
 
-def _effects(values: Array, label: Array, known: Array, used: int) -> Effects | None:
+def _effects(values: Array, label: Array, known: Array, used: int) -> LabelEffects | None:
     """Return the effects, by least squares; `used` degrees of freedom are gone before the label has its own."""
     from scipy.special import fdtrc  # `scipy.stats` takes a second to import
 
@@ -100,7 +100,7 @@ def _effects(values: Array, label: Array, known: Array, used: int) -> Effects | 
     by_concepts = known.T @ (values - by_label)
     crossed = known.T @ label @ np.linalg.pinv(rest.T @ rest, rcond=1e-8)
     luck = known.shape[1] + np.sum(crossed * (known.T @ label))  # the expected size of what noise alone would give
-    return Effects(
+    return LabelEffects(
         np.where(real, fdtrc(rank, left, ratio), 1.0),
         np.maximum(0.0, (by_label**2).mean(axis=0)),
         np.maximum(0.0, (by_concepts**2).sum(axis=0) - noise * luck) / len(values),
@@ -115,7 +115,7 @@ class Suspect:
     chance: float
 
 
-def _suspects(effects: Effects, widths: list[int]) -> list[Suspect]:
+def _suspects(effects: LabelEffects, widths: list[int]) -> list[Suspect]:
     """Return the regions in which the label shows and no concept does, the most certain first."""
     suspects, starts = [], np.cumsum([0, *widths])
     for place, start in enumerate(starts[:-1]):
@@ -129,7 +129,7 @@ def _suspects(effects: Effects, widths: list[int]) -> list[Suspect]:
 
 def leaking_regions(
     data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit, label: int
-) -> Iterator[tuple[Region, Region]]:
+) -> Iterator[tuple[PixelRegion, PixelRegion]]:
     """Return the regions that leak a label, each where models learn and where they are tested."""
     if not learn.regions or not ask.regions:
         return
@@ -152,7 +152,7 @@ def leaking_regions(
                 yield pairs[suspect.place]
 
 
-def _as_wide(first: Region, second: Region) -> tuple[Region, Region]:
+def _as_wide(first: PixelRegion, second: PixelRegion) -> tuple[PixelRegion, PixelRegion]:
     """Return two regions with the statistics that both have: pictures may have fewer colours in one split."""
     width = min(first.values.shape[1], second.values.shape[1])
     return replace(first, values=first.values[:, :width]), replace(second, values=second.values[:, :width])

@@ -17,7 +17,7 @@ from assay.logic.formula import Const, Formula, Oracle, Var, conjunction
 from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.traverse import substitute, walk
-from assay.logic.variants import Boundary, boundary_of
+from assay.logic.variants import Boundary, Region, boundary_of
 
 NO_RULE = Var("rule_not_known")
 """The formula of a label whose rule nobody gave: no concept has this name, so that nothing can be computed from it."""
@@ -43,6 +43,8 @@ class Label:
     formula: Formula
     values: tuple[Value, ...]
     odds: Odds | None = None
+    types: tuple[Region, ...] = ()
+    """Near-boundary types that are listed; without any they are derived from the formula."""
 
     @property
     def kind(self) -> Kind:
@@ -94,11 +96,13 @@ class Knowledge:
         definitions: Mapping[str, Formula | str] | None = None,
         odds: Mapping[str, Odds] | None = None,
         subconcepts: "Knowledge | None" = None,
+        types: Mapping[str, Mapping[str, str]] | None = None,
     ) -> "Knowledge":
         """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
 
         `odds` name true-or-false labels that are sampled; their formula must say where true is the more probable.
         `subconcepts` is knowledge of a finer level, whose labels are concepts of this space.
+        `types` list near-boundary types of labels, by name and formula, instead of those derived.
 
         >>> from assay.concepts import digits
         >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
@@ -123,7 +127,9 @@ class Knowledge:
         checked_labels = tuple(_label(name, formula, space, named_odds.get(name)) for name, formula in formulas.items())
         if not checked_labels:
             raise KnowledgeError("knowledge without a label: nothing to predict")
-        return cls(space, checked_labels, limits, subconcepts)
+        listed = {name: _types(name, given, space) for name, given in (types or {}).items() if name in formulas}
+        typed = tuple(replace(label, types=listed.get(label.name, ())) for label in checked_labels)
+        return cls(space, typed, limits, subconcepts)
 
     def label(self, name: str) -> Label:
         """Return the label of this name."""
@@ -236,7 +242,7 @@ class Knowledge:
     def boundaries(self) -> tuple[Boundary, ...]:
         """The boundary of each label: in which ways it holds, and in which a world just misses it."""
         self.require_rule("the decision boundary")
-        return tuple(boundary_of(label.formula, self.space, self.possible) for label in self.labels)
+        return tuple(boundary_of(label.formula, self.space, self.possible, label.types) for label in self.labels)
 
     @cached_property
     def diagram(self) -> Diagram:
@@ -320,15 +326,26 @@ def _concept_from_dict(data: Mapping[str, Any]) -> Concept:
 
 
 def _label_to_dict(label: Label) -> dict[str, Any]:
-    plain = {"name": label.name, "formula": str(label.formula), "values": list(label.values)}
-    if label.odds is None:
-        return plain
-    return {**plain, "odds": {"score": str(label.odds.score), "scale": label.odds.scale}}
+    plain: dict[str, Any] = {"name": label.name, "formula": str(label.formula), "values": list(label.values)}
+    if label.types:
+        plain["types"] = {region.name: str(region.formula) for region in label.types}
+    if label.odds is not None:
+        plain["odds"] = {"score": str(label.odds.score), "scale": label.odds.scale}
+    return plain
 
 
 def _label_from_dict(data: Mapping[str, Any]) -> Label:
     odds = Odds(parse(data["odds"]["score"]), float(data["odds"]["scale"])) if "odds" in data else None
-    return Label(data["name"], parse(data["formula"]), tuple(data["values"]), odds)
+    types = tuple(Region(name, parse(text)) for name, text in data.get("types", {}).items())
+    return Label(data["name"], parse(data["formula"]), tuple(data["values"]), odds, types)
+
+
+def _types(label: str, types: Mapping[str, str], space: ConceptSpace) -> tuple[Region, ...]:
+    regions = tuple(Region(name, parse(text)) for name, text in types.items())
+    for region in regions:
+        if shape_of(region.formula, space).kind != "bool":
+            raise FormulaError(f"type {region.name!r} of label {label!r} must be true or false: {region.formula}")
+    return regions
 
 
 def _must_be_truth(constraint: Constraint, space: ConceptSpace) -> None:
