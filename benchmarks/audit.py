@@ -10,7 +10,6 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from assay.concepts import bits
 from assay.logic.knowledge import Knowledge
 from assay.render.png import encode_png
 from assay.seeds import rng_for
+from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
 SIDE, MARK = 32, 4
@@ -132,10 +132,7 @@ def run() -> list[Result]:
 def main() -> None:
     text = written()
     print(text)
-    for name in sys.argv[1:]:
-        page = Path(name).read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        Path(name).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    write_between(sys.argv[1:], BEGIN, END, text)
 
 
 if __name__ == "__main__":

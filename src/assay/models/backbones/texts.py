@@ -1,11 +1,10 @@
 """Networks that read texts: numbers of words, 0 where a text is over."""
 
-import math
-
 import torch
 from torch import Tensor, nn
 
 from assay.models.backbones.build import BackbonePlan, Shape
+from assay.models.backbones.vit import attend
 
 WIDTH, HEADS, LAYERS = 64, 4, 2
 GRAMS = (1, 2, 3)
@@ -46,10 +45,7 @@ class AttentionBlock(nn.Module):
 
     def forward(self, words: Tensor, padding: Tensor) -> Tensor:
         """Return words that know of the others; `padding` is added to the scores of each."""
-        asked = self.ask(self.first(words)).unflatten(2, (3, HEADS, WIDTH // HEADS)).permute(2, 0, 3, 1, 4)
-        query, key, value = asked[0], asked[1], asked[2]
-        scores = query @ key.transpose(2, 3) / math.sqrt(WIDTH // HEADS) + padding[:, None, None]
-        words = words + self.out((scores.softmax(dim=3) @ value).transpose(1, 2).flatten(2))
+        words = words + self.out(attend(self.ask(self.first(words)), HEADS, padding[:, None, None]))
         after: Tensor = words + self.layer(self.second(words))
         return after
 

@@ -11,13 +11,12 @@ from torch import Tensor, nn
 
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
+from assay.models.core.subconcepts import LEAST_SEEN
 from assay.models.rule.circuit import RuleLayer
 
 HeadKind = Literal["linear", "log-linear", "mlp", "rule", "and"]
 HIDDEN = 64
 SMALLEST = 1e-12
-LEAST_LOG = -20.0
-"""The lowest log probability that a log-linear head tells from lower ones."""
 
 
 def label_head(kind: HeadKind, knowledge: Knowledge, widths: Sequence[int] = (HIDDEN,)) -> nn.Module:
@@ -42,7 +41,7 @@ class LogProbabilities(nn.Module):
 
     def forward(self, concepts: Tensor) -> Tensor:
         """Return the logs, in parts of the lowest that is told from lower ones."""
-        return concepts.clamp(min=math.exp(LEAST_LOG)).log() / -LEAST_LOG
+        return concepts.clamp(min=math.exp(LEAST_SEEN)).log() / -LEAST_SEEN
 
 
 class GivenHead(nn.Module):

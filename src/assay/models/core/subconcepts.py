@@ -48,10 +48,13 @@ class LikeConcepts(nn.Module):
         numbers = [self.rule.numbers.get((code,), len(self.rule.numbers)) for code in range(len(concept.values))]
         self.register_buffer("outcomes", torch.tensor(numbers), persistent=False)
 
+    def columns(self, logs: Sequence[Tensor]) -> list[Tensor]:
+        """Return what the first, second, ... subconcepts of all concepts are, one concept after the other."""
+        return [torch.cat([logs[place] for place in places]) for places in zip(*self.parts, strict=True)]
+
     def forward(self, logs: Sequence[Tensor]) -> list[Tensor]:
         """Return the log probabilities of each concept's values from those of all subconcepts."""
-        columns = [torch.cat([logs[place] for place in places]) for places in zip(*self.parts, strict=True)]
-        outcomes = self.rule.logs(columns)
+        outcomes = self.rule.logs(self.columns(logs))
         never = torch.full_like(outcomes[:, :1], LEAST_LOG)
         made = torch.cat([outcomes, never], dim=1)[:, self.get_buffer("outcomes")]
         return list(made.chunk(len(self.parts)))
@@ -106,8 +109,7 @@ class SubconceptReader(nn.Module):
 
     def _pool(self, layer: nn.Module, group: nn.Module, logs: list[Tensor], made: list[Tensor]) -> list[Tensor]:
         assert isinstance(group, LikeConcepts)
-        columns = [torch.cat([logs[place] for place in places]) for places in zip(*group.parts, strict=True)]
-        cells = torch.stack(columns, dim=1).exp()
+        cells = torch.stack(group.columns(logs), dim=1).exp()
         own = torch.cat(made)
         inputs = [cells.mean(dim=1), cells.amax(dim=1), own.exp(), own.clamp(min=LEAST_SEEN) / -LEAST_SEEN]
         return list(layer(torch.cat(inputs, dim=1)).chunk(len(made)))
