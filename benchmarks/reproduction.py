@@ -44,7 +44,10 @@ class Comparison:
 def keep(folder: Path, name: str) -> Path:
     """Keep the records of a study that was run: those of its metrics and splits."""
     study = find_study(name, "paper")
-    wanted = {*study.config.metrics, *fidelity()[name].quantities}
+    known = fidelity()[name]
+    faults = [row.as_released for row in known.rows.values() if row.as_released is not None]
+    wanted = {*study.config.metrics, *known.quantities}
+    wanted |= {fault.metric(quantity) for fault in faults for quantity in known.quantities}
     rows = [r for r in read_records(folder) if r.metric in wanted and r.split in study.config.splits]
     KEPT.mkdir(exist_ok=True)
     path = KEPT / f"{name}.parquet"
@@ -74,7 +77,7 @@ def _compare(published: dict[str, Any], entry: StudyFidelity, found: dict[Record
     released = None
     if row.as_released is not None:
         there = row.as_released
-        key = RecordKey(there.task or task, challenge, there.model, split, there.metrics.get(metric, metric))
+        key = RecordKey(there.task or task, challenge, there.model, split, there.metric(metric))
         released = found.get(key)
     value, deviation = float(published["value"]), float(published.get("deviation", 0.0))
     where = " ".join(part for part in (task, challenge if challenge != PLAIN else "") if part)

@@ -95,6 +95,9 @@ class Probing(Config):
     layers: list[str] = []
     """The layers that are read, by name; by default all that have weights. `_layer1` is the first of them."""
     settings: dict[str, Any] = {}
+    """How probes are fitted, such as `vectors: sgd`."""
+    suffix: str = ""
+    """Added to the names of the metrics, where a study probes in several ways."""
 
 
 def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
@@ -117,10 +120,10 @@ def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     for place, result in enumerate(probed.results):
         for split, scores in result.scores.items():
             for metric, score in scores.items():
-                name = f"{metric}_layer{place + 1}"
+                name = f"{metric}_layer{place + 1}{asked.suffix}"
                 numbers.append(Number(split, name, score.value, score.examples))
                 if result is probed.best:
-                    numbers.append(Number(split, f"{metric}_probed", score.value, score.examples))
+                    numbers.append(Number(split, f"{metric}_probed{asked.suffix}", score.value, score.examples))
     return numbers
 
 

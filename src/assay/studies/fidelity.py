@@ -29,8 +29,14 @@ class AsReleased(Config):
     """By default that of the published row."""
     metrics: dict[str, str] = {}
     """Where another metric of ours is the one that was computed."""
+    suffix: str = ""
+    """Added to the names of all other metrics."""
     fault: str
     """What the fault is."""
+
+    def metric(self, name: str) -> str:
+        """Return the metric of ours that is computed as the published one was."""
+        return self.metrics.get(name, name + self.suffix)
 
 
 class FidelityRow(Config):
