@@ -77,6 +77,7 @@ class ECBM(ConceptModel):
     """Concepts and labels of least energy."""
 
     name = "ecbm"
+    answer_cost: ClassVar[int] = 6
     Config: ClassVar[type[NeuralConfig]] = ECBMConfig
     config: ECBMConfig
 

@@ -171,9 +171,9 @@ class ProbCBM(ConceptModel):
         own = self.concepts_of(embeddings)
         concepts = apply_interventions(own, do)
         if self.config.hard:
-            every = torch.ones(1, 1, len(own), dtype=torch.bool, device=pictures.device)
+            every = torch.ones(1, 1, len(own), dtype=torch.bool, device=embeddings.device)
             return Outputs(self.labels_of(self.set_concepts(embeddings[:, :1], harden(concepts), every)), concepts)
-        where = torch.zeros(len(pictures), 1, len(own), dtype=torch.bool, device=pictures.device)
+        where = torch.zeros(len(pictures), 1, len(own), dtype=torch.bool, device=embeddings.device)
         for place, setting in do.items():
             where[:, 0, place] = is_set(own[place], setting)
         return Outputs(self.labels_of(self.set_concepts(embeddings, concepts, where)), concepts)

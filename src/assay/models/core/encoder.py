@@ -101,6 +101,20 @@ class Reader(nn.Module):
         return dict(zip(self.view.concepts, outputs, strict=True))
 
 
+@dataclass(frozen=True)
+class ReadPictures:
+    """Pictures that an encoder has read already: its numbers of each concept."""
+
+    numbers: list[Tensor]
+
+    def __len__(self) -> int:
+        return len(self.numbers[0])
+
+    def take(self, rows: Tensor) -> "ReadPictures":
+        """Return some of them."""
+        return ReadPictures([own[rows] for own in self.numbers])
+
+
 class ConceptEncoder(nn.Module):
     """All readers together: logits of each concept, or as many numbers for it as `widths` says.
 
@@ -128,8 +142,10 @@ class ConceptEncoder(nn.Module):
         self.parts = len(self.readers) > 1 or not views or bool(views[0].boxes)
         """Whether concepts are read off parts of the picture, or by several networks."""
 
-    def forward(self, images: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor | ReadPictures) -> list[Tensor]:
         """Return the numbers of each concept, in the order of the space."""
+        if isinstance(images, ReadPictures):
+            return images.numbers
         outputs: dict[str, Tensor] = {}
         for reader in self.readers:
             outputs.update(reader(images))

@@ -93,6 +93,8 @@ class NeuralModel(Model, nn.Module):
     Config: ClassVar[type[NeuralConfig]]
     config: NeuralConfig
     default_backbone: ClassVar[str] = "conv-pool"
+    answer_cost: ClassVar[int] = 1
+    """How many times the work of a label head an answer takes after the pictures are read."""
     checkpoint: Checkpoint | None = None
     """Where training is kept, so that it can go on after it was ended."""
     training_facts: Facts | None = None
