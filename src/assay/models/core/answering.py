@@ -152,8 +152,14 @@ def _settings(own: ModelOutput, rows: Rows, given: Mapping[int, Array], device: 
 
 
 def _plain(outputs: "Outputs") -> ModelOutput:
-    """Return what a network says as arrays."""
-    return ModelOutput([p.cpu().numpy() for p in outputs.labels], [p.cpu().numpy() for p in outputs.concepts or []])
+    """Return what a network says as arrays; they leave a GPU together, which waits for each that leaves by itself."""
+    labels, columns = len(outputs.labels), [*outputs.labels, *(outputs.concepts or [])]
+    if len({column.dtype for column in columns}) > 1:
+        arrays = [column.cpu().numpy() for column in columns]
+    else:
+        widths = [column.shape[1] for column in columns]
+        arrays = np.split(torch.cat(columns, dim=1).cpu().numpy(), np.cumsum(widths)[:-1], axis=1)
+    return ModelOutput(arrays[:labels], arrays[labels:])
 
 
 def _linear(model: "NeuralModel") -> LinearHead | None:
