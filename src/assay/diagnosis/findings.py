@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.arrays import Codes, distinct_rows
 from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState, read_by_maps
 from assay.diagnosis.labels import worst
 from assay.diagnosis.views import SplitView
@@ -116,7 +116,7 @@ def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view
     """Return the share of the distinct training worlds whose labels stay when these concepts are read by their maps."""
     if training is None or not len(training):
         return None
-    worlds, knowledge = np.unique(training, axis=0), view.evidence.knowledge
+    worlds, knowledge = training[distinct_rows(training).first], view.evidence.knowledge
     read = read_by_maps(wrong, worlds, knowledge.space)
     return float((knowledge.labels_of(worlds) == knowledge.labels_of(read)).all(axis=1).mean())
 
