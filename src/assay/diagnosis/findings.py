@@ -44,7 +44,8 @@ DROP = 0.1
 """By how much worse a model must be on new worlds, or at the boundary."""
 FEWEST = 20
 """How many examples a comparison needs on each side."""
-SHUFFLES = 20
+SHUFFLES, ENOUGH_SHUFFLED = 20, 2_000_000
+"""How often errors are shuffled, and after how many examples no more: the share is then known to about 0.001."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _kept_by_chance(view: SplitView) -> float:
     """Return how often labels stay right if each concept errs as often as it does, but independently."""
     truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts
     rng, label_kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
-    for _ in range(SHUFFLES):
+    for _ in range(max(1, min(SHUFFLES, ENOUGH_SHUFFLED // len(truth)))):
         mixed = predicted.copy()
         for column in view.columns:
             for code in np.unique(truth[:, column]):
