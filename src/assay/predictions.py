@@ -7,6 +7,7 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -168,12 +169,14 @@ _HELP = {
 
 
 def _refuse_unknown(table: Table, knowledge: Knowledge, place: str) -> None:
-    """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
+    """Refuse a label or concept column that the rule does not have, most likely a slip of the pen, and one of two."""
     known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
     known += [name + PROBABILITIES for name in known]
-    for column in table.column_names:
+    for column, times in Counter(table.column_names).items():
         if column.startswith((LABEL, CONCEPT)) and column not in known:
             raise DataError(f"{place}: unknown column {column!r}{suggestion(column, known)}")
+        if times > 1:
+            raise DataError(f"{place}: column {column!r} is there {times} times; leave one")
 
 
 def _constant(table: Table, column: str, path: Path) -> str:

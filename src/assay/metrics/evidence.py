@@ -171,7 +171,7 @@ class Evidence:
 
     def __repr__(self) -> str:
         spoken = f"{len(self.answered)} of {self.concepts.shape[1]} concepts predicted"
-        return f"Evidence(split {self.split}: {len(self):,} examples, {self.labels.shape[1]} labels, {spoken})"
+        return f"Evidence(split {self.split}: {self.examples:,} examples, {self.labels.shape[1]} labels, {spoken})"
 
 
 def gather(data: "SplitData", predictions: "Predictions") -> Evidence:
