@@ -17,6 +17,7 @@ from assay.metrics.metric import Metric
 from assay.metrics.score import _draw_again, mean_score, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
+from assay.testing.metrics import check_metric
 from tests.predictors import random_codes, random_evidence
 
 ROWS = 3000
@@ -165,6 +166,16 @@ def test_a_metric_of_yours_sees_every_example_and_its_probabilities(monkeypatch:
     monkeypatch.setitem(METRICS.entries, "look", Entry("look", "", Metric("look", "", "higher", overall=look)))
     score(EVIDENCE["soft"], ["look"], 3)
     assert set(seen) == {(ROWS, None, True)} and len(seen) == 4
+
+
+def test_a_counted_metric_that_forgets_the_counts_is_caught() -> None:
+    def spread(held: Evidence) -> float:
+        return -float((held.labels != held.predicted_labels).mean())
+
+    for counted in (True, False):
+        checks = check_metric(Metric("x", "", "higher", overall=spread, counted=counted))
+        passed = {check.law: check.passed for check in checks}
+        assert passed["equal examples can be counted"] is not counted
 
 
 def test_weighted_means_have_the_interval_of_the_values_that_they_stand_for() -> None:
