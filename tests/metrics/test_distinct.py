@@ -209,6 +209,15 @@ def test_no_rows_and_no_columns() -> None:
     assert distinct_rows(np.zeros((4, 0), dtype=np.int64)).counts.tolist() == [4]
 
 
+def test_rows_are_taken_by_number_or_by_mask() -> None:
+    held = EVIDENCE["both"]
+    mask = held.known.all(axis=1)
+    by_mask, by_number = held.take(mask), held.take(np.flatnonzero(mask))
+    assert 0 < len(by_mask) == int(mask.sum()) and (by_mask.concepts == held.concepts[mask]).all()
+    for found, expected in zip(by_mask.concept_probabilities, by_number.concept_probabilities, strict=True):
+        assert found is not None and expected is not None and (found == expected).all()
+
+
 def test_rows_are_found_in_any_order() -> None:
     index = np.array([4, 7, 9])
     assert find_rows(index, index).tolist() == [0, 1, 2] and find_rows(index[::-1], index).tolist() == [2, 1, 0]

@@ -106,15 +106,18 @@ class Evidence:
         return replace(self.take(np.repeat(np.arange(len(self)), self.counts)), counts=None)
 
     def take(self, rows: Array) -> "Evidence":
-        """Return the evidence of some rows, repeated rows allowed."""
+        """Return the evidence of some rows, by their numbers, repeated ones allowed, or by a mask."""
+        rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else rows
         evidence = replace(
             self,
-            labels=self.labels[rows],
-            concepts=self.concepts[rows],
-            predicted_labels=self.predicted_labels[rows],
-            predicted_concepts=self.predicted_concepts[rows],
-            label_probabilities=tuple(None if p is None else p[rows] for p in self.label_probabilities),
-            concept_probabilities=tuple(None if p is None else p[rows] for p in self.concept_probabilities),
+            labels=self.labels.take(rows, axis=0),
+            concepts=self.concepts.take(rows, axis=0),
+            predicted_labels=self.predicted_labels.take(rows, axis=0),
+            predicted_concepts=self.predicted_concepts.take(rows, axis=0),
+            label_probabilities=tuple(None if p is None else p.take(rows, axis=0) for p in self.label_probabilities),
+            concept_probabilities=tuple(
+                None if p is None else p.take(rows, axis=0) for p in self.concept_probabilities
+            ),
             counts=None if self.counts is None else self.counts[rows],
         )
         if "sides" in self.__dict__:  # computed once, not for every resample

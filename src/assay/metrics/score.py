@@ -81,7 +81,8 @@ def _resample(metrics: list[Metric], evidence: Evidence, resamples: int, seed: i
 def _draw_again(evidence: Evidence, rng: np.random.Generator) -> Evidence:
     """Return as many examples, drawn with repetition: rows, or the counts of equal rows, which are multinomial."""
     if evidence.counts is None:
-        return evidence.take(rng.integers(len(evidence), size=len(evidence)))
+        drawn = np.bincount(rng.integers(len(evidence), size=len(evidence)), minlength=len(evidence))
+        return evidence.take(np.repeat(np.arange(len(evidence)), drawn))  # in order, which is read ten times as fast
     counts = rng.multinomial(evidence.examples, evidence.counts / evidence.examples)
     rows = np.flatnonzero(counts)
     return replace(evidence.take(rows), counts=counts[rows])
