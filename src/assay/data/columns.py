@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import Value, kind_of_value, listing
 from assay.errors import DataError
 
@@ -77,8 +77,11 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
     kind = column.type
     if not column.null_count and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and column.num_chunks:
         rows = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
-        distinct, which = np.unique(rows, return_inverse=True)
-        return distinct.tolist(), which.ravel()
+        if not len(rows) or int(rows.max()) - int(rows.min()) >= len(rows):
+            distinct, which = np.unique(rows, return_inverse=True)
+            return distinct.tolist(), which.ravel()
+        found = distinct_rows(rows.astype(np.int64, copy=False)[:, None])
+        return rows[found.first].tolist(), found.which
     numbered: dict[Any, int] = {None: -1}
     rows = np.empty(len(column), dtype=np.int64)
     for start in range(0, len(column), AT_ONCE):
