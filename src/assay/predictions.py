@@ -5,7 +5,7 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 `label_y_probabilities`, `concept_c_probabilities`, or both. Concepts may be left out.
 """
 
-import io
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
+from assay.data.columns import CONCEPT, LABEL, from_column, numbers, parquet_bytes, plain_numbers, read_parquet, to_column
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
@@ -66,10 +65,9 @@ class Predictions:
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
                 columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
-        table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
-        write_atomically(path, buffer.getvalue())
+        about = json.dumps(dict(self.about))
+        table = pa.table(columns).replace_schema_metadata({"assay": about, "assay_sha256": _hash(about.encode())})
+        write_atomically(path, parquet_bytes(table))
 
     def __repr__(self) -> str:
         concepts = shorten(", ".join(self.concepts), 80) or "none"
@@ -97,7 +95,7 @@ def _to_lists(probabilities: Array) -> pa.Array:
 def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
     """Read a predictions file that any program wrote, and check it against the rule's values."""
     try:
-        table = pq.ParquetFile(path).read()
+        table = read_parquet(path)
     except FileNotFoundError:
         raise DataError(f"no predictions file {str(path)!r}") from None
     except (pa.ArrowException, OSError) as error:
@@ -112,7 +110,7 @@ def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
         index=_index(table, path),
         labels=labels,
         concepts=concepts,
-        about=_about(table),
+        about=_about(table, path),
     )
 
 
@@ -192,9 +190,17 @@ def _lists_numbers(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
-def _about(table: pa.Table) -> dict[str, Any]:
+def _hash(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _about(table: pa.Table, path: Path) -> dict[str, Any]:
+    metadata = table.schema.metadata or {}
+    text = metadata.get(b"assay", b"{}")
+    if metadata.get(b"assay_sha256", _hash(text).encode()) != _hash(text).encode():
+        raise DataError(f"{path.name}: what it says of its model does not match its hash: the file is damaged")
     try:
-        about = json.loads((table.schema.metadata or {}).get(b"assay", b"{}"))
+        about = json.loads(text)
     except ValueError:
         return {}
     return about if isinstance(about, dict) else {}

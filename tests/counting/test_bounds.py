@@ -6,6 +6,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
 from assay.counting import counterexample_guided
 from assay.counting.count import count_readings
+from assay.counting.solver import OutOfTime, Solver
 from assay.errors import ConfigError, KnowledgeError, TooLarge
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
@@ -114,3 +115,26 @@ def test_labels_may_be_absent():
     knowledge = Knowledge.of(space, {"first": "x.hue"})
     assert count_readings(knowledge, "per-object").total == 1
     assert count_readings(knowledge, "per-concept").total == 3**3  # y.hue is never asked for
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_part_that_is_not_counted_is_bounded_by_all_of_its_maps(first, monkeypatch):
+    space = ConceptSpace((Concept("a", tuple(range(3))), *bits(names(4)).concepts))
+    knowledge = Knowledge.of(space, {"y": "a == 1", "z": "xor(x0, x1, x2, x3)"})
+    counts = {3: 2 * 2, 8: 8}  # of the parts, by the number of their entries: a's three values, the bits' eight
+    maps = {3: 3**3, 8: 2**8}
+    count, stopped = Solver.count, []
+
+    def stops(solver, part):
+        entries = solver.mask(part).bit_count()
+        if entries == (3 if first else 8):
+            stopped.append(entries)
+            raise OutOfTime
+        return count(solver, part)
+
+    monkeypatch.setattr(Solver, "count", stops)
+    found = count_readings(knowledge, "per-concept")
+    assert stopped and "stopped by the budget" in found.method and found.total is None
+    (missing,) = set(stopped)
+    known = counts[11 - missing]
+    assert (found.low, found.high) == (known, known * maps[missing])

@@ -1,10 +1,13 @@
 """Concept and label columns: codes in memory, plain values on disk."""
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value, kind_of_value, listing
@@ -100,3 +103,15 @@ def _place(value: Any, places: dict[Any, int], what: str, values: Sequence[Value
     if value not in places:
         raise DataError(f"{what}: value {value!r} is not one of {listing(values)}")
     return places[value]
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file whose pages have checksums, so that damage shows."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+    return buffer.getvalue()
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read a Parquet file, checking its pages where they have checksums."""
+    return pq.ParquetFile(path, page_checksum_verification=True).read()

@@ -1,6 +1,8 @@
 """A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,14 @@ USAGE = "usage.json"
 PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
+FILES, SEAL = "files", "sha256"
+"""What a record says of the hashes of what was learned, and its own hash."""
+
+
+def seal_of(record: Mapping[str, Any]) -> str:
+    """Return the hash of a record, its seal left out."""
+    rest = {key: value for key, value in record.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,10 @@ class RunFolder:
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
         except (OSError, ValueError):
             about = {}
-        if not isinstance(about, dict) or not about.keys() >= NEEDED:
+        whole = isinstance(about, dict) and about.keys() >= NEEDED
+        if not whole or about.get(SEAL, seal_of(about)) != seal_of(about):
             raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
+        about.pop(SEAL, None)
         return about
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
