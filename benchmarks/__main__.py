@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    audit,
     boundary,
     chess_boards,
     circuits,
@@ -30,6 +31,7 @@ from benchmarks import (
 from benchmarks.timing import Result, table
 
 ALL = {
+    "audit": audit.run,
     "boundary": boundary.run,
     "formulas": formulas.run,
     "generation": generation.run,

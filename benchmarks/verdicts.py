@@ -5,9 +5,9 @@
 
 import sys
 import time
-from pathlib import Path
 
 from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
+from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
@@ -61,10 +61,7 @@ def main() -> None:
     made, total, diagnoses = rows()
     text = markdown(made, total, diagnoses)
     print(text)
-    for name in sys.argv[1:]:
-        page = Path(name).read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        Path(name).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    write_between(sys.argv[1:], BEGIN, END, text)
 
 
 if __name__ == "__main__":

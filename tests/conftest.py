@@ -69,3 +69,34 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("ASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
     server.close()
+
+
+ALIKE = (
+    *(
+        "test_hostile.py::test_a_hostile_program_ends_in_an_answer_or_one_line[texts",
+        "test_hostile.py::test_such_a_program",
+    ),
+    *("test_inputs.py::test_every_network_trains", "test_subconcepts.py::test_every_network_reads_units"),
+    *("test_predicates.py::test_printed_programs_label_as_our_rules_do", "test_tasks.py::test_every_task_passes"),
+    "test_side_by_side.py::test_every_run_has_records_whether_trained_side_by_side_or_not[False",
+)
+"""Tests over many cases that take seconds each: of these only some run in `make test`, all in `make test-slow`."""
+QUICK = (
+    "cbm-",
+    "[cbm]",
+    "dpl-text",
+    "theory",
+    "numerical-list",
+    "mnlogic]",
+    "kand-logic]",
+    "robots]",
+    "mnadd-evenodd]",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the many to `make test-slow`."""
+    for item in items:
+        if any(name in item.nodeid for name in ALIKE) and not any(name in item.nodeid for name in QUICK):
+            item.add_marker(pytest.mark.slow)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 WORKER = "ASSAY_WORKER"
@@ -112,3 +113,8 @@ def block_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def has_gpu() -> bool:
+    """Return whether this machine has a GPU of NVIDIA, without importing torch."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))

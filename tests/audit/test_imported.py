@@ -1,13 +1,19 @@
 """Folders of any origin: tables as CSV or Parquet, with or without a rule; what does not fit is told in one line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from assay.auditing.audit import CHECKS, audit
+from assay.auditing.audited import audited_dataset
 from assay.auditing.imported import is_imported, open_imported
+from assay.auditing.noise import denied
 from assay.errors import AssayError, UnknownName
-from tests.audit.planted import RULE, audited, finding, folder_of, rows
+from assay.seeds import rng_for
+from tests.audit.planted import RULE, audited, finding, folder_of, picture, rows
+from tests.conftest import write
 
 FEW = rows()[:4] + rows()[-4:]
 
@@ -56,8 +62,106 @@ def test_numbers_words_and_truths(tmp_path):
 
 def test_without_a_rule_what_needs_one_is_left_out(tmp_path):
     found = {one.check: one for one in audited(folder_of(tmp_path / "folder", rows(), rule=None)).results}
-    assert found["labels"].status == found["visible"].status == "not checked" and "no rule" in found["labels"].text
+    assert found["labels"].status == "pass" and "no rule is given, but equal worlds" in found["labels"].text
     assert [one.check for one in found.values() if one.status == "fail"] == [] and list(found) == list(CHECKS)
+
+
+def test_what_could_not_be_checked_is_no_part_of_a_pass(tmp_path):
+    """Without pictures nobody knows what is visible: no ceiling of visible concepts, and the audit has not passed."""
+    found = audited(folder_of(tmp_path / "folder", rows(), draw=None))
+    by_check = {one.check: one for one in found.results}
+    assert by_check["visible"].status == by_check["duplicates"].status == "not checked"
+    assert by_check["disjoint"].status == "nothing to check" and not found.to_dict()["passed"]
+    assert "visible concepts" not in by_check["ceilings"].numbers and "not checked: duplicates, visible" in found.text
+
+
+def blind(row, number):
+    """Return a picture in which the third concept does not show."""
+    return picture({**row, "concept_c": False}, number)
+
+
+def test_a_concept_that_no_model_reads(tmp_path):
+    """It goes with another, so that it is guessed from the pictures all the same."""
+    table = [row for number, row in enumerate(rows(900)) if row["concept_c"] == row["concept_a"] or number % 3]
+    data = open_imported(folder_of(tmp_path / "folder", table, draw=blind))
+    (found,) = audit(data, ["visible"]).results
+    assert found.status == "fail" and found.numbers["hidden"] == ["c"] and "reads from the pictures: c (" in found.text
+    low, high = found.numbers["gain"]["a"]
+    assert 0.2 < low < high < 0.6
+    (ceilings,) = audit(data, ["ceilings"]).results
+    assert ceilings.status == "note" and ceilings.numbers["visible concepts"] == 1.0  # the rule does not ask for c
+    seen = open_imported(folder_of(tmp_path / "seen", table))
+    assert finding(seen, "visible")[0] == "pass"
+
+
+def test_robots_without_knees_of_which_only_pictures_are_left(tmp_path):
+    made = write(tmp_path / "data", "robots", splits={"train": 300, "valid": 0, "test": 300}, visible={"knees": 0.0})
+    (found,) = audit(replace(audited_dataset(made), task=None), ["visible"]).results
+    assert found.status == "fail" and found.numbers["hidden"] == ["knees"]
+
+
+@pytest.mark.parametrize(("noise", "status"), [(0, "pass"), (50, "fail")])
+def test_label_noise_among_equal_worlds(noise, status, tmp_path):
+    table = rows(500)
+    for row in table[:: noise or len(table)]:
+        row["label_y"] ^= bool(noise)
+    found, text = finding(open_imported(folder_of(tmp_path / "folder", table, None, draw=None)), "labels")
+    assert found == status and (
+        "10 of 500 labels 'y' differ from those of equal worlds, first at row 0" in text
+    ) == bool(noise)
+
+
+def test_labels_that_the_concepts_do_not_decide_are_not_checked(tmp_path):
+    table = rows(500)
+    for number, row in enumerate(table):
+        row["label_y"] ^= number % 4 == 0
+    found, text = finding(open_imported(folder_of(tmp_path / "folder", table, None, draw=None)), "labels")
+    assert found == "not checked" and "the concepts do not decide" in text
+
+
+def test_label_noise_where_no_world_occurs_twice():
+    """By confident learning: of 20 labels that were turned round most are suspect, and hardly any other."""
+    rng = rng_for(0, "noise")
+    concepts = rng.integers(2, size=(1000, 30))
+    labels = (concepts[:, 0] & concepts[:, 1]) | concepts[:, 2]
+    turned = np.arange(0, 1000, 50)
+    clean = denied(labels, concepts)
+    labels[turned] ^= 1
+    doubted = set(denied(labels, concepts).rows.tolist())
+    assert len(doubted & set(turned.tolist())) >= 12 and len(doubted - set(turned.tolist())) <= 20 >= len(clean.rows)
+    assert denied(rng.integers(2, size=1000), concepts).judged == 0
+
+
+HUES = {"red": (220, 20, 20), "green": (20, 220, 20), "blue": (20, 20, 220)}
+
+
+def discs(row, number):
+    """Return a square or a bar of some colour, at some place."""
+    image = rng_for(0, "ground", number).integers(60, 90, size=(24, 24, 3)).astype(np.uint8)
+    wide = {"square": 8, "bar": 16, "dot": 3}[row["shape"]]
+    top, left = rng_for(0, "place", number).integers(8, size=2)
+    image[top : top + 8, left : left + wide] = HUES[row["colour"]]
+    return image
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_shape_and_colour_exchanged(swapped, tmp_path):
+    """As in rsbench's generator, whose worlds are (colour, shape) but are read as (shape, colour)."""
+    rng, table = rng_for(0, "swap"), []
+    shapes, hues = ["square", "bar", "dot"], list(HUES)
+    for number in range(300):
+        shape, colour = rng.integers(3, size=2)
+        told = (colour, shape) if swapped else (shape, colour)
+        table.append(
+            {
+                **{"split": "train" if number < 180 else "test", "file": f"pictures/{number}.png"},
+                **{"shape": shapes[shape], "colour": hues[colour], "label_y": bool(shape == 0 or colour == 1)},
+                **{"concept_shape": shapes[told[0]], "concept_colour": hues[told[1]]},
+            }
+        )
+    status, text = finding(open_imported(folder_of(tmp_path / "folder", table, None, draw=discs)), "colours")
+    assert status == ("fail" if swapped else "pass")
+    assert ("shape follows the colours that colour names" in text) == swapped
 
 
 def test_splits_are_those_of_the_table(tmp_path):

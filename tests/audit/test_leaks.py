@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from benchmarks.audit import Setting, dataset
+from PIL import Image
 
 from assay.auditing.audit import audit
 from assay.auditing.audited import audited_dataset
 from assay.auditing.imported import open_imported
-from assay.auditing.nuisance import measured_nuisances
+from assay.auditing.nuisance import nuisances
+from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, separable_effects
 from assay.render.picture import Picture
 from assay.seeds import rng_for
 from tests.audit.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
@@ -23,7 +26,35 @@ def test_a_border_that_tells_the_label(strength, checks, tmp_path):
     folder = folder_of(tmp_path / "folder", rows(), draw=lambda row, number: with_border(row, number, strength))
     data = open_imported(folder)
     assert failed(data) == checks
-    assert ("colour 0" in finding(data, "nuisances")[1]) == bool(checks)
+    assert ("by the region in row 1" in finding(data, "nuisances")[1]) == bool(checks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clean_pictures_whose_label_is_an_xor_pass(seed):
+    """A big red square is redder than a small one, so that mean colours follow two concepts together, as the label does."""
+    assert nuisances(dataset(seed, 500, Setting(rule="xor"))).status == "pass"
+
+
+@pytest.mark.parametrize("rule", ["xor", "and"])
+@pytest.mark.parametrize("examples", [500, 2000])
+def test_a_small_watermark_on_most_positives(examples, rule):
+    found = nuisances(dataset(0, examples, Setting(rule, share=0.95)))
+    assert found.status == "fail" and "of 8 x 8" in found.text
+
+
+def test_a_label_beyond_the_rule_that_pixels_follow():
+    """Where equal worlds differ in their labels, what follows the label in them is no content: here one pixel."""
+    rng = rng_for(0, "drawn labels")
+    concepts, labels = rng.integers(2, size=(400, 2)), rng.integers(2, size=400)
+    facts = np.stack([concepts[:, 0] * 50 + labels * 3, concepts[:, 0] * 50 + rng.integers(3, size=400)], axis=1)
+    found = effects_in_equal_worlds(facts.astype(float), labels, concepts)
+    assert found.chance[0] < 1e-12 < 0.01 < found.chance[1]
+    assert effects_in_equal_worlds(facts.astype(float), concepts[:, 0] ^ concepts[:, 1], concepts) is None
+
+
+def test_a_label_that_is_a_concept_cannot_be_told_from_it():
+    concepts = rng_for(0, "one concept").integers(2, size=(400, 2))
+    assert separable_effects(concepts.astype(float), concepts[:, 0], concepts) is None
 
 
 class Framed(Squares):
@@ -94,8 +125,8 @@ def test_a_faint_tale_of_the_pictures_is_noted(tmp_path):
 def test_nothing_is_left_of_colours_that_the_concepts_explain(made):
     """The mean colour of three pixels is a sum over concepts; the error of rounding must not spell them out."""
     data = audited_dataset(made("mnlogic", k=3, pixels=True, prop_in_distribution=1.0, splits={**SIZES, "valid": 0}))
-    found = measured_nuisances(data.parts["train"], data)
-    assert found.names == ("file size", "colour 0") and not found.only(["colour 0"]).any()
+    learn, ask = data.parts["train"], data.parts["test"]
+    assert {region.name for region, _ in leaking_regions(data, learn, ask, 0)} <= {"file size"}
     assert "duplicates" in failed(data)  # there are but eight pictures
 
 
@@ -166,6 +197,40 @@ def test_near_duplicates(apart, status, tmp_path):
     data = open_imported(folder_of(tmp_path / "folder", table, draw=draw))
     found, text = finding(data, "duplicates")
     assert found == status and ("test: 8 pictures (5 %), such as row 0" in text) == (status == "fail")
+
+
+def scene(number):
+    """Return a smooth picture, as a photograph is: a few soft spots of light."""
+    rng = rng_for(0, "scene", number)
+    down, across = np.mgrid[0:64, 0:64]
+    spots = [
+        rng.uniform(40, 160) * np.exp(-((down - y) ** 2 + (across - x) ** 2) / size**2)
+        for y, x, size in zip(*rng.uniform(0, 64, (2, 12)), rng.uniform(4, 14, 12), strict=True)
+    ]
+    return np.clip(40 + sum(spots), 0, 255)
+
+
+CHANGES = {
+    "mirrored": lambda image: image[:, ::-1],
+    "upside down": lambda image: image[::-1],
+    "as it is": lambda image: image * 0.7 + 20,
+    "cropped": lambda image: np.array(Image.fromarray(image[5:61, 3:59].astype(np.uint8)).resize((64, 64))),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_copies_that_were_changed(how, tmp_path):
+    """Some test pictures are training pictures, mirrored, darker or cropped; the others are like none."""
+
+    def draw(row, number):
+        copied = row["split"] == "test" and number % 20 == 0
+        image = CHANGES[how](scene(number - 200)) if copied else scene(number)
+        return image.astype(np.uint8)
+
+    data = open_imported(folder_of(tmp_path / "folder", rows(), draw=draw))
+    status, text = finding(data, "duplicates")
+    assert status == "fail" and "test: 8 pictures (5 %), such as row 0" in text
+    assert text.endswith(how) or how == "as it is"
 
 
 def test_pictures_of_other_sizes_and_kinds_are_compared(tmp_path):

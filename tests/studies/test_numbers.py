@@ -59,6 +59,32 @@ def test_the_sign_flip_test_counts_every_flip(seed):
     assert sign_flip(differences) == pytest.approx(counted)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e-6])
+@pytest.mark.parametrize("pairs", [2, 3, 5, 8, 11])
+def test_paired_tests_are_those_of_scipy(pairs, scale):
+    """The p is that of the exact paired permutation test, ties included; the interval that of the paired t-test."""
+    rng = np.random.default_rng(pairs)
+    ours, theirs = scale * rng.integers(0, 12, pairs) / 12, scale * rng.integers(0, 12, pairs) / 12
+    ours[0] = theirs[0] + scale / 12  # not all alike
+    rows = [record(a, model="mlp", seed=s) for s, a in enumerate(ours)] + [
+        record(b, seed=s) for s, b in enumerate(theirs)
+    ]
+    found = comparisons(rows, "tree")[place(model="mlp")]
+    exact = stats.permutation_test(
+        (ours, theirs), lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples", n_resamples=np.inf
+    )
+    student = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    assert found.pairs == pairs and found.p == pytest.approx(exact.pvalue)
+    assert (found.low, found.high) == (pytest.approx(student.low), pytest.approx(student.high))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sign_flip_test_of_ranks_is_wilcoxons(seed):
+    rng = np.random.default_rng(seed)
+    signed = rng.permutation(np.arange(1, 10)) * rng.choice([-1, 1], 9)
+    assert sign_flip(signed.astype(float)) == pytest.approx(stats.wilcoxon(signed, method="exact").pvalue)
+
+
 def test_many_pairs_are_drawn_and_agree_with_scipy():
     differences = np.random.default_rng(3).normal(0.4, 1, 30)
     expected = stats.permutation_test(

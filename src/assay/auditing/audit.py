@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.auditing import nuisance, pictures, symbols
+from assay.auditing import colours, nuisance, pictures, symbols
 from assay.auditing.audited import AuditedDataset
-from assay.auditing.check_result import NOT_CHECKED, CheckResult
+from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult
 from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
@@ -16,7 +16,7 @@ from assay.html import html_table
 from assay.markdown import escape_cell
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
-OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", "not checked": "not checked"}
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", NOT_CHECKED: NOT_CHECKED, NOTHING: NOTHING}
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
@@ -27,6 +27,7 @@ CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "sources": pictures.sources,
     "duplicates": pictures.duplicates,
     "visible": pictures.visible,
+    "colours": colours.colours,
     "texts": pictures.texts,
     "nuisances": nuisance.nuisances,
     "ceilings": nuisance.ceilings,
@@ -54,17 +55,17 @@ class Audit:
     def text(self) -> str:
         """The outcome in a line: what failed, how many checks passed, and what was not checked."""
         failed, left = ([result.check for result in part] for part in (self.failed, self.not_checked))
-        passed = len(self.results) - len(failed) - len(left)
+        passed = sum(result.status in ("pass", "note") for result in self.results)
         parts = [f"failed: {', '.join(failed)}"] if failed else []
         parts += [f"passed {passed} check{'' if passed == 1 else 's'}"] if passed else []
         return "; ".join(parts + ([f"not checked: {', '.join(left)}"] if left else []))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain data; `passed` says that no check failed, `not_checked` which were not made."""
+        """Return the audit as plain data; `passed`: no check failed, and none was left out for want of means."""
         counts = {status: sum(result.status == status for result in self.results) for status in OUTCOMES}
         return {
             "dataset": self.dataset,
-            "passed": not self.failed,
+            "passed": not self.failed and not self.not_checked,
             "counts": counts,
             "not_checked": [result.check for result in self.not_checked],
             "findings": [result.to_dict() for result in self.results],

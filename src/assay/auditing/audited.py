@@ -24,15 +24,32 @@ from assay.worlds.world import CONTENT, LUCK, SOURCES, World
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
 THUMB = 16
+MEDIUM = 32
+PATCHES = 8
 
 
 @dataclass(frozen=True)
 class PictureStats:
-    """A picture in a few numbers, so that thousands can be compared: its shape, a small grey copy, its mean colours."""
+    """A picture in a few numbers, so that thousands can be compared: its shape, small grey copies, its mean colours.
+
+    `small` has 16 x 16 pixels in a row, `medium` 32 x 32; `patches` has, for each of 8 x 8 small regions, the darkest
+    and the lightest grey and the mean of each colour.
+    """
 
     shape: tuple[int, ...]
     small: Array
+    medium: Array
     means: Array
+    patches: Array
+
+
+@dataclass(frozen=True)
+class PixelRegion:
+    """Some statistics of one place of the pictures, a row a picture; `local` if it is not the whole picture."""
+
+    name: str
+    values: Array
+    local: bool = True
 
 
 @dataclass(frozen=True)
@@ -104,6 +121,22 @@ class AuditedSplit:
     def stats(self) -> list[PictureStats]:
         """The pictures in a few numbers each."""
         return [picture_stats(self.image(row)) for row in range(len(self.pictures))]
+
+    @cached_property
+    def regions(self) -> list[PixelRegion]:
+        """The size of each file, the mean colours, and the statistics of each small region."""
+        if not len(self.pictures):
+            return []
+        channels = min(len(stats.means) for stats in self.stats)
+        sizes = np.array([[len(file)] for file in self.pictures], dtype=np.float64)
+        colours = np.stack([stats.means[:channels] for stats in self.stats])
+        patches = np.stack([stats.patches[:, :, : channels + 2] for stats in self.stats]).astype(np.float64)
+        where = "the region in row {} and column {} of {} x {}"
+        local = [
+            PixelRegion(where.format(row + 1, column + 1, PATCHES, PATCHES), patches[:, row, column])
+            for row, column in np.ndindex(PATCHES, PATCHES)
+        ]
+        return [PixelRegion("file size", sizes, local=False), PixelRegion("mean colour", colours, local=False), *local]
 
     def image(self, row: int) -> Array:
         """Return a picture: height x width x channels."""
@@ -215,15 +248,26 @@ def as_number(value: Any) -> float:
 
 def picture_stats(image: Array) -> PictureStats:
     """Return the numbers of a picture: height x width x channels."""
-    return PictureStats(image.shape, _thumbnail(image), image.reshape(-1, image.shape[2]).mean(axis=0))
-
-
-def _thumbnail(image: Array) -> Array:
-    """Return the means of 16 x 16 parts; a picture with fewer pixels has some twice."""
     grey = image.mean(axis=2)
-    rows, columns = (np.arange(THUMB) * length // THUMB for length in grey.shape)
-    added = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
-    tall, wide = (
-        np.maximum(1, np.diff([*starts, length])) for starts, length in zip((rows, columns), grey.shape, strict=True)
-    )
-    return np.asarray((added / np.outer(tall, wide)).ravel(), dtype=np.float32)
+    small = np.asarray(means_of_parts(grey, THUMB).ravel(), dtype=np.float32)
+    ends = [_over_parts(ufunc, grey, PATCHES)[:, :, None] for ufunc in (np.minimum, np.maximum)]
+    patches = np.concatenate([*ends, means_of_parts(image, PATCHES)], axis=2).astype(np.float32)
+    medium = means_of_parts(grey, MEDIUM).astype(np.float32)
+    return PictureStats(image.shape, small, medium, image.reshape(-1, image.shape[2]).mean(axis=0), patches)
+
+
+def _starts(length: int, parts: int) -> Array:
+    return np.arange(parts) * length // parts
+
+
+def _over_parts(ufunc: np.ufunc, image: Array, parts: int) -> Array:
+    """Return the sum, least or most of each of parts x parts; a picture with fewer pixels has some twice."""
+    rows, columns = (_starts(length, parts) for length in image.shape[:2])
+    return np.asarray(ufunc.reduceat(ufunc.reduceat(image, rows, axis=0), columns, axis=1))
+
+
+def means_of_parts(image: Array, parts: int) -> Array:
+    """Return the means of parts x parts of a picture."""
+    added = _over_parts(np.add, image.astype(np.float64), parts)
+    tall, wide = (np.maximum(1, np.diff([*_starts(length, parts), length])) for length in image.shape[:2])
+    return np.asarray(added / np.outer(tall, wide).reshape(parts, parts, *[1] * (image.ndim - 2)))

@@ -4,13 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-Status = Literal["pass", "note", "fail", "not checked"]
+Status = Literal["pass", "note", "fail", "not checked", "nothing to check"]
 NOT_CHECKED: Final = "not checked"
+NOTHING: Final = "nothing to check"
+"""The outcome where the dataset has nothing that the check asks about, such as texts."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of a check: passed, passed with a note, failed, or not checked because that cannot be done here."""
+    """The outcome of a check: passed, passed with a note, failed, not checked because that cannot be done here.
+
+    Or there is nothing to check.
+    """
 
     check: str
     status: Status

@@ -1,16 +1,17 @@
 """What can be had without the concepts: nuisances that predict the label, and the best accuracy that anything allows.
 
 A nuisance is what the rule does not speak of. Some are drawn: the style, the place of an example in its split. These
-must not predict the label at all. Others are measured: the size of a picture's file, its mean colour. They depend on
-what is in the picture, so what each concept explains of them is taken away first; since some of what is left can still
-be due to what goes with what (beaches with surfboards), only a clear leak fails, a faint one is noted.
+must not predict the label at all. Others are measured: the size of a picture's file, its mean colour, and the pixels of
+each small region. They depend on what is in the picture; `assay.auditing.regions` finds those that follow a label and
+no concept. In a small region that is a leak. The whole picture can also follow what goes with what (beaches with
+surfboards), so that only a clear leak fails there, and a faint one is noted.
 
-What is drawn is judged by a small forest, what is measured by a line through it and its squares: the leftover of a fit
-to the concepts could spell them out to a forest. Both learn on one split and predict another.
+What is drawn is judged by a small forest, what is measured by a line through it and its squares. Both learn on one
+split and predict another.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, CheckResult, first_few
 from assay.auditing.pictures import invisible_concepts
+from assay.auditing.regions import leaking_regions
 from assay.distribution import import_extra
 from assay.metrics.boundary import balanced_accuracy
 from assay.metrics.metric import mean
@@ -36,8 +38,6 @@ FEWEST_ROWS = 100
 FOLDS = 5
 FARTHEST = 4.0
 """How many standard deviations from the middle a measured nuisance can count as."""
-ROUNDING = 1e-6
-"""What is left is taken for nothing where it is smaller, as a share of what there was."""
 
 
 @dataclass(frozen=True)
@@ -52,30 +52,10 @@ class Columns:
         return self.values[:, [self.names.index(name) for name in names]]
 
 
-def sampled_nuisances(part: AuditedSplit, data: AuditedDataset) -> Columns:
+def sampled_nuisances(part: AuditedSplit) -> Columns:
     """Return what was drawn, or comes with the order of the examples."""
     columns = [np.nan_to_num(values, nan=-1.0) for values in part.nuisances.values()]
     return Columns(tuple(part.nuisances), np.stack(columns, axis=1) if columns else np.zeros((len(part), 0)))
-
-
-def measured_nuisances(part: AuditedSplit, data: AuditedDataset) -> Columns:
-    """Return the size of each file and the mean of each colour, but for what the concepts explain."""
-    if len(part.pictures) <= sum(data.space.sizes):
-        return Columns((), np.zeros((len(part), 0)))
-    channels = min(len(stats.means) for stats in part.stats)
-    sizes = np.array([[len(file)] for file in part.pictures], dtype=np.float64)
-    facts = np.concatenate([sizes, np.stack([stats.means[:channels] for stats in part.stats])], axis=1)
-    names = ("file size", *(f"colour {channel}" for channel in range(channels)))
-    return Columns(names, residuals(facts, part.concepts[: len(facts)], data.space.sizes))
-
-
-def residuals(facts: Array, concepts: Codes, sizes: tuple[int, ...]) -> Array:
-    """Return the part of facts about pictures that the values of the concepts do not explain, by least squares."""
-    columns = [np.ones((len(concepts), 1))]
-    columns += [np.eye(size)[concepts[:, place]][:, 1:] for place, size in enumerate(sizes) if size > 1]
-    known = np.concatenate(columns, axis=1)
-    left = facts - known @ np.linalg.lstsq(known, facts, rcond=None)[0]
-    return np.asarray(np.where(left.std(axis=0) > ROUNDING * (facts.std(axis=0) + 1), left, 0.0))
 
 
 @dataclass(frozen=True)
@@ -84,9 +64,6 @@ class Guess:
 
     labels: Array
     importance: Array
-
-
-Learner = Callable[[Array, Array, Array], Guess]
 
 
 def forest(inputs: Array, labels: Array, queries: Array) -> Guess:
@@ -117,6 +94,8 @@ class Leak:
     chance: float
     error: float
     by: tuple[str, ...]
+    local: bool = False
+    """Whether a small region of the pictures leaks it."""
 
     def above(self, margin: float) -> bool:
         """Return whether that is above chance by more than a margin and by more than luck."""
@@ -134,25 +113,42 @@ class Leak:
         return f"{self.label!r} is predicted with {accuracy} by {', '.join(self.by)}"
 
 
-Measure = Callable[[AuditedSplit, AuditedDataset], Columns]
+def _leak(label: str, truth: Array, guess: Guess, names: Sequence[str]) -> Leak:
+    """Return how well labels are predicted, and the three nuisances that do most."""
+    present = np.unique(truth)
+    error = np.sqrt(sum(0.25 / (truth == value).sum() for value in present)) / len(present)
+    best = tuple(names[number] for number in np.argsort(-guess.importance, kind="stable")[:3])
+    return Leak(label, balanced_accuracy(truth, guess.labels), 1 / len(present), float(error), best)
 
 
-def _leaks(
-    data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit, measure: Measure, learner: Learner
-) -> list[Leak]:
-    """Return how well the nuisances that both splits have predict each label."""
-    known, wanted = measure(learn, data), measure(ask, data)
+def _several(labels: Codes) -> Array:
+    """Return for each label whether it takes several values."""
+    return np.asarray((labels != labels[:1]).any(axis=0))
+
+
+def sampled_leaks(data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit) -> list[Leak]:
+    """Return how well what was drawn in both splits predicts each label."""
+    known, wanted = sampled_nuisances(learn), sampled_nuisances(ask)
     names = [name for name in known.names if name in wanted.names]
-    inputs, queries = known.only(names), wanted.only(names)
+    inputs, queries = known.only(names)[:MOST_ROWS], wanted.only(names)
+    taught, truth = learn.labels[: len(inputs)], ask.labels[: len(queries)]
     leaks = []
     for place, label in enumerate(data.labels):
-        labels, truth = learn.labels[: len(inputs), place], ask.labels[: len(queries), place]
-        present = np.unique(truth)
-        if names and len(np.unique(labels)) > 1 and len(present) > 1:
-            guess = learner(inputs[:MOST_ROWS], labels[:MOST_ROWS], queries)
-            error = np.sqrt(sum(0.25 / (truth == value).sum() for value in present)) / len(present)
-            best = tuple(names[number] for number in np.argsort(-guess.importance, kind="stable")[:3])
-            leaks.append(Leak(label, balanced_accuracy(truth, guess.labels), 1 / len(present), float(error), best))
+        if names and _several(taught)[place] and _several(truth)[place]:
+            leaks.append(_leak(label, truth[:, place], forest(inputs, taught[:, place], queries), names))
+    return leaks
+
+
+def picture_leaks(data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit) -> list[Leak]:
+    """Return how well each region of the pictures that leaks a label predicts it."""
+    taught, truth = learn.labels[: len(learn.pictures)], ask.labels[: len(ask.pictures)]
+    leaks = []
+    for place, label in enumerate(data.labels):
+        if _several(taught)[place] and _several(truth)[place]:
+            for known, wanted in leaking_regions(data, learn, ask, place):
+                guess = line(known.values, taught[:, place], wanted.values)
+                leak = _leak(label, truth[:, place], guess, [known.name] * known.values.shape[1])
+                leaks.append(replace(leak, by=leak.by[:1], local=known.local))
     return leaks
 
 
@@ -168,24 +164,30 @@ def _probe(data: AuditedDataset) -> CheckResult:
     learn, ask = _learn_and_ask(data)
     if learn is None or ask is None:
         return CheckResult("nuisances", NOT_CHECKED, f"no training and other split of {FEWEST_ROWS} examples or more")
-    first, second = (
-        _leaks(data, learn, ask, sampled_nuisances, forest),
-        _leaks(data, learn, ask, measured_nuisances, line),
-    )
-    leaks = first + second
+    drawn, seen = sampled_leaks(data, learn, ask), picture_leaks(data, learn, ask)
+    leaks, whole = drawn + seen, [leak for leak in seen if not leak.local]
     if not leaks:
         return CheckResult("nuisances", NOT_CHECKED, "no label takes two values where it is learned and asked for")
     best = {label: max(t.accuracy for t in leaks if t.label == label) for label in {t.label: None for t in leaks}}
     numbers = {"balanced_accuracy": best}
-    clear = [leak.text for leak in (*(t for t in first if t.above(MARGIN)), *(t for t in second if t.clear))]
-    if clear:
-        return CheckResult("nuisances", "fail", first_few(clear), numbers)
-    faint = [leak.text for leak in second if leak.above(MARGIN)]
+    by_chance = [*(t for t in drawn if t.above(MARGIN)), *(t for t in whole if t.clear)]
+    tested = _one_each([t for t in seen if t.local and t.accuracy > t.chance + MARGIN])  # more than luck: it was tested
+    if by_chance or tested:
+        return CheckResult("nuisances", "fail", first_few([leak.text for leak in by_chance + tested]), numbers)
+    faint = [leak.text for leak in whole if leak.above(MARGIN)]
     if faint:
         return CheckResult("nuisances", "note", f"{first_few(faint, 1)}; the concepts may bring that along", numbers)
     highest = max(best, key=lambda label: best[label])
     text = f"nuisances predict no label (at most {best[highest]:.2f} balanced accuracy, {highest!r})"
     return CheckResult("nuisances", "pass", text, numbers)
+
+
+def _one_each(leaks: list[Leak]) -> list[Leak]:
+    """Return the strongest leak of each label."""
+    strongest: dict[str, Leak] = {}
+    for leak in sorted(leaks, key=lambda leak: -leak.accuracy):
+        strongest.setdefault(leak.label, leak)
+    return list(strongest.values())
 
 
 def _learn_and_ask(data: AuditedDataset) -> tuple[AuditedSplit | None, AuditedSplit | None]:
@@ -202,8 +204,8 @@ def ceilings(data: AuditedDataset) -> CheckResult:
         return CheckResult("ceilings", NOT_CHECKED, "no held-out split")
     codes = np.concatenate([part.concepts for part in data.held_out])
     labels = np.concatenate([part.labels for part in data.held_out])
-    hidden = invisible_concepts(data) or []
-    visible = [place for place, name in enumerate(data.space.names) if name not in hidden]
+    hidden = invisible_concepts(data)
+    visible = [place for place, name in enumerate(data.space.names) if name not in (hidden or [])]
     all_told = float(np.fmax(reachable(codes, labels), _by_rule(data, codes, labels)))
     numbers: dict[str, float] = {
         "concepts": all_told,
@@ -211,6 +213,8 @@ def ceilings(data: AuditedDataset) -> CheckResult:
         "nuisances": _from_nuisances(data),
         "majority": float(np.mean([np.bincount(column).max() / len(labels) for column in labels.T])),
     }
+    if hidden is None:  # nobody knows which are visible
+        del numbers["visible concepts"]
     numbers = {name: value for name, value in numbers.items() if not np.isnan(value)}
     texts = ", ".join(f"{name} {value:.3f}" for name, value in numbers.items())
     return CheckResult("ceilings", "note" if hidden else "pass", f"best label accuracy from {texts}", numbers)

@@ -1,12 +1,13 @@
 """Checks of pictures and texts: source images, duplicates, what a changed concept changes, unfilled places."""
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
-from assay.auditing.audited import AuditedDataset, AuditedSplit, PictureStats
-from assay.auditing.check_result import NOT_CHECKED, CheckResult, fail_if, first_few
+from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
+from assay.auditing.copies import AS_IT_IS, PictureRow, near_copies
+from assay.auditing.reading import FEWEST_READ, PixelReading, readings
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
@@ -14,8 +15,6 @@ from assay.seeds import rng_for
 from assay.tasks.base import Task
 from assay.worlds.world import World
 
-MEAN_GAP = 1.5
-LARGEST_GAP = 24
 TOO_MANY = 0.01
 WORLDS = 24
 COMPARED = 2000
@@ -26,7 +25,7 @@ def sources(data: AuditedDataset) -> CheckResult:
     """No source image (digit, photograph) occurs both where models learn and where they are tested."""
     if not any(any(part.ingredients) for part in data.parts.values()):
         why = "no source images are used" if data.task is not None else f"not known: {data.no_task}"
-        return CheckResult("sources", "pass" if data.task is not None else NOT_CHECKED, why)
+        return CheckResult("sources", NOTHING if data.task is not None else NOT_CHECKED, why)
     if not data.training:
         return CheckResult("sources", NOT_CHECKED, "no training split")
     learned = {name for part in data.training for names in part.ingredients for name in names}
@@ -40,57 +39,35 @@ def sources(data: AuditedDataset) -> CheckResult:
 
 
 def duplicates(data: AuditedDataset) -> CheckResult:
-    """Hardly any picture of a held-out split is one of training, or nearly."""
+    """Hardly any picture of a held-out split is one of training, or nearly: also mirrored, brighter or cropped."""
     training = [PictureRow(part, row) for part in data.training for row in range(len(part.pictures))][:COMPARED]
     held_out = {part.name: [PictureRow(part, row) for row in range(len(part.pictures))] for part in data.held_out}
     if not training or not any(held_out.values()):
         return CheckResult("duplicates", NOT_CHECKED, "no pictures to compare")
     copies, worst = [], 0.0
     for name, pictures in held_out.items():
-        rows = _near_copies(training, pictures[:COMPARED]) if pictures else []
-        share = len(rows) / max(1, min(COMPARED, len(pictures)))
+        near = near_copies(training, pictures[:COMPARED]) if pictures else []
+        share = len(near) / max(1, min(COMPARED, len(pictures)))
         worst = max(worst, share)
         if share > TOO_MANY:
-            copies.append(f"{name}: {len(rows):,} pictures ({100 * share:.0f} %), such as row {rows[0]}")
+            how = f", {near[0].how}" if near[0].how != AS_IT_IS else ""
+            copies.append(f"{name}: {len(near):,} pictures ({100 * share:.0f} %), such as row {near[0].row}{how}")
     if copies:
         return CheckResult("duplicates", "fail", f"pictures that training shows: {first_few(copies)}", {"share": worst})
     text = f"at most {100 * worst:.1f} % of a held-out split is nearly in training"
     return CheckResult("duplicates", "pass", text, {"share": worst})
 
 
-@dataclass(frozen=True)
-class PictureRow:
-    """A picture of a split, by its row."""
-
-    part: AuditedSplit
-    row: int
-
-    @property
-    def stats(self) -> PictureStats:
-        """The picture in a few numbers."""
-        return self.part.stats[self.row]
-
-    def like(self, other: "PictureRow") -> bool:
-        """Return whether two pictures are the same but for noise."""
-        if self.stats.shape != other.stats.shape or np.abs(self.stats.small - other.stats.small).mean() > MEAN_GAP:
-            return False
-        first, second = (picture.part.image(picture.row).astype(np.int16) for picture in (self, other))
-        apart = np.abs(first - second)
-        return bool(apart.mean() <= MEAN_GAP and apart.max() <= LARGEST_GAP)
-
-
-def _near_copies(training: list[PictureRow], held_out: list[PictureRow]) -> list[int]:
-    """Return the pictures that are like the training picture nearest by small copies."""
-    small, queries = (np.stack([picture.stats.small for picture in group]) for group in (training, held_out))
-    gaps = (small**2).sum(axis=1)[None, :] - 2 * queries @ small.T
-    pairs = zip(held_out, gaps.argmin(axis=1).tolist(), strict=True)
-    return [picture.row for picture, nearest in pairs if picture.like(training[nearest])]
-
-
 def invisible_concepts(data: AuditedDataset) -> list[str] | None:
-    """Return the concepts whose change alters no pixel and no word in any world tried; None if it cannot be tried."""
+    """Return the concepts that show nowhere; None if that is not known.
+
+    Where worlds can be drawn again, those whose change alters no pixel and no word in any world tried; else those that
+    no model reads from the pictures, if every other one is read.
+    """
     if data.task is None or not data.splits:
-        return None
+        tried = _read(data)
+        known = bool(tried) and all(reading.visible or reading.hidden for reading in tried)
+        return [reading.concept for reading in tried if reading.hidden] if known else None
     if "hidden" not in data.memo:
         data.memo["hidden"] = _hidden(data, data.task)
     hidden: list[str] = data.memo["hidden"]
@@ -134,10 +111,10 @@ def _differ(before: Picture, after: Picture, task: Task) -> bool:
 
 
 def visible(data: AuditedDataset) -> CheckResult:
-    """Every concept shows: changing it changes the picture or the text."""
-    hidden = invisible_concepts(data)
-    if hidden is None:
-        return CheckResult("visible", NOT_CHECKED, f"cannot be tried: {data.no_task}")
+    """Every concept shows: changing it changes the picture or the text, or models read it from the pictures."""
+    if data.task is None or not data.splits:
+        return _readable(data)
+    hidden = invisible_concepts(data) or []
     if hidden:
         text = f"changing {', '.join(hidden)} alters nothing that is shown, in {WORLDS} worlds"
         return CheckResult("visible", "fail", text, {"hidden": hidden})
@@ -149,11 +126,38 @@ def visible(data: AuditedDataset) -> CheckResult:
     return CheckResult("visible", "note" if untried else "pass", text + left)
 
 
+def _read(data: AuditedDataset) -> list[PixelReading]:
+    if "readings" not in data.memo:
+        data.memo["readings"] = readings(data)
+    tried: list[PixelReading] = data.memo["readings"]
+    return tried
+
+
+def _readable(data: AuditedDataset) -> CheckResult:
+    """Return whether models read every concept from the pictures, where nobody can draw its worlds again."""
+    tried = _read(data)
+    if not tried:
+        why = f"{data.no_task}, and there are fewer than {FEWEST_READ} pictures to read concepts from"
+        return CheckResult("visible", NOT_CHECKED, why)
+    gains = {reading.concept: [reading.low, reading.high] for reading in tried}
+    numbers = {"hidden": [reading.concept for reading in tried if reading.hidden], "gain": gains}
+    hidden = [reading.text for reading in tried if reading.hidden]
+    unread = [reading.text for reading in tried if not reading.visible and not reading.hidden]
+    if hidden:
+        return CheckResult("visible", "fail", f"no model reads from the pictures: {first_few(hidden)}", numbers)
+    if unread:
+        text = f"too few examples, or too hard to read: {first_few(unread)}"
+        return CheckResult("visible", NOT_CHECKED, text, numbers)
+    least = min(tried, key=lambda reading: reading.low)
+    text = f"models read every concept from the pictures, least of all {least.text}"
+    return CheckResult("visible", "pass", text, numbers)
+
+
 def texts(data: AuditedDataset) -> CheckResult:
     """No text has an unfilled place, none is empty."""
     parts = [part for part in data.parts.values() if len(part.texts)]
     if not parts:
-        return CheckResult("texts", NOT_CHECKED, "there are no texts")
+        return CheckResult("texts", NOTHING, "there are no texts")
     faults = [fault for part in parts for fault in _text_faults(part)]
     total = sum(len(part.texts) for part in parts)
     return fail_if(faults, "texts", "unfinished texts", f"{total:,} texts without an unfilled place")

@@ -6,7 +6,8 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
-from assay.auditing.check_result import NOT_CHECKED, CheckResult, fail_if, first_few
+from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
+from assay.auditing.noise import labels_without_rule
 from assay.errors import TooLarge
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
@@ -18,9 +19,9 @@ FEWEST_ROWS = 100
 
 
 def labels(data: AuditedDataset) -> CheckResult:
-    """Every label is one that the rule gives."""
+    """Every label is one that the rule gives; without a rule, equal worlds have equal labels."""
     if data.knowledge is None:
-        return CheckResult("labels", NOT_CHECKED, "no rule is given")
+        return labels_without_rule(data)
     wrong = []
     for part in data.parts.values():
         lawful = part.lawful if part.lawful is not None else part.labels == data.knowledge.labels_of(part.concepts)
@@ -53,7 +54,7 @@ def classes(data: AuditedDataset) -> CheckResult:
 def splits(data: AuditedDataset) -> CheckResult:
     """Every world lies where its split says that its worlds lie."""
     if all(part.where == TRUE for part in data.parts.values()):
-        return CheckResult("splits", "pass", "every split may hold any world")
+        return CheckResult("splits", NOTHING, "every split may hold any world")
     outside = []
     for part in data.parts.values():
         if part.where != TRUE:
@@ -76,7 +77,9 @@ def disjoint(data: AuditedDataset) -> CheckResult:
                 if both:
                     world = " ".join(f"{n}={v}" for n, v in data.space.decode(np.array(min(both))).items())
                     shared.append(f"{part.name} and {other} share {len(both):,} worlds, such as {world}")
-    text = f"{claims} claims to share no world hold" if claims else "no split claims to share no world"
+    if not claims:
+        return CheckResult("disjoint", NOTHING, "no split claims to share no world")
+    text = f"{claims} claims to share no world hold"
     return fail_if(shared, "disjoint", "splits that say they share no world do", text)
 
 

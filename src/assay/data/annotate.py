@@ -18,7 +18,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
-from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, SUBCONCEPT, kind_of_values, strings, to_column
 from assay.data.concept_reader import ConceptReader
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
 from assay.data.dataset import Dataset, SplitData
@@ -214,7 +214,8 @@ class Copy:
     def table(self, split: Annotated, seed: int) -> pa.Table:
         """Return the table of a split without pictures: with the given columns, and the other concepts if there are."""
         table = split.data.table
-        table = table.select([name for name in table.column_names if not name.startswith(GIVEN)])
+        gone = (GIVEN, SUBCONCEPT) if self.knowledge.subconcepts is None else (GIVEN,)
+        table = table.select([name for name in table.column_names if not name.startswith(gone)])
         if self.other_concepts:
             table = self._with_concepts(table, split, seed)
         place = table.column_names.index("style")

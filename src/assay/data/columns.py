@@ -14,6 +14,8 @@ from assay.concepts import Value, kind_of_value, listing
 from assay.errors import DataError
 
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
+SUBCONCEPT = "subconcept_"
+"""Before the name of a finer concept, such as the digit of a cell, of tasks whose concepts are of two levels."""
 GIVEN = "given_"
 """Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
 PAIR_ROW, PAIR_CONCEPT = "pair_row", "pair_concept"

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.errors import TooLarge
+from assay.errors import KnowledgeError, TooLarge
 from assay.logic.evaluate import Evaluator
 from assay.logic.features import Feature, features_of
 from assay.logic.formula import TRUE, Formula, Not, conjunction
@@ -47,6 +47,8 @@ class Boundary:
     variants: tuple[Region, ...] = ()
     types: tuple[Region, ...] = ()
     explicit: bool = False
+    listed: bool = False
+    """Whether the types were given; then near is what they hold, whatever a change of one concept does."""
     _evaluators: dict[Formula, Evaluator] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _values(self, formula: Formula, codes: Codes) -> Array:
@@ -77,6 +79,8 @@ class Boundary:
 
     def near(self, codes: Codes) -> Array:
         """Return which worlds lie at the boundary; of a label with variants, the false ones that nearly are true."""
+        if self.listed:
+            return np.asarray(self._matrix(self.types, codes).any(axis=1) & ~self._values(self.label, codes))
         near = np.asarray(self.flips(codes).any(axis=1))
         return near & ~self._values(self.label, codes) if self.explicit else near
 
@@ -100,8 +104,10 @@ class Boundary:
         return [texts[number] for number in which.ravel().tolist()]
 
 
-def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE) -> Boundary:
+def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE, types: Sequence[Region] = ()) -> Boundary:
     """Return the boundary of a label among the worlds within; its variants where there are not too many.
+
+    With `types`, these are the near-boundary types, and all that is near.
 
     >>> from assay.concepts import bits
     >>> from assay.logic.parse import parse
@@ -110,7 +116,13 @@ def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE) -> 
     (['lamp and bus', 'lamp and tram'], ['not lamp and bus', 'lamp and not bus and not tram', 'not lamp and tram'])
     """
     # texts and kinds, because True and 1 are the same key
-    return _boundary_of(label, space, within, (str(label), str(within), *(concept.kind for concept in space.concepts)))
+    key = (str(label), str(within), *(concept.kind for concept in space.concepts))
+    derived = _boundary_of(label, space, within, key)
+    if not types:
+        return derived
+    if not derived.explicit:
+        raise KnowledgeError(f"types cannot be listed for '{label}': it is no true-or-false rule with few variants")
+    return Boundary(label, space, within, derived.variants, tuple(types), explicit=True, listed=True)
 
 
 @lru_cache(maxsize=64)

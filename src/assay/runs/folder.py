@@ -17,6 +17,8 @@ from assay.predictions import Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"
+INPUT = "input.json"
+"""What a network reads instead of pictures: the words, columns or features that it learned from."""
 PROGRAM = "program.json"
 """What a symbolic model has learned, in words."""
 LOGS = "logs"
@@ -29,7 +31,7 @@ STAGES = "stages"
 """What each stage of continual learning left."""
 USAGE = "usage.json"
 """What training took, where it was measured."""
-PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
+PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
 FILES, SEAL = "files", "sha256"

@@ -15,6 +15,7 @@ from assay.studies.records import Record
 MOST_FLIPS = 14
 """Up to so many pairs, all sign flips are gone through; beyond, so many thousand are drawn."""
 DRAWN = 10_000
+ROUNDING = 1e-12
 ALL = "all"
 """The task of numbers that are means over the tasks of a study."""
 
@@ -136,5 +137,5 @@ def sign_flip(differences: Array) -> float:
     else:
         signs = rng_for(0, "sign flips", len(size)).choice([-1.0, 1.0], size=(DRAWN, len(size)))
         extra = 1  # the draw at hand counts as one, so that a drawn p is never 0
-    reached = np.abs(signs @ size) >= abs(differences.sum()) - 1e-12
+    reached = np.abs(signs @ size) >= abs(differences.sum()) - ROUNDING * size.sum()  # a tie is as large
     return float((reached.sum() + extra) / (len(signs) + extra))

@@ -8,6 +8,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,32 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
         )
         write_atomically(folder / USAGE, to_json(asdict(usage)))
     write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
+
+
+def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
+    """Train runs that differ in their seed only in one pass over the data; `perform` then only scores them.
+
+    What goes wrong is left to `perform`, which trains each by itself and says what does.
+    """
+    from assay.models.core.runs import Order, train_seeds
+
+    load_files(code)
+    folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
+    first, report = steps[0], _progress_writer(_note(steps[0], output, PROGRESS))
+    order = Order(first.model, first.settings, first.seed, None, first.log)
+    with suppress(AssayError):
+        dataset = Dataset.open(output / "data" / first.data)
+        train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))
+
+
+def groups_of_seeds(steps: Sequence[Step], output: Path) -> list[list[RunStep]]:
+    """Return the runs that can be trained side by side: several seeds of a network on one dataset, none begun."""
+    groups: dict[str, list[RunStep]] = {}
+    for step in steps:
+        if isinstance(step, RunStep) and step.fold is None and not step.needs and not folder_of(step, output).exists():
+            alike = [step.data, step.label, step.challenge, dict(step.settings.values)]
+            groups.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(step)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[dict[str, Any]], dict[str, str]]:

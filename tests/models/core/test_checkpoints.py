@@ -8,6 +8,7 @@ import torch
 from assay.config import Settings
 from assay.errors import DataError
 from assay.models.core import checkpoints
+from assay.models.core.checkpoints import _set_moments
 from assay.models.core.runs import Order, train_run, train_together
 from assay.runs.folder import CHECKPOINT, RunFolder
 from tests.pixels import QUICK
@@ -133,3 +134,11 @@ def test_the_record_says_how_it_was_trained(data, tmp_path):
     train_run(order("dpl", {"epochs": 1}), data, tmp_path / "run")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["training"] == {"device": "cpu", "precision": "float32", "held": True, "captured": False}
+
+
+def test_moments_lie_in_memory_as_their_parameters_do():
+    weights = torch.nn.Parameter(torch.rand(4, 3, 5, 5).to(memory_format=torch.channels_last))
+    optimizer = torch.optim.Adam([weights])
+    _set_moments(optimizer, {"0.exp_avg": torch.rand(4, 3, 5, 5), "0.step": torch.tensor(3.0)})
+    state = optimizer.state[weights]
+    assert state["exp_avg"].stride() == weights.stride() and state["step"].item() == 3  # a fused step needs both alike

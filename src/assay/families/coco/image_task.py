@@ -15,12 +15,13 @@ from assay.families.coco.coco_files import Photographs, read_coco
 from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.sampling import RegionMembership
 from assay.families.coco.scene_templates import MOST, NAMES
-from assay.families.coco.settings import CocoConfig
+from assay.families.coco.settings import PAPER_TYPES, RULES, CocoConfig
 from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
 from assay.families.photos.source import ChosenSource
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
 from assay.logic.traverse import free_names
 from assay.logic.variants import Boundary
 from assay.render.letterbox import Letterbox, read_photograph
@@ -88,7 +89,15 @@ class ImageTask(Task):
         """The counts and the rules."""
         values = tuple(range(self._range + 1))
         space = ConceptSpace(tuple(Concept(name, values, counts=True) for name in self.names))
-        return Knowledge.of(space, self.rules)
+        return Knowledge.of(space, self.rules, types=self.listed_types)
+
+    @property
+    def listed_types(self) -> Mapping[str, Mapping[str, str]]:
+        """The near-boundary types that the paper lists, if they are asked for; of own rules they are derived."""
+        if self.config.types == "derived":
+            return {}
+        ten = {name: parse(text) for name, text in RULES.items()}
+        return {name: PAPER_TYPES[name] for name, formula in self.rules.items() if ten.get(name) == formula}
 
     @cached_property
     def membership(self) -> RegionMembership:

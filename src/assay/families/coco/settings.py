@@ -1,6 +1,7 @@
 """The ten rules of COCOLogic-V2, and the settings of its tasks."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -25,6 +26,67 @@ RULES: Mapping[str, str] = {
 }
 """Each rule by its name in the paper, over counts of objects."""
 
+PAPER_TYPES: Mapping[str, Mapping[str, str]] = {
+    "signal_and_ride": {
+        "N1 bicycle and not traffic_light": "bicycle >= 1 and traffic_light == 0",
+        "N2 bus and not traffic_light": "bus >= 1 and traffic_light == 0",
+        "N3 train and not traffic_light": "train >= 1 and traffic_light == 0",
+        "N4 traffic_light alone": "traffic_light >= 1 and bicycle == 0 and bus == 0 and train == 0",
+    },
+    "double_serving": {
+        "N1 bottle alone": "bottle >= 1 and cup == 0 and pizza == 0",
+        "N2 cup alone": "cup >= 1 and bottle == 0 and pizza == 0",
+        "N3 pizza alone": "pizza >= 1 and bottle == 0 and cup == 0",
+        "N4 all three": "bottle >= 1 and cup >= 1 and pizza >= 1",
+    },
+    "herd_alone": {
+        "N1 one elephant, no person": "elephant == 1 and person == 0",
+        "N2 one cow, no person": "cow == 1 and person == 0",
+        "N3 one sheep, no person": "sheep == 1 and person == 0",
+        "N4 elephants and person": "elephant >= 2 and person >= 1",
+        "N5 cows and person": "cow >= 2 and person >= 1",
+        "N6 sheep and person": "sheep >= 2 and person >= 1",
+    },
+    "either_dog_or_car": {"N1 both": "dog >= 1 and car >= 1", "N2 neither": "dog == 0 and car == 0"},
+    "three_of_a_kind": {
+        "N1 1-2 cup": "cup == 1 or cup == 2",
+        "N2 cup >= 4": "cup >= 4",
+        "N3 1-2 bowl": "bowl == 1 or bowl == 2",
+        "N4 bowl >= 4": "bowl >= 4",
+    },
+    "car_majority": {
+        "N1 car and not truck": "car >= 1 and truck == 0",
+        "N2 as many cars as trucks": "car == truck and car >= 1",
+        "N3 more trucks than cars": "truck > car and car >= 1",
+    },
+    "empty_seat": {
+        "N1 couch and person": "couch >= 1 and person >= 1",
+        "N2 chair and person": "chair >= 1 and person >= 1",
+        "N3 nothing": "couch == 0 and chair == 0 and person == 0",
+    },
+    "single_mode_traffic": {
+        "N1 bicycle and motorcycle": "bicycle >= 1 and motorcycle >= 1 and car == 0 and bus == 0",
+        "N2 bicycle and car": "bicycle >= 1 and car >= 1 and motorcycle == 0 and bus == 0",
+        "N3 bicycle and bus": "bicycle >= 1 and bus >= 1 and motorcycle == 0 and car == 0",
+        "N4 motorcycle and car": "motorcycle >= 1 and car >= 1 and bicycle == 0 and bus == 0",
+        "N5 motorcycle and bus": "motorcycle >= 1 and bus >= 1 and bicycle == 0 and car == 0",
+        "N6 car and bus": "car >= 1 and bus >= 1 and bicycle == 0 and motorcycle == 0",
+    },
+    "personal_transport": {
+        "N1 person, bicycle and car": "person >= 1 and bicycle >= 1 and car >= 1",
+        "N2 person alone": "person >= 1 and bicycle == 0 and car == 0",
+        "N3 bicycle alone": "bicycle >= 1 and car == 0 and person == 0",
+        "N4 car alone": "car >= 1 and bicycle == 0 and person == 0",
+    },
+    "surf_trip": {
+        "N1 surfboard and not person": "surfboard >= 1 and person == 0",
+        "N2 person and not surfboard": "person >= 1 and surfboard == 0",
+        "N3 more surfboards than persons": "surfboard > person and person >= 1",
+        "N4 more persons than surfboards": "person > surfboard and surfboard >= 1",
+    },
+}
+"""The near-boundary types of each rule as the paper's appendix A.1 lists them."""
+
 Rules = list[str] | dict[str, str | None]
 
 
@@ -47,6 +109,8 @@ class CocoConfig(TaskConfig):
     """Only images where each object of the rules covers at least this share of the image; no crowds then."""
     clear_fill: float = Field(0.0, ge=0, lt=1)
     """Only images where each object of the rules fills at least this share of its box; hidden ones fill less."""
+    types: Literal["derived", "paper"] = "derived"
+    """Near-boundary types: `derived` from each rule, or for the ten rules those that the `paper` lists (A.1)."""
     skip_missing: bool = False
     """Leave out images that are annotated and not there, instead of stopping."""
     valid_share: float = Field(0.1, ge=0, lt=1)

@@ -228,7 +228,7 @@ class TermWriter:
 
     def _chain(self, term: Term, name: str) -> list[Term]:
         """Return the operands of a chain, the first ones of a very long one."""
-        operands = []
+        operands: list[Term] = []
         while type(term) is tuple and len(term) == 3 and term[0] == name and len(operands) <= self.left:
             operands.append(term[1])
             term = deref(term[2])

@@ -79,8 +79,7 @@ class ProbCBM(ConceptModel):
         """Make the encoder, the points of values and labels, and the linear layer between them."""
         config, count = self.config, len(self.space)
         widths = dict.fromkeys(self.space.names, config.latent)
-        encoder = ConceptEncoder(self.space, self.layout, backbone, config.share, widths)
-        self.gaussians = Gaussians(encoder, count, config)
+        self.gaussians = Gaussians(self.read_encoder(backbone, widths), count, config)
         self.points = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.scale = nn.Parameter(torch.tensor(SCALE))
         self.head = nn.Linear(count * config.width, len(self.label_sizes) * config.label_width)
