@@ -114,6 +114,6 @@ def hide_paths(data: Any, known: Sequence[Path] = ()) -> Any:
         return [hide_paths(value, known) for value in data]
     if not isinstance(data, str) or "/" not in data or data.startswith("data:"):  # a picture as an address
         return data
-    for folder in known:
+    for folder in known:  # those whose names have spaces too, which no pattern can tell from text
         data = data.replace(f"{folder}/", "").replace(str(folder), folder.name)
     return ABSOLUTE.sub("", data)

@@ -45,7 +45,7 @@ def create_app(state: State, token: str) -> FastAPI:
     app = FastAPI(title="Assay", docs_url=None, redoc_url=None, openapi_url=None)
     access = Access(token)
     app.middleware("http")(lambda request, answer: _guarded(access, request, answer))
-    folders = sorted({held.dataset.folder.resolve() for held in state.shelf.datasets.values()}, reverse=True)
+    folders = state.shelf.places()
 
     def refuse(request: Request, error: Exception) -> Response:
         status = 404 if isinstance(error, UnknownName) else 503 if isinstance(error, RunFailed) else 400
