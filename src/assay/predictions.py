@@ -18,7 +18,16 @@ import pyarrow.compute as pc
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, numbers, parquet_bytes, plain_numbers, read_parquet, to_column
+from assay.data.columns import (
+    CONCEPT,
+    LABEL,
+    from_column,
+    numbers,
+    parquet_bytes,
+    plain_numbers,
+    read_parquet,
+    to_column,
+)
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
 from assay.html import shorten

@@ -86,8 +86,7 @@ class RunFolder:
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
         except (OSError, ValueError):
             about = {}
-        whole = isinstance(about, dict) and about.keys() >= NEEDED
-        if not whole or about.get(SEAL, seal_of(about)) != seal_of(about):
+        if not isinstance(about, dict) or not about.keys() >= NEEDED or _is_broken(about):
             raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
         about.pop(SEAL, None)
         return about
@@ -119,6 +118,11 @@ class RunFolder:
         if dataset.fingerprint != data["fingerprint"]:
             raise DataError(f"{str(folder)!r} is no longer the dataset that {str(self.folder)!r} was trained on")
         return dataset
+
+
+def _is_broken(about: Mapping[str, Any]) -> bool:
+    """Tell whether a record does not match its seal; those of older versions have none."""
+    return (SEAL in about or FILES in about) and about.get(SEAL) != seal_of(about)
 
 
 def _test_first(path: Path) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Hashes in a run's record: of the record itself, and of what was learned, so that damage does not pass for a result."""
+"""Hashes in the record of a run: its own, and those of what was learned, so that damage does not pass for a result."""
 
 import hashlib
 import json
