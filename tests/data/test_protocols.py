@@ -33,7 +33,9 @@ def test_an_address_inside_of_an_address_is_refused():
         folder_at("memory://x::http://127.0.0.1/y").exists()
 
 
-@pytest.mark.parametrize("address", ["https://me:secret@host/data", "s3://key:secret@bucket/data", "sftp://me:secret@h/x"])
+@pytest.mark.parametrize(
+    "address", ["https://me:secret@host/data", "s3://key:secret@bucket/data", "sftp://me:secret@h/x"]
+)
 def test_a_password_in_an_address_is_refused_without_showing_it(address):
     with pytest.raises(ConfigError, match="must hold no password") as caught:
         Dataset.open(address)

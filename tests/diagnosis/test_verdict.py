@@ -126,7 +126,9 @@ def test_probabilities_are_called_off_from_a_calibration_error_of_five_percent_o
         "concept_ece": Score("concept_ece", float("nan"), 0.0, 0.0, 2),
     }
     text = _calibration("test", scores, evidence)
-    assert text == ("On test, probabilities are off: of labels by 0.30 (overconfident: 0.80 sure, 0.50 right)." if told else "")
+    assert text == (
+        "On test, probabilities are off: of labels by 0.30 (overconfident: 0.80 sure, 0.50 right)." if told else ""
+    )
 
 
 @pytest.mark.parametrize(("examples", "few"), [(29, True), (30, False)])

@@ -246,4 +246,6 @@ def test_truth_values_of_any_number_of_parts_are_added_up(pairs):
     formula = f.Count(tuple(f.Var(names[a]).eq(f.Var(names[b])) for a, b in chosen))
     expected = [sum(row[a] == row[b] for a, b in chosen) for row in codes.tolist()]
     assert expected[0] == pairs
-    assert evaluate(formula, ConceptSpace(tuple(Concept(name, (0, 1, 2)) for name in names)), codes).tolist() == expected
+    assert (
+        evaluate(formula, ConceptSpace(tuple(Concept(name, (0, 1, 2)) for name in names)), codes).tolist() == expected
+    )

@@ -138,7 +138,7 @@ def test_intervals_are_those_of_95_percent() -> None:
     repeated = rng_for(0, "repeated").normal(5.0, 2.0, size=20_000).tolist()
     found = score_with_resamples("x", 5.0, repeated, 100)
     low, high = np.quantile(repeated, [0.025, 0.975])
-    assert abs(found.low - low) < 0.06 and abs(found.high - high) < 0.06  # 90 % would be 0.63 narrower on each side
+    assert abs(found.low - low) < 0.1 and abs(found.high - high) < 0.1  # 90 % would be 0.63 narrower on each side
     error = 0.03
     shares = (0.9 + error * (np.array(repeated) - 5) / 2).clip(0, 1).tolist()
     inside = score_with_resamples("x", 0.9, shares, 100)
