@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from assay.errors import AssayError
@@ -26,6 +27,11 @@ class Outcome:
     seconds: float
     megabytes: float
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether it should not have ended so."""
+        return self.ending not in ("accepted", "refused")
+
 
 def attempt(work: Callable[[], bool | None]) -> Outcome:
     """Do something in a fork; it returns False where it accepts what it should not."""
@@ -43,7 +49,7 @@ def attempt(work: Callable[[], bool | None]) -> Outcome:
     with os.fdopen(reader, "rb") as pipe:
         told = pipe.read()
     ending, said = json.loads(told) if told else ("died", f"wait status {status}")
-    return Outcome(ending, said, used.ru_utime + used.ru_stime, max(0.0, used.ru_maxrss / 1000 - before))
+    return Outcome(ending, said, used.ru_utime + used.ru_stime, max(0.0, used.ru_maxrss * 1024 / 1e6 - before))
 
 
 def _ending(work: Callable[[], bool | None]) -> tuple[Ending, str]:
@@ -65,5 +71,4 @@ def _limit() -> None:
 
 def _resident() -> float:
     """Return the megabytes of this process."""
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

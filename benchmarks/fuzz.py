@@ -1,5 +1,6 @@
 """Damaged and malicious input, drawn by a seed: formulas, YAML files, bit flips in every kind of file, predictions."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.logic.prolog.hostile import PROGRAMS
+from tests.logic.prolog.hostile import SPACE as WORLDS
 
 from assay.concepts import Concept, ConceptSpace
 from assay.data.dataset import Dataset
@@ -24,8 +27,6 @@ from assay.runs.folder import RunFolder
 from assay.seeds import rng_for
 from assay.studies.records import read_records
 from assay.studies.study import load_study
-from tests.logic.prolog.hostile import PROGRAMS
-from tests.logic.prolog.hostile import SPACE as WORLDS
 
 Rng = np.random.Generator
 Work = Callable[[], bool | None]
@@ -40,28 +41,37 @@ SPACE = ConceptSpace(
     )
 )
 FORMULAS = (
-    "a + b > c", "p and not q or color == 'red'", "xor(p, q, a == b)", "exactly(2, p, q, a > 3)", "max(a, b, c) % 3 == 1",
-    "all_different(a, b, c)", "If(p, a, b) * 2 >= c", "color in ['red', 'blue'] and a // 2 == b", "abs(a - b) <= 1",
-    "And(p, Not(q))", "count(p, q, a == 1) == 2", "at_least(1, a == b, b == c)", "(a, b) in [(1, 2), (3, 4)]",
+    "a + b > c", "p and not q or color == 'red'", "xor(p, q, a == b)", "exactly(2, p, q, a > 3)",
+    "max(a, b, c) % 3 == 1", "all_different(a, b, c)", "If(p, a, b) * 2 >= c",
+    "color in ['red', 'blue'] and a // 2 == b", "abs(a - b) <= 1", "And(p, Not(q))", "count(p, q, a == 1) == 2",
+    "at_least(1, a == b, b == c)", "(a, b) in [(1, 2), (3, 4)]",
 )  # fmt: skip
 TOKENS = (
-    "a", "b", "color", "p", "(", ")", "[", "]", ",", "and", "or", "not", "+", "-", "*", "//", "%", "**", "==", "!=", "<", ">=",
-    "in", "if", "else", "lambda x:", ".", "'red'", "'", '"', "0", "1", "9" * 400, "1e999", "True", "None", "__import__('os')",
-    "a.__class__", "f'{a}'", "exists(x in cars: x.a)", "count(", "xor(", "max(", "\n", "#", "\\", "\x00", "\u202e", "\ud800", "∧",
-    "(" * 300, "not " * 300, "- " * 2000, "a +" * 2000, ":=", "@", "~", "|", "&", "^", "...", "{", "}", ";",
+    "a", "b", "color", "p", "(", ")", "[", "]", ",", "and", "or", "not", "+", "-", "*", "//", "%", "**", "==", "!=",
+    "<", ">=", "in", "if", "else", "lambda x:", ".", "'red'", "'", '"', "0", "1", "9" * 400, "1e999", "True",
+    "None", "__import__('os')", "a.__class__", "f'{a}'", "exists(x in cars: x.a)", "count(", "xor(", "max(", "\n",
+    "#", "\\", "\x00", "\u202e", "\ud800", "∧", "(" * 300, "not " * 300, "- " * 2000, "a +" * 2000, ":=", "@", "~",
+    "|", "&", "^", "...", "{", "}", ";",
+)  # fmt: skip
+SAME_KIND = (
+    ("a", "b", "c"), ("p", "q", "color"), ("0", "1", "2", "3", "4"), ("red", "blue", "green"), ("and", "or", "=="),
+    ("max", "min", "count", "abs"), ("exactly", "at_least", "at_most"), ("xor", "And", "Or", "all_different"),
 )  # fmt: skip
 
 
-def formulas(count: int) -> Iterator[Work]:
+def formulas(count: int) -> Iterator[tuple[str, Work]]:
     """Give attempts to read and evaluate random formulas; one that prints as another is damage."""
     codes = rng_for(0, "codes").integers(np.array(SPACE.sizes), size=(8, len(SPACE)))
     for number in range(count):
-        yield partial(_read_formula, _formula(rng_for(0, "formula", number)), codes)
+        text = _formula(rng_for(0, "formula", number))
+        yield text, partial(_read_formula, text, codes)
 
 
 def _formula(rng: Rng) -> str:
     if rng.random() < 0.3:
         return " ".join(rng.choice(TOKENS, size=rng.integers(1, 12)))
+    if rng.random() < 0.4:
+        return _other_words(str(rng.choice(FORMULAS)), rng)
     text = list(str(rng.choice(FORMULAS)))
     for _ in range(rng.integers(1, 4)):
         place = int(rng.integers(len(text) + 1))
@@ -73,6 +83,15 @@ def _formula(rng: Rng) -> str:
             case _:
                 text[place : place + 1] = [chr(int(rng.integers(1, 0x300)))]
     return "".join(text)
+
+
+def _other_words(text: str, rng: Rng) -> str:
+    """Put other words of the same kind in place of some, which leaves many formulas well formed."""
+    for kind in SAME_KIND:
+        words = re.findall(rf"\b(?:{'|'.join(kind)})\b", text)
+        if words:
+            text = re.sub(rf"\b{rng.choice(words)}\b", str(rng.choice(kind)), text, count=1)
+    return text
 
 
 def _read_formula(text: str, codes: Any) -> bool:
@@ -98,14 +117,16 @@ n: 64
 metrics: [label_f1, collapse]
 """
 LINES = (
-    "!!python/object/apply:os.system ['true']", "a: &x [*x]", "<<: {tasks: []}", "tasks: [evil.py]", "output: ../../elsewhere",
-    "n: -1", "n: 1e999", "n: .nan", "seeds: [" + "9, " * 3000 + "]", "x: " + "[" * 400, "- - - -", "\t", "%YAML 9.9", "---", "...",
-    "n: 0x7fffffffffffffffffff", "seeds: {0: 1}", "models: [{model: dpl, model: cbm}]", "? [a, b]\n: c", "n: ~", "'", "\x00",
-    "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: [*d, *d]", "n: 2026-01-01", "seeds: !!set {1, 2}",
+    "!!python/object/apply:os.system ['true']", "a: &x [*x]", "<<: {tasks: []}", "tasks: [evil.py]",
+    "output: ../../elsewhere", "n: -1", "n: 1e999", "n: .nan", "seeds: [" + "9, " * 3000 + "]", "x: " + "[" * 400,
+    "- - - -", "\t", "%YAML 9.9", "---", "...", "n: 0x7fffffffffffffffffff", "seeds: {0: 1}",
+    "models: [{model: dpl, model: cbm}]", "? [a, b]\n: c", "n: ~", "'", "\x00",
+    "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: [*d, *d]", "n: 2026-01-01",
+    "seeds: !!set {1, 2}",
 )  # fmt: skip
 
 
-def yaml_files(count: int, place: Path) -> Iterator[Work]:
+def yaml_files(count: int, place: Path) -> Iterator[tuple[str, Work]]:
     """Give attempts to read damaged study files."""
     for number in range(count):
         rng = rng_for(0, "yaml", number)
@@ -123,8 +144,8 @@ def yaml_files(count: int, place: Path) -> Iterator[Work]:
                     letter = int(rng.integers(max(1, len(lines[at]))))
                     lines[at] = lines[at][:letter] + chr(int(rng.integers(1, 0x200))) + lines[at][letter + 1 :]
             lines = lines or [""]
-        path = place / "fuzzed.yaml"
-        yield partial(_read_study, path, "\n".join(lines))
+        text = "\n".join(lines)
+        yield text, partial(_read_study, place / "fuzzed.yaml", text)
 
 
 def _read_study(path: Path, text: str) -> None:
@@ -150,7 +171,11 @@ def kinds(place: Path) -> list[Kind]:
     return [
         Kind("manifest", "data/manifest.json", _dataset),
         Kind("shard", "data/test/part-00000.parquet", _dataset),
-        Kind("predictions", "run/predictions/test.parquet", lambda p: _predictions(p / "run/predictions/test.parquet", knowledge)),
+        Kind(
+            "predictions",
+            "run/predictions/test.parquet",
+            lambda p: _predictions(p / "run/predictions/test.parquet", knowledge),
+        ),
         Kind("weights", "run/model.safetensors", lambda p: _weights(p / "run")),
         Kind("program", "tree/program.json", lambda p: load_model(p / "tree").state()),  # type: ignore[attr-defined]
         Kind("record of a run", "run/run.json", lambda p: RunFolder(p / "run").about()),
@@ -161,15 +186,17 @@ def kinds(place: Path) -> list[Kind]:
 
 def _dataset(place: Path) -> Any:
     dataset = Dataset.open(place / "data")
-    splits = [dataset[name] for name in dataset.split_names]
-    data = [(s.name, s.concepts.tolist(), s.labels.tolist(), s.pngs, s.styles) for s in splits]
-    return dataset.knowledge.to_dict(), dataset.layout.to_dict(), data
+    tables = {name: dataset[name].full_table().to_pylist() for name in dataset.split_names}
+    return dataset.knowledge.to_dict(), dataset.layout.to_dict(), tables
 
 
 def _predictions(path: Path, knowledge: Any) -> Any:
     found: Predictions = read_predictions(path, knowledge)
     answers = {**found.labels, **found.concepts}
-    numbers = {name: (a.codes.tolist(), None if a.probabilities is None else a.probabilities.tolist()) for name, a in answers.items()}
+    numbers = {
+        name: (a.codes.tolist(), None if a.probabilities is None else a.probabilities.tolist())
+        for name, a in answers.items()
+    }
     return found.fingerprint, found.split, found.index.tolist(), numbers, found.about
 
 
@@ -196,12 +223,12 @@ def _answer(place: Path) -> Any:
     return found or "none"
 
 
-def flips(kind: Kind, count: int, place: Path) -> Iterator[Work]:
+def flips(kind: Kind, count: int, place: Path) -> Iterator[tuple[str, Work]]:
     """Give attempts to read a file with one bit flipped; what is accepted must be what it was."""
     whole, expected = (place / kind.file).read_bytes(), kind.read(place)
     for number in range(count):
         bit = int(rng_for(0, "flip", kind.name, number).integers(8 * len(whole)))
-        yield partial(_read_flipped, kind, place, whole, bit, expected)
+        yield f"bit {bit}", partial(_read_flipped, kind, place, whole, bit, expected)
     (place / kind.file).write_bytes(whole)
 
 
@@ -231,19 +258,18 @@ def programs(count: int) -> Iterator[tuple[str, Work]]:
         yield name, partial(label, text)
 
 
-def prediction_files(count: int, place: Path) -> Iterator[Work]:
+def prediction_files(count: int, place: Path) -> Iterator[tuple[str, Work]]:
     """Give attempts to score predictions that were spoilt; those that a spoiling leaves right may be accepted."""
     dataset = Dataset.open(place / "data")
     table = pq.ParquetFile(place / "run/predictions/test.parquet").read()
     path = place / "spoilt.parquet"
     for number in range(count):
         rng = rng_for(0, "predictions", number)
-        yield partial(_score_spoilt, dataset, table, path, rng)
+        name = str(rng.choice(list(SPOIL)))
+        yield name, partial(_score_spoilt, name, dataset, table, path, rng)
 
 
-def _score_spoilt(dataset: Dataset, table: pa.Table, path: Path, rng: Rng) -> bool:
-    names = list(SPOIL)
-    name = names[int(rng.integers(len(names)))]
+def _score_spoilt(name: str, dataset: Dataset, table: pa.Table, path: Path, rng: Rng) -> bool:
     spoil, harmless = SPOIL[name]
     pq.write_table(spoil(table, rng), path)
     gather(dataset["test"], read_predictions(path, dataset.knowledge))

@@ -50,10 +50,10 @@ class Killed:
     leftovers: int = 0
     tracebacks: int = 0
 
-    @property
-    def faults(self) -> int:
-        """All that should be zero."""
-        return self.lost + self.different + self.orphans + self.leftovers + self.tracebacks
+    def row(self) -> str:
+        """Return the line of a table."""
+        faults = (self.lost, self.different, self.orphans, self.leftovers, self.tracebacks)
+        return f"| `{self.verb}` | {self.signal} | {self.kills} | {' | '.join(map(str, faults))} |"
 
 
 def start(words: Sequence[str], log: Path) -> int:
@@ -130,9 +130,7 @@ def _kill(words: Sequence[str], place: Path, number: signal.Signals, moment: flo
     counted.tracebacks += "Traceback" in (place / "log").read_text(errors="replace")
 
 
-def _compare(
-    words: Sequence[str], place: Path, expected: dict[str, bytes], names: set[str], counted: Killed
-) -> None:
+def _compare(words: Sequence[str], place: Path, expected: dict[str, bytes], names: set[str], counted: Killed) -> None:
     """Give the command again and compare what there is with what an undisturbed run leaves."""
     status = finish([word.replace("OUT", "out") for word in words], place / "log")
     said = (place / "log").read_text(errors="replace")
