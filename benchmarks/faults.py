@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.attempts import Outcome, attempt
 from benchmarks.fuzz import Work, flips, formulas, kinds, prediction_files, prepare, programs, yaml_files
-from benchmarks.kills import COMMANDS, Killed, kill_often
+from benchmarks.kills import Killed, kill_all
 from benchmarks.pages import write_between
 
 KILLING = 600.0
@@ -43,25 +43,15 @@ def main() -> None:
         os.chdir(place)
         os.environ["ASSAY_CACHE"] = str(place / "cache")
         prepare(place)
+        # first, while this process has no threads, which its forks would lack
+        kills = kill_all(place, 1 if chosen.quick else chosen.kills, KILLING)
         inputs = fuzz_all(place, scale)
-        kills = kill_all(place, 1 if chosen.quick else chosen.kills)
         os.chdir("/")
     text = tables(kills, inputs, time.monotonic() - began)
     if page is None:
         print(text)
     else:
         write_between([str(page)], BEGIN, END, text)
-
-
-def kill_all(place: Path, kills: int) -> list[Killed]:
-    """Kill every command by every signal, and share the time out among the commands."""
-    deadline = time.monotonic() + KILLING
-    counts: list[Killed] = []
-    for number, verb in enumerate(COMMANDS):
-        share = (deadline - time.monotonic()) / (len(COMMANDS) - number)
-        counts += kill_often(verb, kills, place, time.monotonic() + share)
-        print(*counts[-3:], sep="\n", flush=True)
-    return counts
 
 
 def fuzz_all(place: Path, scale: int) -> dict[str, list[Outcome]]:

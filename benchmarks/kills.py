@@ -6,31 +6,39 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 
 from assay.cli.main import main
 from assay.seeds import rng_for
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 COMMANDS = {
-    "make": "make mnlogic -n 1500 --workers 2 -o OUT --set k=3",
+    "run": "run study.yaml -o OUT --workers 1 --no-trial",
+    "make": "make mnlogic -n 300 --workers 2 -o OUT --set k=3",
+    "train": "train cbm data -o OUT --epochs 3 --set device=cpu --set backbone=mlp",
+    "view --bundle": "view data mine.parquet --bundle OUT --samples 10",
+    "report": "report mine.parquet --data data -o OUT",
     "annotate": "annotate data -o OUT --set missing=0.3 --set label_noise=0.1",
     "export": "export data --to prolog -o OUT",
     "import": "import table -o OUT",
     "pairs": "pairs OUT -n 60",
     "push": "push data OUT",
-    "train": "train cbm data -o OUT --epochs 3 --set device=cpu",
-    "report": "report mine.parquet --data data -o OUT",
-    "view --bundle": "view data mine.parquet --bundle OUT --samples 20",
-    "run": "run study.yaml -o OUT --workers 2 --no-trial",
 }
+INPUTS = ("data", "table", "mine.parquet", "study.yaml")
 STUDY = """\
 tasks: [{task: mnlogic, pixels: true, k: 3, splits: {valid: 16, test: 16, hard: 8}}]
 models: [rules, tree]
-seeds: [0, 1]
+seeds: [0]
 n: 32
 """
+LOG = "log"
+SIDE_BY_SIDE = 3
+IN_A_ROW = 4
+"""So often a command is killed before it may finish."""
 PATIENCE = 4.0
 """Seconds that processes may take to end after the command that started them."""
 OVER = ("is not an empty folder", "holds a finished run")
@@ -56,15 +64,17 @@ class Killed:
         return f"| `{self.verb}` | {self.signal} | {self.kills} | {' | '.join(map(str, faults))} |"
 
 
-def start(words: Sequence[str], log: Path) -> int:
-    """Start a command in a fork with a session of its own; return its process."""
+def start(words: Sequence[str], place: Path) -> int:
+    """Start a command in a fork with a session of its own, where its log is kept; return its process."""
     child = os.fork()
     if child:
         return child
     os.setsid()
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.chdir(place)
+    file = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(file, stream)
+    sys.modules["__main__"] = ModuleType("__main__")  # workers would import this program once more
     sys.argv = ["assay", *words]
     try:
         main()
@@ -75,71 +85,132 @@ def start(words: Sequence[str], log: Path) -> int:
     os._exit(70)
 
 
-def finish(words: Sequence[str], log: Path) -> int:
+def finish(words: Sequence[str], place: Path) -> int:
     """Run a command to its end and return its exit status."""
-    return os.waitstatus_to_exitcode(os.waitpid(start(words, log), 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(start(words, place), 0)[1])
 
 
-def kill_often(verb: str, kills: int, place: Path, deadline: float) -> list[Killed]:
+def kill_all(place: Path, kills: int, seconds: float) -> list[Killed]:
+    """Kill every command by every signal, some commands side by side; the slowest come first."""
+    deadline = time.monotonic() + seconds
+    with ProcessPoolExecutor(SIDE_BY_SIDE, get_context("fork")) as pool:
+        waiting = {verb: pool.submit(kill_often, verb, kills, place, deadline) for verb in COMMANDS}
+        return [count for future in waiting.values() for count in future.result()]
+
+
+def kill_often(verb: str, kills: int, inputs: Path, deadline: float) -> list[Killed]:
     """Kill a command by each signal, at moments drawn over its time, as long as there is time."""
-    words = COMMANDS[verb].split()
-    first, seconds = _reference(words, place, "reference")
-    second, _ = _reference(words, place, "again")
-    steady = {name for name in first if first[name] == second.get(name)}  # not those that tell times
-    found = []
-    for number in SIGNALS:
-        counted = Killed(verb, number.name)
-        for trial in range(kills):
-            if time.monotonic() > deadline:
-                break
-            moment = float(rng_for(0, "kill", verb, number.name, trial).uniform(0.02, 1.0)) * seconds
-            _kill(words, place, number, moment, counted)
-            _compare(words, place, {name: first[name] for name in steady}, set(first), counted)
-        found.append(counted)
-    return found
+    place = inputs / "kills" / verb
+    for name in INPUTS:
+        copy = shutil.copytree if (inputs / name).is_dir() else shutil.copy
+        place.mkdir(parents=True, exist_ok=True)
+        copy(inputs / name, place / name)
+    trials = [Trials(Killed(verb, number.name), number, place) for number in SIGNALS]
+    reference = Reference.of(COMMANDS[verb].split(), place)
+    while time.monotonic() < deadline and any(trial.count.kills < kills for trial in trials):
+        for trial in trials:
+            if trial.count.kills < kills:
+                trial.go_on(reference)
+    for trial in trials:
+        trial.end(reference)
+        print(trial.count.row(), flush=True)
+    return [trial.count for trial in trials]
 
 
-def _reference(words: Sequence[str], place: Path, name: str) -> tuple[dict[str, bytes], float]:
-    _prepare(words, place / name)
-    began = time.monotonic()
-    if finish([word.replace("OUT", name) for word in words], place / "log") != 0:
-        raise RuntimeError(f"{' '.join(words)} fails by itself: {(place / 'log').read_text()}")
-    return _files(place / name), time.monotonic() - began
+@dataclass(frozen=True)
+class Reference:
+    """What a command leaves when nobody disturbs it: all names, the files that are always the same, and its time."""
+
+    words: Sequence[str]
+    names: frozenset[str]
+    steady: dict[str, bytes]
+    seconds: float
+
+    @classmethod
+    def of(cls, words: Sequence[str], place: Path) -> "Reference":
+        """Run a command twice."""
+        runs = []
+        for name in ("first", "second"):
+            _clear(words, place / name)
+            began = time.monotonic()
+            if finish(_into(name, words), place) != 0:
+                raise RuntimeError(f"{' '.join(words)} fails by itself: {(place / LOG).read_text()}")
+            runs.append((_files(place / name), time.monotonic() - began))
+        (first, _), (second, seconds) = runs
+        steady = {name: data for name, data in first.items() if second.get(name) == data}  # not those that tell times
+        return cls(words, frozenset(first), steady, seconds)
 
 
-def _prepare(words: Sequence[str], folder: Path) -> None:
+@dataclass
+class Trials:
+    """Kills by one signal, some in a row before the command may finish."""
+
+    count: Killed
+    signal: signal.Signals
+    place: Path
+    started: int = 0
+    in_a_row: int = 0
+
+    @property
+    def out(self) -> str:
+        """The folder that is written."""
+        return f"out-{self.count.signal}"
+
+    def go_on(self, reference: Reference) -> None:
+        """Start the command, perhaps again, and kill it; let it finish after some kills, or if it was quicker."""
+        if not self.in_a_row:
+            _clear(reference.words, self.place / self.out)
+        rng = rng_for(0, "kill", self.count.verb, self.count.signal, self.started)
+        self.started += 1
+        killed = self._kill(reference.words, float(rng.uniform(0.02, 0.95)) * reference.seconds)
+        self.in_a_row += 1
+        if not killed or self.in_a_row == IN_A_ROW:
+            self.end(reference)
+
+    def _kill(self, words: Sequence[str], moment: float) -> bool:
+        """Kill the command after a while, and count what is left running and what was printed."""
+        child = start(_into(self.out, words), self.place)
+        time.sleep(moment)
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+        os.kill(child, self.signal)
+        os.waitpid(child, 0)
+        self.count.kills += 1
+        deadline = time.monotonic() + PATIENCE
+        while (left := _session(child)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.count.orphans += bool(left)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        self.count.tracebacks += "Traceback" in self._log()
+        return True
+
+    def end(self, reference: Reference) -> None:
+        """Give the command again and compare what there is with what an undisturbed run leaves."""
+        if not self.in_a_row:
+            return
+        self.in_a_row = 0
+        status = finish(_into(self.out, reference.words), self.place)
+        said = self._log()
+        self.count.lost += status != 0 and not any(text in said for text in OVER)
+        files = _files(self.place / self.out)
+        self.count.different += any(files.get(name) != data for name, data in reference.steady.items())
+        hidden = [path for path in self.place.glob(".*") if path.name.endswith((".half", ".tmp"))]
+        self.count.leftovers += bool(hidden) or bool(files.keys() - reference.names)
+        self.count.tracebacks += "Traceback" in said
+
+    def _log(self) -> str:
+        return (self.place / LOG).read_text(errors="replace")
+
+
+def _into(folder: str, words: Sequence[str]) -> list[str]:
+    return [word.replace("OUT", folder) for word in words]
+
+
+def _clear(words: Sequence[str], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    if words[0] == "pairs":
+    if words[0] == "pairs":  # which writes into a dataset
         shutil.copytree(folder.parent / "data", folder)
-
-
-def _kill(words: Sequence[str], place: Path, number: signal.Signals, moment: float, counted: Killed) -> None:
-    """Start afresh, kill after a while, and count what is left running and what was printed."""
-    _prepare(words, place / "out")
-    child = start([word.replace("OUT", "out") for word in words], place / "log")
-    time.sleep(moment)
-    os.kill(child, number)
-    os.waitpid(child, 0)
-    counted.kills += 1
-    deadline = time.monotonic() + PATIENCE
-    while (left := _session(child)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    counted.orphans += bool(left)
-    for process in left:
-        os.kill(process, signal.SIGKILL)
-    counted.tracebacks += "Traceback" in (place / "log").read_text(errors="replace")
-
-
-def _compare(words: Sequence[str], place: Path, expected: dict[str, bytes], names: set[str], counted: Killed) -> None:
-    """Give the command again and compare what there is with what an undisturbed run leaves."""
-    status = finish([word.replace("OUT", "out") for word in words], place / "log")
-    said = (place / "log").read_text(errors="replace")
-    counted.lost += status != 0 and not any(text in said for text in OVER)
-    found = _files(place / "out")
-    counted.different += any(found.get(name) != data for name, data in expected.items())
-    hidden = [path for path in place.glob(".*") if path.name.endswith((".half", ".tmp"))]
-    counted.leftovers += bool(hidden) or bool(found.keys() - names)
-    counted.tracebacks += "Traceback" in said
 
 
 def _files(folder: Path) -> dict[str, bytes]:
