@@ -128,7 +128,8 @@ LINES = (
 
 
 def yaml_files(count: int, place: Path) -> Iterator[tuple[str, Work]]:
-    """Give attempts to read damaged study files."""
+    """Give attempts to read damaged study files; the whole one is read first, so that no fork imports its models."""
+    _read_study(place / "fuzzed.yaml", STUDY)
     for number in range(count):
         rng = rng_for(0, "yaml", number)
         lines = STUDY.splitlines()
