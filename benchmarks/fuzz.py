@@ -16,7 +16,8 @@ from tests.logic.prolog.hostile import PROGRAMS
 from tests.logic.prolog.hostile import SPACE as WORLDS
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.dataset import Dataset
+from assay.data.dataset import Dataset, SplitData
+from assay.errors import DataError
 from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.metrics.evidence import gather
@@ -220,9 +221,11 @@ def write_answer(place: Path) -> None:
 
 
 def _answer(place: Path) -> Any:
-    """Return the answer; one that is damaged is asked for again, as if there were none."""
-    found = Cache(place / "answers").get(REQUEST)
-    return found or "none"
+    """Return the answer; one that is damaged counts as none, so that the endpoint is asked again."""
+    reply = Cache(place / "answers").get(REQUEST)
+    if reply is None:
+        raise DataError("no answer is kept")
+    return reply
 
 
 def flips(kind: Kind, count: int, place: Path) -> Iterator[tuple[str, Work]]:
@@ -240,8 +243,7 @@ def _read_flipped(kind: Kind, place: Path, whole: bytes, bit: int, expected: Any
     path = place / kind.file
     path.unlink()  # others may hold the file open
     path.write_bytes(damaged)
-    found = kind.read(place)
-    return found == "none" or repr(found) == repr(expected)
+    return repr(kind.read(place)) == repr(expected)
 
 
 # -- programs and predictions ------------------------------------------------------------------------------------------
@@ -263,20 +265,20 @@ def programs(count: int) -> Iterator[tuple[str, Work]]:
 
 def prediction_files(count: int, place: Path) -> Iterator[tuple[str, Work]]:
     """Give attempts to score predictions that were spoilt; those that a spoiling leaves right may be accepted."""
-    dataset = Dataset.open(place / "data")
+    data = Dataset.open(place / "data")["test"]
     table = pq.ParquetFile(place / "run/predictions/test.parquet").read()
     path = place / "spoilt.parquet"
-    gather(dataset["test"], read_predictions(place / "run/predictions/test.parquet", dataset.knowledge))
+    gather(data, read_predictions(place / "run/predictions/test.parquet", data.knowledge))
     for number in range(count):
         rng = rng_for(0, "predictions", number)
         name = str(rng.choice(list(SPOIL)))
-        yield name, partial(_score_spoilt, name, dataset, table, path, rng)
+        yield name, partial(_score_spoilt, name, data, table, path, rng)
 
 
-def _score_spoilt(name: str, dataset: Dataset, table: pa.Table, path: Path, rng: Rng) -> bool:
+def _score_spoilt(name: str, data: SplitData, table: pa.Table, path: Path, rng: Rng) -> bool:
     spoil, harmless = SPOIL[name]
     pq.write_table(spoil(table, rng), path)
-    gather(dataset["test"], read_predictions(path, dataset.knowledge))
+    gather(data, read_predictions(path, data.knowledge))
     return harmless
 
 
