@@ -8,6 +8,7 @@ import pytest
 from assay.concepts import bits
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.findings import MEANINGS
+from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.verdict import Diagnosis, _calibration, diagnose
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence, gather
@@ -139,3 +140,15 @@ def test_fewer_than_thirty_examples_are_warned_of(examples: int, few: bool) -> N
     evidence = Evidence(knowledge, "test", labels, codes, labels, codes, (None,), (None, None))
     warned = f"Fewer than 30 examples: test ({examples})" in diagnose({"test": evidence}).text
     assert warned == few
+
+
+@pytest.mark.parametrize(
+    ("wrong", "standing"),
+    [(0, "right"), (60, "mostly right"), (80, "mostly right"), (100, "undecided"), (130, "wrong")],
+)
+def test_how_right_a_label_is(wrong: int, standing: str) -> None:
+    truth = np.tile([[0], [1]], (200, 1))
+    said = np.where(np.arange(400)[:, None] < wrong, 1 - truth, truth)
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
+    assert (state.standing, state.right, state.majority) == (standing, 400 - wrong, 200)

@@ -15,7 +15,7 @@ from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import of_mean, wilson
 from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, _resample, mean_score, score, score_with_resamples
+from assay.metrics.score import FEWEST, _around, _resample, mean_score, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
@@ -153,3 +153,7 @@ def test_the_true_mean_lies_in_the_interval_in_95_of_100() -> None:
         found = mean_score("x", drawn.astype(float))
         hits.append(found.low <= 0.7 <= found.high)
     assert 0.92 < np.mean(hits) < 0.98
+
+
+def test_an_interval_holds_its_value_whatever_rounding_did() -> None:
+    assert _around("x", 1.0, (0.8, 1 - 1e-12), 9).high == 1.0 and _around("x", 0.0, (1e-12, 0.2), 9).low == 0.0
