@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.concepts import bits, digits
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.findings import MEANINGS
 from assay.diagnosis.labels import judge_labels
@@ -152,3 +152,11 @@ def test_how_right_a_label_is(wrong: int, standing: str) -> None:
     knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
     (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
     assert (state.standing, state.right, state.majority) == (standing, 400 - wrong, 200)
+
+
+def test_a_label_of_many_values_need_not_be_right_in_three_of_four() -> None:
+    truth = np.tile(np.arange(10)[:, None], (40, 1))
+    said = np.where(np.arange(400)[:, None] < 240, truth, (truth + 1) % 10)  # 60 %, of which chance has 10
+    knowledge = Knowledge.of(digits(["a"]), {"y": "a"})
+    (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
+    assert state.standing == "undecided" and state.majority == 40

@@ -157,3 +157,7 @@ def test_the_true_mean_lies_in_the_interval_in_95_of_100() -> None:
 
 def test_an_interval_holds_its_value_whatever_rounding_did() -> None:
     assert _around("x", 1.0, (0.8, 1 - 1e-12), 9).high == 1.0 and _around("x", 0.0, (1e-12, 0.2), 9).low == 0.0
+
+
+def test_fewer_than_thirty_examples_are_few() -> None:
+    assert [mean_score("x", np.ones(count)).few for count in (29, 30, 31)] == [True, False, False]
