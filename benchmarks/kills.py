@@ -196,7 +196,7 @@ class Trials:
         self.count.lost += status != 0 and not any(text in said for text in OVER)
         files = _files(self.place / self.out)
         self.count.different += any(files.get(name) != data for name, data in reference.steady.items())
-        hidden = [path for path in self.place.glob(".*") if path.name.endswith((".half", ".tmp"))]
+        hidden = [path for path in self.place.glob(f".*{self.out}*") if path.name.endswith((".half", ".tmp"))]
         self.count.leftovers += bool(hidden) or bool(files.keys() - reference.names)
         self.count.tracebacks += "Traceback" in said
 
