@@ -5,7 +5,7 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 `label_y_probabilities`, `concept_c_probabilities`, or both. Concepts may be left out.
 """
 
-import io
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,16 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
+from assay.data.columns import (
+    CONCEPT,
+    LABEL,
+    from_column,
+    numbers,
+    open_parquet,
+    parquet_bytes,
+    plain_numbers,
+    to_column,
+)
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
@@ -67,10 +76,9 @@ class Predictions:
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
                 columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
-        table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
-        write_atomically(path, buffer.getvalue())
+        about = json.dumps(dict(self.about))
+        table = pa.table(columns).replace_schema_metadata({"assay": about, "assay_sha256": _hash(about.encode())})
+        write_atomically(path, parquet_bytes(table))
 
     def __repr__(self) -> str:
         concepts = shorten(", ".join(self.concepts), 80) or "none"
@@ -106,7 +114,7 @@ class _FileColumns:
     def of(cls, path: Path) -> "_FileColumns":
         """Open a file."""
         try:
-            return cls(path, pq.ParquetFile(path))
+            return cls(path, open_parquet(path))
         except FileNotFoundError:
             raise DataError(f"no predictions file {str(path)!r}") from None
         except (pa.ArrowException, OSError) as error:
@@ -150,7 +158,7 @@ def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
             index=_index(table, path),
             labels=labels,
             concepts=concepts,
-            about=_about(table),
+            about=_about(table, path),
         )
 
 
@@ -231,9 +239,17 @@ def _lists_numbers(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
-def _about(table: Table) -> dict[str, Any]:
+def _hash(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _about(table: Table, path: Path) -> dict[str, Any]:
+    metadata = table.schema.metadata or {}
+    text = metadata.get(b"assay", b"{}")
+    if metadata.get(b"assay_sha256", _hash(text).encode()) != _hash(text).encode():
+        raise DataError(f"{path.name}: what it says of its model does not match its hash: the file is damaged")
     try:
-        about = json.loads((table.schema.metadata or {}).get(b"assay", b"{}"))
+        about = json.loads(text)
     except ValueError:
         return {}
     return about if isinstance(about, dict) else {}

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 WORKER = "ASSAY_WORKER"
+PARENT = "ASSAY_PARENT"
+"""Tells a process that starts who its parent is; a worker watches it from `import assay` on, long before it works."""
 PAUSE = 0.3
 """How often a worker looks for its parent, in seconds."""
 
@@ -33,6 +35,13 @@ def end_with_parent(parent: int) -> None:
     The parent says who it is: a worker that asks may have lost it already.
     """
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def watch_parent_of_worker() -> None:
+    """Let this process end with its parent, if it was started as a worker; what it starts itself is none."""
+    parent = os.environ.pop(PARENT, "")
+    if parent.isdecimal():
+        end_with_parent(int(parent))
 
 
 def _watch(parent: int) -> None:
@@ -106,12 +115,14 @@ def _watched(group: int) -> Iterator[None]:
 def block_interrupts() -> Iterator[None]:
     """Block Ctrl-C while workers are started; they inherit the block, and this process stops them instead.
 
-    A signal that arrives meanwhile is delivered afterwards.
+    A signal that arrives meanwhile is delivered afterwards. The workers are told who their parent is.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.environ[PARENT] = str(os.getpid())
     try:
         yield
     finally:
+        os.environ.pop(PARENT, None)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

@@ -104,3 +104,12 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=15, check=False)
     assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_a_worker_ends_with_its_parent_from_its_first_import_on():
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    code = "import assay, os, sys, time; sys.stdout.write(str('ASSAY_PARENT' in os.environ)); sys.stdout.flush(); time.sleep(60)"
+    environment = {**os.environ, "ASSAY_PARENT": str(gone.pid)}
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=50)
+    assert told.returncode == 1 and told.stdout in ("", "False")  # what it starts itself is no worker

@@ -278,3 +278,20 @@ def test_an_order_that_is_no_better_is_not_taken():
 def test_an_order_of_unknown_concepts_is_refused():
     with pytest.raises(UnknownName, match="did you mean 'green'"):
         compile_diagram([parse("green")], bits(["green"]), ["gren"])
+
+
+@pytest.mark.parametrize("rank", [-1, 8])
+def test_a_rank_that_no_world_has_is_refused(rank):
+    diagram = compile_diagram([parse("a + b")], digits(["a", "b"]))
+    ranking = diagram.among(np.array([outcome == (7,) for outcome in diagram.outcomes]))
+    assert ranking.total == 8
+    with pytest.raises(ValueError, match="ranks run from 0 to 7"):
+        ranking.worlds(np.array([0, rank]))
+
+
+def test_ranks_beyond_64_bits_are_exact():
+    names = [f"x{number}" for number in range(70)]
+    ranking = compile_diagram([parity(*var(*names))], bits(names)).among(np.array([False, True]))
+    ranks = [0, 2**62, 2**63 + 1, 2**69 - 1]
+    assert ranking.total == 2**69
+    assert ranking.ranks(ranking.worlds(np.array(ranks, dtype=object))).tolist() == ranks

@@ -11,7 +11,7 @@ from assay.concepts import bits, digits
 from assay.data.dataset import Dataset
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
-from assay.metrics.evidence import gather
+from assay.metrics.evidence import Evidence, gather
 from assay.metrics.quality import confusion, f1_by_value, macro_f1
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, random_evidence, shuffled
@@ -129,6 +129,18 @@ def test_silence_about_some_concepts(evenodd: Dataset) -> None:
     held = gather(data, predictions(data, data.labels, said))
     assert METRICS["concept_accuracy"](held) == METRICS["concept_f1"](held) == 1
     assert math.isnan(METRICS["concept_exact"](held)) and math.isnan(METRICS["rule_consistency"](held))
+
+
+def test_an_answer_that_is_missing_is_no_value() -> None:
+    truth, predicted = np.array([0, 0, 0, 1, -1]), np.array([0, -1, -1, -1, 0])
+    assert confusion(truth, predicted, 2).tolist() == [[1, 0, 2], [0, 0, 1]]
+    assert f1_by_value(truth, predicted, 2).tolist() == [2 * 1 / (3 + 1), 0.0]  # not 2 * 3 / (3 + 4)
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    silent = np.full((4, 1), -1)
+    truths = np.array([[0], [0], [0], [1]])
+    evidence = Evidence(knowledge, "test", truths, truths, silent, silent, (None,), (None,))
+    scores = {name: METRICS[name](evidence) for name in ("label_f1", "rsbench_label_f1", "label_accuracy")}
+    assert set(scores.values()) == {0.0}
 
 
 def test_a_closed_set_of_labels_is_that_of_the_values_that_occur() -> None:

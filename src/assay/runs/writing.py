@@ -9,6 +9,7 @@ from assay.errors import DataError
 from assay.files import remove_leftovers, write_atomically
 from assay.predictions import Predictions
 from assay.runs.folder import RUN, RunFolder
+from assay.runs.seals import sealed
 
 
 def split_for(dataset: Dataset, name: str) -> str:
@@ -43,4 +44,5 @@ def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, r
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:
     """Write that a run is finished: what was trained on what; a folder without it holds no run."""
     remove_leftovers(run.folder)
-    write_atomically(run.folder / RUN, to_json({**about, "data": dataset.place(run.folder)}))
+    record = {**about, "data": dataset.place(run.folder)}
+    write_atomically(run.folder / RUN, to_json(sealed(record, run.folder)))

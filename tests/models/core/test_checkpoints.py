@@ -77,12 +77,17 @@ def test_a_checkpoint_of_other_settings_is_not_taken_up(other, data, tmp_path):
     assert files(tmp_path / "run") == files(tmp_path / "quiet")
 
 
-@pytest.mark.parametrize("damage", [b"", b"no file of tensors", None])
+def flipped(data):
+    """Return the bytes with one bit of the last tensor changed."""
+    return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda _: b"no file of tensors", lambda data: data[:-1000], flipped])
 def test_a_damaged_checkpoint_is_as_good_as_none(damage, data, tmp_path):
     with pytest.raises(Killed):
         train_run(order("dpl", {}), data, tmp_path / "run", killed_after(3))
     path = tmp_path / "run" / CHECKPOINT
-    path.write_bytes(path.read_bytes()[:-1000] if damage is None else damage)
+    path.write_bytes(damage(path.read_bytes()))
     train_run(order("dpl", {}), data, tmp_path / "run")
     train_run(order("dpl", {}), data, tmp_path / "quiet")
     assert files(tmp_path / "run") == files(tmp_path / "quiet")

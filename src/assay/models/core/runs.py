@@ -22,6 +22,7 @@ from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
 from assay.render.picture import Layout
 from assay.runs.folder import CHECKPOINT, STAGES, TRANSFER, RunFolder
+from assay.runs.seals import check_learned
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
@@ -270,6 +271,7 @@ def load_model(folder: Path, device: str = "cpu") -> Model:
         raise DataError(explain_missing("model", name, about.get(CODE), what))
     require_same(MODELS.entry(name).code, about.get(CODE), what)
     make: type[Model] = MODELS[name]
+    check_learned(folder, about)
     return make.load(folder, about, device)
 
 
