@@ -67,23 +67,29 @@ class Killed:
 
 def start(words: Sequence[str], place: Path) -> int:
     """Start a command in a fork with a session of its own, where its log is kept; return its process."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS[1:])  # a child must not go on as this process
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return child
-    os.setsid()
-    os.chdir(place)
-    file = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    for stream in (1, 2):
-        os.dup2(file, stream)
-    sys.modules["__main__"] = ModuleType("__main__")  # workers would import this program once more
-    sys.argv = ["assay", *words]
+    code = 70
     try:
+        os.setsid()
+        os.chdir(place)
+        file = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for stream in (1, 2):
+            os.dup2(file, stream)
+        sys.modules["__main__"] = ModuleType("__main__")  # workers would import this program once more
+        sys.argv = ["assay", *words]
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0
         sys.stderr.flush()
+    except KeyboardInterrupt:
+        code = 130
+    finally:
         os._exit(code)
-    os._exit(70)
 
 
 def finish(words: Sequence[str], place: Path) -> int:
