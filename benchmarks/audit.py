@@ -21,6 +21,7 @@ from assay.concepts import bits
 from assay.logic.knowledge import Knowledge
 from assay.render.png import encode_png
 from assay.seeds import rng_for
+from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
 SIDE, MARK = 32, 4
@@ -35,7 +36,6 @@ RULES = {
 SIZES = (250, 500, 1000, 2000)
 SHARES = (0.95, 0.5, 0.3, 0.2, 0.1)
 POWER_TRIES, CLEAN_TRIES = 20, 30
-BEGIN, END = "<!-- power: begin -->", "<!-- power: end -->"
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,7 @@ def main() -> None:
     text = written()
     print(text)
     for name in sys.argv[1:]:
-        page = Path(name).read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        Path(name).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        write_between(Path(name), "power", text)
 
 
 if __name__ == "__main__":

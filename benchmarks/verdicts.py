@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
+from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
 SEEDS = range(3)
-BEGIN, END = "<!-- verdicts: begin -->", "<!-- verdicts: end -->"
 
 
 def rows() -> tuple[list[list[str]], Survey, int]:
@@ -62,9 +62,7 @@ def main() -> None:
     text = markdown(made, total, diagnoses)
     print(text)
     for name in sys.argv[1:]:
-        page = Path(name).read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        Path(name).write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        write_between(Path(name), "verdicts", text)
 
 
 if __name__ == "__main__":
