@@ -21,9 +21,9 @@ from assay.studies.summary import sign_flip
 from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
-SEEDS = 5
-EPOCHS = 25
-SIZES = {"train": 600, "valid": 150, "test": 600, "hard": 0}
+SEEDS = 4
+EPOCHS = 15
+SIZES = {"train": 480, "valid": 120, "test": 400, "hard": 0}
 ROWS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("cem", {}),
     ("cem", {"intervened_by": "batch"}),
