@@ -10,7 +10,6 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -36,6 +35,7 @@ RULES = {
 SIZES = (250, 500, 1000, 2000)
 SHARES = (0.95, 0.5, 0.3, 0.2, 0.1)
 POWER_TRIES, CLEAN_TRIES = 20, 30
+BEGIN, END = "<!-- power: begin -->", "<!-- power: end -->"
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,7 @@ def run() -> list[Result]:
 def main() -> None:
     text = written()
     print(text)
-    for name in sys.argv[1:]:
-        write_between(Path(name), "power", text)
+    write_between(sys.argv[1:], BEGIN, END, text)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from assay.studies.summary import sign_flip
 from benchmarks.pages import write_between
 from benchmarks.timing import Result
 
+BEGIN, END = "<!-- authors: begin -->", "<!-- authors: end -->"
 SEEDS = 4
 EPOCHS = 15
 SIZES = {"train": 480, "valid": 120, "test": 400, "hard": 0}
@@ -80,8 +81,7 @@ def run() -> list[Result]:
 def main() -> None:
     text = written()
     print(text)
-    for name in sys.argv[1:]:
-        write_between(Path(name), "authors", text)
+    write_between(sys.argv[1:], BEGIN, END, text)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Tables in pages of the documentation, each between two markers."""
+"""Tables in pages of the documentation, each between two markers, so that a command can write them again."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def write_between(page: Path, name: str, text: str) -> None:
-    """Put a text into a page, between the markers of this name."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+def write_between(pages: Iterable[str], begin: str, end: str, text: str) -> None:
+    """Put a text between two markers of pages, in place of what stands there."""
+    for name in pages:
+        page = Path(name).read_text(encoding="utf-8")
+        before, _, rest = page.partition(begin)
+        Path(name).write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", encoding="utf-8")

@@ -5,7 +5,6 @@
 
 import sys
 import time
-from pathlib import Path
 
 from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
 from benchmarks.pages import write_between
@@ -13,6 +12,7 @@ from benchmarks.timing import Result
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
 SEEDS = range(3)
+BEGIN, END = "<!-- verdicts: begin -->", "<!-- verdicts: end -->"
 
 
 def rows() -> tuple[list[list[str]], Survey, int]:
@@ -61,8 +61,7 @@ def main() -> None:
     made, total, diagnoses = rows()
     text = markdown(made, total, diagnoses)
     print(text)
-    for name in sys.argv[1:]:
-        write_between(Path(name), "verdicts", text)
+    write_between(sys.argv[1:], BEGIN, END, text)
 
 
 if __name__ == "__main__":

@@ -93,3 +93,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_yaml(tmp_path / "ship.yaml")
     with pytest.raises(ConfigError, match="Is a directory"):
         load_yaml(tmp_path)
+
+
+def test_words_that_yaml_takes_for_truth_values_are_words_as_keys(tmp_path: Path) -> None:
+    text = "on: [a]\nmodels:\n  - {on: yes, no: 1}\n  - &same {off: [x]}\n  - *same\n"
+    values = load_yaml(written(tmp_path, text)).values
+    assert values["on"] == ["a"] and values["models"] == [{"on": True, "no": 1}, {"off": ["x"]}, {"off": ["x"]}]
+    load_yaml(written(tmp_path, "a: &loop [*loop]"))  # an alias of itself ends

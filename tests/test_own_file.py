@@ -133,17 +133,15 @@ def test_the_manifest_and_the_run_keep_the_name_and_hash_of_the_file(by_file, by
 def test_all_checks_of_the_audit_are_made_with_the_file_and_told_apart_without_it(by_file):
     folder, told = by_file
     found = json.loads(told["audit"][1])
-    assert found["not_checked"] == ["texts", "nuisances"] and found["counts"]["not checked"] == 2
+    assert found["not_checked"] == ["nuisances"] and found["counts"]["not checked"] == 1
     status, _, err = call("audit", folder / "data", "--no-write")
-    assert status == 0 and err.strip().endswith("not checked: sources, visible, texts, nuisances")
-    status, out, _ = call("audit", folder / "data", "--no-write", "--json", "--check", "visible")
-    assert json.loads(out)["counts"] == {"pass": 0, "note": 0, "fail": 0, "not checked": 1}
+    assert status == 0 and err.strip().endswith("not checked: sources, nuisances")
+    status, out, _ = call("audit", folder / "data", "--no-write", "--json", "--check", "sources")
+    counts = {"pass": 0, "note": 0, "fail": 0, "not checked": 1, "nothing to check": 0}
+    assert json.loads(out)["counts"] == counts
     assert f"is in mine.py (sha256 {SHA[:12]}), which is not run unasked; give it: --task mine.py" in out
-    assert (
-        call("audit", folder / "data", "--no-write", "--check", "visible")[2]
-        .strip()
-        .endswith("data: not checked: visible")
-    )
+    told = call("audit", folder / "data", "--no-write", "--check", "sources")[2]
+    assert told.strip().endswith("data: not checked: sources")
 
 
 def test_the_viewer_redraws_and_asks_the_model(by_file):

@@ -182,3 +182,22 @@ def test_notes_that_are_not_ours_are_passed_over(evenodd: Dataset, tmp_path: Pat
     for note in (b"not json", b"[1]"):
         pq.write_table(table.replace_schema_metadata({b"assay": note}), tmp_path / "p.parquet")
         assert read_predictions(tmp_path / "p.parquet", evenodd.knowledge).about == {}
+
+
+def test_a_column_that_is_there_twice_is_refused(evenodd: Dataset, tmp_path: Path) -> None:
+    table = pa.Table.from_pandas(frame(evenodd), preserve_index=False)
+    name = next(name for name in table.column_names if name.startswith("label_"))
+    for column in (name, "split"):
+        pq.write_table(table.append_column(column, table[column]), tmp_path / "p.parquet")
+        with pytest.raises(DataError, match=f"column '{column}' is there 2 times; leave one"):
+            read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+
+
+def test_a_damaged_column_is_told_in_one_line(evenodd: Dataset, tmp_path: Path) -> None:
+    frame(evenodd).to_parquet(tmp_path / "p.parquet")
+    data = bytearray((tmp_path / "p.parquet").read_bytes())
+    data[4:40] = bytes(36)  # the first page; what is at the end of the file still says where all columns are
+    (tmp_path / "p.parquet").write_bytes(data)
+    with pytest.raises(DataError, match="is no Parquet file that can be read") as caught:
+        read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
+    assert "\n" not in str(caught.value)

@@ -4,6 +4,7 @@ The names below are the public interface; each is imported when first used, so t
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -170,3 +171,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+if "ASSAY_PARENT" in os.environ:  # a worker ends with its parent also while it still imports what it needs
+    from assay.processes import watch_parent_of_worker
+
+    watch_parent_of_worker()

@@ -5,12 +5,13 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 `label_y_probabilities`, `concept_c_probabilities`, or both. Concepts may be left out.
 """
 
-import io
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,16 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL, from_column, numbers, plain_numbers, to_column
+from assay.data.columns import (
+    CONCEPT,
+    LABEL,
+    from_column,
+    numbers,
+    open_parquet,
+    parquet_bytes,
+    plain_numbers,
+    to_column,
+)
 from assay.errors import DataError, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
@@ -66,10 +76,9 @@ class Predictions:
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
                 columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
-        table = pa.table(columns).replace_schema_metadata({"assay": json.dumps(dict(self.about))})
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
-        write_atomically(path, buffer.getvalue())
+        about = json.dumps(dict(self.about))
+        table = pa.table(columns).replace_schema_metadata({"assay": about, "assay_sha256": _hash(about.encode())})
+        write_atomically(path, parquet_bytes(table))
 
     def __repr__(self) -> str:
         concepts = shorten(", ".join(self.concepts), 80) or "none"
@@ -94,29 +103,66 @@ def _to_lists(probabilities: Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)
 
 
+@dataclass(frozen=True)
+class _FileColumns:
+    """The columns of a Parquet file, each read when it is asked for: all of them at once would double the memory."""
+
+    path: Path
+    file: pq.ParquetFile
+
+    @classmethod
+    def of(cls, path: Path) -> "_FileColumns":
+        """Open a file."""
+        try:
+            return cls(path, open_parquet(path))
+        except FileNotFoundError:
+            raise DataError(f"no predictions file {str(path)!r}") from None
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path, error) from None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the columns, and what was noted beside them."""
+        return self.file.schema_arrow
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        try:
+            return self.file.read(columns=[name])[name]
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(self.path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    return DataError(f"{str(path)!r} is no Parquet file that can be read: {str(error).splitlines()[0]}")
+
+
+Table: TypeAlias = pa.Table | _FileColumns
+
+
 def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
     """Read a predictions file that any program wrote, and check it against the rule's values."""
-    try:
-        table = pq.ParquetFile(path).read()
-    except FileNotFoundError:
-        raise DataError(f"no predictions file {str(path)!r}") from None
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{str(path)!r} is no Parquet file that can be read: {str(error).splitlines()[0]}") from None
-    for needed in ("index", "split", "fingerprint"):
-        if needed not in table.column_names:
-            raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
-    labels, concepts = answers_in(table, knowledge, path.name)
-    return Predictions(
-        fingerprint=_constant(table, "fingerprint", path),
-        split=_constant(table, "split", path),
-        index=_index(table, path),
-        labels=labels,
-        concepts=concepts,
-        about=_about(table),
-    )
+    table = _FileColumns.of(path)
+    with table.file:
+        for needed in ("index", "split", "fingerprint"):
+            if needed not in table.column_names:
+                raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
+        labels, concepts = answers_in(table, knowledge, path.name)
+        return Predictions(
+            fingerprint=_constant(table, "fingerprint", path),
+            split=_constant(table, "split", path),
+            index=_index(table, path),
+            labels=labels,
+            concepts=concepts,
+            about=_about(table, path),
+        )
 
 
-def answers_in(table: pa.Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
+def answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
     """Return what a table says of labels and of concepts; errors begin with where the table is from."""
     _refuse_unknown(table, knowledge, place)
     labels = _answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, place)
@@ -130,16 +176,18 @@ _HELP = {
 }
 
 
-def _refuse_unknown(table: pa.Table, knowledge: Knowledge, place: str) -> None:
-    """Refuse a label or concept column that the rule does not have: most likely a slip of the pen."""
+def _refuse_unknown(table: Table, knowledge: Knowledge, place: str) -> None:
+    """Refuse a label or concept column that the rule does not have, most likely a slip of the pen, and one of two."""
     known = [LABEL + name for name in knowledge.label_names] + [CONCEPT + name for name in knowledge.space.names]
     known += [name + PROBABILITIES for name in known]
-    for column in table.column_names:
+    for column, times in Counter(table.column_names).items():
         if column.startswith((LABEL, CONCEPT)) and column not in known:
             raise DataError(f"{place}: unknown column {column!r}{suggestion(column, known)}")
+        if times > 1:
+            raise DataError(f"{place}: column {column!r} is there {times} times; leave one")
 
 
-def _constant(table: pa.Table, column: str, path: Path) -> str:
+def _constant(table: Table, column: str, path: Path) -> str:
     texts = table[column].unique().to_pylist()
     if len(texts) != 1 or not isinstance(texts[0], str):
         distinct = [str(value) for value in texts[:3]]
@@ -147,19 +195,18 @@ def _constant(table: pa.Table, column: str, path: Path) -> str:
     return texts[0]
 
 
-def _index(table: pa.Table, path: Path) -> Array:
+def _index(table: Table, path: Path) -> Array:
     column = table["index"]
     if not pa.types.is_integer(column.type) or column.null_count:
         raise DataError(f"{path.name}: column 'index' must hold whole numbers in every row")
     index = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
-    if len(np.unique(index)) < len(index):
+    in_order = bool((index[1:] > index[:-1]).all())
+    if not in_order and len(np.unique(index)) < len(index):
         raise DataError(f"{path.name}: column 'index' names an example twice")
     return index
 
 
-def _answers(
-    table: pa.Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str
-) -> dict[str, Answer]:
+def _answers(table: Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str) -> dict[str, Answer]:
     answers = {}
     for name, values in named:
         key = prefix + name
@@ -181,7 +228,7 @@ def _probabilities(column: pa.ChunkedArray, width: int, what: str) -> Array:
     numbered = [np.frombuffer(c.buffers()[1], np.float64)[c.offset : c.offset + len(c)] for c in chunks]
     probabilities = np.concatenate(numbered).reshape(len(column), width)
     gaps = any(chunk.null_count for chunk in chunks) or not np.isfinite(probabilities).all()
-    if gaps or (probabilities < 0).any() or (np.abs(probabilities.sum(axis=1) - 1) > 1e-3).any():
+    if gaps or (probabilities < 0).any() or (np.abs(probabilities @ np.ones(width) - 1) > 1e-3).any():
         raise DataError(f"{what}: probabilities must be numbers from 0 to 1 that add up to 1 in each row")
     return probabilities
 
@@ -192,9 +239,17 @@ def _lists_numbers(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
-def _about(table: pa.Table) -> dict[str, Any]:
+def _hash(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _about(table: Table, path: Path) -> dict[str, Any]:
+    metadata = table.schema.metadata or {}
+    text = metadata.get(b"assay", b"{}")
+    if metadata.get(b"assay_sha256", _hash(text).encode()) != _hash(text).encode():
+        raise DataError(f"{path.name}: what it says of its model does not match its hash: the file is damaged")
     try:
-        about = json.loads((table.schema.metadata or {}).get(b"assay", b"{}"))
+        about = json.loads(text)
     except ValueError:
         return {}
     return about if isinstance(about, dict) else {}

@@ -1,15 +1,19 @@
-"""Subprocesses: programs that are killed with all they started, and workers: their numbers, and Ctrl-C blocked."""
+"""Subprocesses: programs and workers that end with us, however we end; and how Ctrl-C and SIGTERM are heard."""
 
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 WORKER = "ASSAY_WORKER"
+PARENT = "ASSAY_PARENT"
+"""Tells a process that starts who its parent is; a worker watches it from `import assay` on, long before it works."""
 PAUSE = 0.3
 """How often a worker looks for its parent, in seconds."""
 
@@ -33,21 +37,53 @@ def end_with_parent(parent: int) -> None:
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
+def watch_parent_of_worker() -> None:
+    """Let this process end with its parent, if it was started as a worker; what it starts itself is none."""
+    parent = os.environ.pop(PARENT, "")
+    if parent.isdecimal():
+        end_with_parent(int(parent))
+
+
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PAUSE)
     os._exit(1)
 
 
-def interrupt_on_termination() -> None:
-    """Take SIGTERM for Ctrl-C, so that workers are stopped and nothing is left half-done."""
+def hear_interrupts() -> None:
+    """Take SIGTERM for Ctrl-C, so that workers are stopped and nothing is left half-done; and let no Ctrl-C be lost.
+
+    One that arrives in a callback of the interpreter's own is dropped there with a traceback: it is sent again.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.unraisablehook = _send_again
+
+
+def _send_again(fault: Any) -> None:
+    if fault.exc_type is KeyboardInterrupt:
+        threading.Timer(PAUSE / 10, os.kill, (os.getpid(), signal.SIGTERM)).start()  # when the callback has returned
+    else:
+        sys.__unraisablehook__(fault)
+
+
+def stop_hearing_interrupts() -> None:
+    """Let a signal end this process without a word: what was to be done is done."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+
+
+WATCH = 'read -r _; kill -s KILL -- "-$0" 2>/dev/null'
+"""A shell waits for the end of its input, which is the end of whoever started it; then it kills the program's group."""
 
 
 @contextmanager
 def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a program as `subprocess.Popen` does; in the end it and all that it started are killed, if they still run.
+
+    They are killed too if this process is killed.
 
     >>> with start_program(["sleep", "60"]) as program:
     ...     program.poll() is None
@@ -57,20 +93,39 @@ def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Pop
     """
     with subprocess.Popen(command, start_new_session=True, **how) as process:
         try:
-            yield process
+            with _watched(process.pid):
+                yield process
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextmanager
+def _watched(group: int) -> Iterator[None]:
+    """Have a group of processes killed when this process ends."""
+    shell = ["/bin/sh", "-c", WATCH, str(group)]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
+
+
+@contextmanager
 def block_interrupts() -> Iterator[None]:
     """Block Ctrl-C while workers are started; they inherit the block, and this process stops them instead.
 
-    A signal that arrives meanwhile is delivered afterwards.
+    A signal that arrives meanwhile is delivered afterwards. The workers are told who their parent is.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.environ[PARENT] = str(os.getpid())
     try:
         yield
     finally:
+        os.environ.pop(PARENT, None)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def has_gpu() -> bool:
+    """Return whether this machine has a GPU of NVIDIA, without importing torch."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))

@@ -1,6 +1,7 @@
 """`assay audit` and `assay pairs`: what they print and write, and the status that tells."""
 
 import json
+import re
 
 import pytest
 
@@ -18,8 +19,8 @@ def good(tmp_path):
 
 def lines(text):
     """Return the first two columns of a printed table."""
-    rows = (line.replace("not checked", "not-checked").split()[:2] for line in text.splitlines()[1:] if line.strip())
-    return {check: status.replace("-", " ") for check, status in rows}
+    rows = (re.split(r"  +", line.strip())[:2] for line in text.splitlines()[1:] if line.strip())
+    return dict(rows)
 
 
 def test_a_dataset_that_is_as_it_should_be(assay, good):

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from assay.data.dataset import Dataset
 from assay.studies.study import CopyStep
 from assay.studies.work import perform
 from tests.cli.conftest import Told
-from tests.endpoint import Endpoint, pictures
+from tests.endpoint import Endpoint, Fault, pictures
 from tests.models.readers.conftest import write_clip
 from tests.pixels import trained
 
@@ -159,3 +160,27 @@ def test_faults_are_one_line(
     ]
     told = assay(*words)
     assert message in told.error and not (tmp_path / "new").exists()
+
+
+def test_the_key_reaches_no_file_and_no_output(
+    assay: Assay, data: Dataset, bottleneck: Path, server: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The endpoint tells the key in every answer and every error; nobody passes it on."""
+    monkeypatch.chdir(tmp_path)
+    answer = server.answerer
+    server.answerer = lambda body: f"{answer(body)}\nYour key is {KEY}."
+    told = [
+        assay("annotate", data.folder, "-o", "seen", "--set", "machine=vlm", "--set", "splits=[valid]"),
+        assay("train", "tree", data.folder, "-o", "tree", "--set", "perception=vlm"),
+        assay("intervene", bottleneck, data.folder, "-o", "interventions", "--source", "vlm", "--budget", "1"),
+        assay("score", "tree", data.folder),
+        assay("report", "tree", "-o", "report"),
+    ]
+    assert [one.status for one in told] == [0] * 5, told
+    server.script.extend([Fault(400, body=json.dumps({"error": {"message": f"the key {KEY} is bad"}}))] * 20)
+    shutil.rmtree(tmp_path / "cache")
+    told.append(assay("annotate", data.folder, "-o", "again", "--set", "machine=vlm", "--set", "splits=[valid]"))
+    assert told[-1].status == 2 and "[key]" in told[-1].err
+    assert not [one for one in told if KEY in one.out + one.err]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 20 and not [path for path in files if KEY.encode() in path.read_bytes()]

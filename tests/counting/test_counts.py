@@ -5,9 +5,10 @@ from math import factorial
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.concepts import bits, digits
 from assay.counting.count import count_readings
 from assay.logic.knowledge import Knowledge
+from tests.counting import brute
 from tests.counting.rules import (
     AHEAD,
     EVENODD,
@@ -103,3 +104,13 @@ def test_driving_rules():
     assert total(Knowledge.of(bits(FRONT), AHEAD, definitions=PARTS), "block") == 960
     concepts, safe = side("left")
     assert total(Knowledge.of(bits(concepts), {"left": safe}), "block") == 36
+
+
+@pytest.mark.parametrize("rule", ["a == b and a != 0", "a == b or b == 1", "a != b and a == 2"])
+@pytest.mark.parametrize("family", ["per-concept", "shared"])
+def test_values_that_one_side_of_a_comparison_names_are_told_apart(rule, family):
+    knowledge = Knowledge.of(digits(["a", "b"], range(3)), {"y": rule})
+    worlds = knowledge.space.all_codes()
+    labels = dict(zip(map(tuple, worlds.tolist()), knowledge.labels_of(worlds)[:, 0].tolist(), strict=True))
+    expected = brute.readings(knowledge.space, labels.__getitem__, list(labels), family)
+    assert count_readings(knowledge, family).total == len(expected)

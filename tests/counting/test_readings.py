@@ -1,6 +1,6 @@
 """What is asked of the optimal readings: shares, samples, ranks, plans and supervision, against the list of all."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -148,3 +148,32 @@ def test_a_reading_in_words():
         "reads everything right",
         "reads x0 False as True, x0 True as False, x1 False as True, x1 True as False",
     ]
+
+
+class Offers(list):
+    """Options that are offered a few times only, so that a plan without an end is told."""
+
+    offered = 0
+
+    def __iter__(self):
+        self.offered += 1
+        assert self.offered < 10, "the plan does not end"
+        return super().__iter__()
+
+
+def test_a_plan_ends_where_nothing_more_can_be_told():
+    readings = Readings(Problem(xor(3), "per-concept", xor(3).space.all_codes()))
+    assert readings.total > 2
+    assert readings._greedy(Offers([("nothing", ())]), 10) == []
+    some = readings._greedy(Offers([("x0=0", (0,)), ("x0=0 again", (0,))]), 10)
+    assert [step.supervised for step in some] == ["x0=0"] and 1 < some[-1].left < readings.total
+    plan = readings.plan()
+    left = [readings.total, *(step.left for step in plan)]
+    assert left[-1] == 1 and all(after < before for before, after in pairwise(left))
+
+
+def test_a_plan_without_time_is_cut_short_and_leaves_no_deadline():
+    readings = Readings(Problem(xor(4), "per-concept", xor(4).space.all_codes()))
+    assert readings.total > 1
+    plan = readings.plan(seconds=-1)
+    assert len(plan) < len(readings.plan()) and readings.solver.deadline == float("inf")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from assay.data.columns import numbers
+from assay.data.columns import from_column, numbers, to_column
 from assay.data.dataset import Dataset, decode
 from assay.errors import DataError
 from assay.render.png import encode_png
@@ -218,3 +218,11 @@ def test_a_label_that_luck_does_not_give_is_unlawful(coin: Dataset) -> None:
 def test_the_odds_are_in_the_manifest(coin: Dataset) -> None:
     label = json.loads((coin.folder / "manifest.json").read_text())["knowledge"]["labels"][0]
     assert label["odds"] == {"score": "2 * (a + b + c) - 3", "scale": 0.7} and coin.knowledge == Coin().knowledge
+
+
+@pytest.mark.parametrize("values", [(False, True), (3, 5), ("red", "blue"), (1, "absent")])
+def test_a_missing_code_is_an_empty_cell_and_the_first_code_is_not(values):
+    codes = np.array([0, -1, 1, 0])
+    column = to_column(codes, values)
+    assert [value is None for value in column.to_pylist()] == [False, True, False, False]
+    assert from_column(pa.chunked_array([column]), values, "x").tolist() == codes.tolist()

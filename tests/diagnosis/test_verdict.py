@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.concepts import bits, digits
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.findings import MEANINGS
-from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.diagnosis.labels import judge_labels
+from assay.diagnosis.verdict import Diagnosis, _calibration, diagnose
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence, gather
+from assay.metrics.score import Score
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 
 SHIFTED = np.array([1, 2, 3, 4, 5, 4, 5, 6, 7, 8])  # even: 0 1, 2 3, 4 5, 6 5, 8 7; odd: 1 2, 3 4, 5 4, 7 6, 9 8
@@ -113,3 +115,48 @@ def test_a_label_wrong_in_one_example_of_ten_is_no_longer_sound(evenodd: Dataset
     found = diagnose({"test": held})
     assert found.verdict == "too few" or found.verdict == "wrong rule"
     assert found.errors["test"].rule == 16 and "16 to the rule" in found.text
+
+
+@pytest.mark.parametrize(("low", "told"), [(0.0499, False), (0.05, True), (0.3, True)])
+def test_probabilities_are_called_off_from_a_calibration_error_of_five_percent_on(low: float, told: bool) -> None:
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    codes, sure = np.array([[0], [1]]), np.array([[0.2, 0.8], [0.2, 0.8]])
+    evidence = Evidence(knowledge, "test", codes, codes, np.array([[1], [1]]), codes, (sure,), (None,))
+    scores = {
+        "label_ece": Score("label_ece", 0.3, low, 0.5, 2),
+        "concept_ece": Score("concept_ece", float("nan"), 0.0, 0.0, 2),
+    }
+    text = _calibration("test", scores, evidence)
+    assert text == (
+        "On test, probabilities are off: of labels by 0.30 (overconfident: 0.80 sure, 0.50 right)." if told else ""
+    )
+
+
+@pytest.mark.parametrize(("examples", "few"), [(29, True), (30, False)])
+def test_fewer_than_thirty_examples_are_warned_of(examples: int, few: bool) -> None:
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
+    codes = random_codes(examples, (2, 2), "few")
+    labels = knowledge.labels_of(codes)
+    evidence = Evidence(knowledge, "test", labels, codes, labels, codes, (None,), (None, None))
+    warned = f"Fewer than 30 examples: test ({examples})" in diagnose({"test": evidence}).text
+    assert warned == few
+
+
+@pytest.mark.parametrize(
+    ("wrong", "standing"),
+    [(0, "right"), (60, "mostly right"), (80, "mostly right"), (100, "undecided"), (130, "wrong")],
+)
+def test_how_right_a_label_is(wrong: int, standing: str) -> None:
+    truth = np.tile([[0], [1]], (200, 1))
+    said = np.where(np.arange(400)[:, None] < wrong, 1 - truth, truth)
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
+    assert (state.standing, state.right, state.majority) == (standing, 400 - wrong, 200)
+
+
+def test_a_label_of_many_values_need_not_be_right_in_three_of_four() -> None:
+    truth = np.tile(np.arange(10)[:, None], (40, 1))
+    said = np.where(np.arange(400)[:, None] < 240, truth, (truth + 1) % 10)  # 60 %, of which chance has 10
+    knowledge = Knowledge.of(digits(["a"]), {"y": "a"})
+    (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
+    assert state.standing == "undecided" and state.majority == 40

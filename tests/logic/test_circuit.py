@@ -1,5 +1,6 @@
 """The decision diagram agrees with looking at every world: labels, counts, probabilities, best worlds, ranks."""
 
+import time
 from collections import Counter
 from math import comb
 
@@ -8,7 +9,7 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
 from assay.errors import TooLarge, UnknownName
-from assay.logic.circuit import compile_diagram
+from assay.logic.circuit import compile_diagram, least_classes
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import exactly, parity, product, total, var
 from assay.logic.knowledge import Knowledge
@@ -212,6 +213,85 @@ def test_a_diagram_that_outgrows_its_budget_is_refused():
         compile_diagram([parse("all_different(" + ", ".join(BITS[:10]) + ")")], space, BITS[:12], budget=100)
 
 
+def test_the_budget_is_the_number_of_nodes_that_may_be():
+    space, rule = digits(["a", "b"]), [parse("a + b")]
+    assert compile_diagram(rule, space, budget=30).size == 30 == 1 + 10 + 19
+    with pytest.raises(TooLarge, match="outgrows 29 nodes"):
+        compile_diagram(rule, space, budget=29)
+
+
+@pytest.mark.parametrize("rule", ["products", "sum"])
+def test_a_diagram_that_will_be_too_large_is_refused_long_before_it_is(rule):
+    names, weights = BITS[:12], rng_for(0, "weights").integers(1, 10**6, size=12).tolist()
+    parts = {
+        "products": [f"{a} * {b}" for a, b in zip(names, names[5:] + names[:5], strict=True)],
+        "sum": [f"{weight} * {name}" for weight, name in zip(weights, names, strict=True)],
+    }[rule]
+    began = time.process_time()
+    with pytest.raises(TooLarge, match=r"outgrows 300,000 nodes: it has [3-9]\.\de\+05 or more; use fewer concepts"):
+        compile_diagram(
+            [parse(f"{' + '.join(parts)} > {200 if rule == 'products' else 9 * sum(weights) // 2}")], digits(names)
+        )
+    assert time.process_time() - began < 8
+
+
+def test_one_that_grows_and_shrinks_again_is_not_refused():
+    names = BITS[:9]
+    rule = parse(f"({' * '.join(f'({name} + 1)' for name in names)}) % 997 == 17")
+    diagram = compile_diagram([rule], digits(names), budget=12_000)
+    assert diagram.size < 12_000 and sum(diagram.counts.values()) == 10**9
+
+
+def test_the_least_number_of_classes_is_below_the_true_one():
+    for classes in (100, 3_000, 50_000):
+        drawn = rng_for(0, "classes", classes).integers(classes, size=2_000)
+        found = np.bincount(drawn)
+        assert 0.5 * classes < least_classes(found[found > 0].tolist()) < 1.1 * classes
+
+
+def equal_pairs(pairs):
+    """Return "some x, and each x is its y": of few nodes if every x is read just before its y."""
+    some = " or ".join(f"x{i}" for i in range(pairs))
+    return parse(f"({some}) and {' and '.join(f'x{i} == y{i}' for i in range(pairs))}")
+
+
+def test_the_smaller_of_two_orders_is_taken():
+    pairs = [name for i in range(9) for name in (f"x{i}", f"y{i}")]
+    apart = sorted(pairs)
+    small, large = (compile_diagram([equal_pairs(9)], bits(pairs), order).size for order in (pairs, apart))
+    assert large > 5 * small
+    assert compile_diagram([equal_pairs(9)], bits(pairs)).size == small  # though the rule names every x first
+
+
+def test_an_order_that_is_no_better_is_not_taken():
+    pairs = [name for i in range(7) for name in (f"x{i}", f"y{i}")]
+    sixes = [Concept(f"z{i}", tuple(range(6))) for i in range(4)]
+    rule = parse(" and ".join(f"x{i} == y{i}" for i in range(7)))
+    number = parse("z0 + 6 * z1 + 36 * z2 + 216 * z3")
+    space = ConceptSpace((*bits(sorted(pairs)).concepts, *sixes))
+    by_use = compile_diagram([rule, number], space, [*pairs, *(six.name for six in sixes)])
+    by_space = compile_diagram([rule, number], space, space.names)
+    assert by_use.width > 200 and by_use.size < by_space.size
+    assert compile_diagram([rule, number], space).size == by_use.size
+
+
 def test_an_order_of_unknown_concepts_is_refused():
     with pytest.raises(UnknownName, match="did you mean 'green'"):
         compile_diagram([parse("green")], bits(["green"]), ["gren"])
+
+
+@pytest.mark.parametrize("rank", [-1, 8])
+def test_a_rank_that_no_world_has_is_refused(rank):
+    diagram = compile_diagram([parse("a + b")], digits(["a", "b"]))
+    ranking = diagram.among(np.array([outcome == (7,) for outcome in diagram.outcomes]))
+    assert ranking.total == 8
+    with pytest.raises(ValueError, match="ranks run from 0 to 7"):
+        ranking.worlds(np.array([0, rank]))
+
+
+def test_ranks_beyond_64_bits_are_exact():
+    names = [f"x{number}" for number in range(70)]
+    ranking = compile_diagram([parity(*var(*names))], bits(names)).among(np.array([False, True]))
+    ranks = [0, 2**62, 2**63 + 1, 2**69 - 1]
+    assert ranking.total == 2**69
+    assert ranking.ranks(ranking.worlds(np.array(ranks, dtype=object))).tolist() == ranks

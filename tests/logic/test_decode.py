@@ -5,9 +5,10 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import KnowledgeError
-from assay.logic.decode import Decoder, decode
+from assay.logic.circuit import compile_diagram
+from assay.logic.decode import Decoder, _walk, decode
 from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits
+from assay.logic.limits import Limits, best_completions
 from assay.logic.parse import parse
 from assay.seeds import rng_for
 from tests.boards import solutions, sudoku
@@ -55,6 +56,25 @@ def test_too_few_states_are_told():
     assert (found.codes[~found.solved] == -1).all(axis=None) and np.isneginf(found.logs[~found.solved]).all()
 
 
+def test_a_full_search_makes_up_for_a_narrow_beam(monkeypatch):
+    monkeypatch.setattr("assay.logic.decode.BEAM", 2)
+    knowledge = sudoku()
+    given = spreads(knowledge.space, 5, 5.0)
+    found = Decoder(knowledge, Limits(knowledge, 300))(given)
+    assert found.proven.all() and np.allclose(found.logs, best_of(solutions(), given), atol=1e-9)
+
+
+def test_the_most_promising_states_are_kept():
+    space = bits(["a", "b", "c", "d"])
+    diagram = compile_diagram([parse("count(a, b, c, d) == 2")], space)
+    lawful = [world for world in space.all_codes() if world.sum() == 2]
+    for seed in range(20):
+        costs = list(rng_for(seed, "costs").uniform(size=(4, 2)))
+        best = min(sum(costs[place][code] for place, code in enumerate(world)) for world in lawful)
+        walk = _walk([diagram], [best_completions(diagram, costs)], costs, 1, np.inf)
+        assert walk.cost == pytest.approx(best)  # the bounds of one diagram are exact, so that one state is enough
+
+
 def test_what_the_model_rules_out_is_taken_only_if_it_must_be():
     knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])
     sure = [np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0.4, 0.6], [0.0, 1.0]])]
@@ -82,3 +102,9 @@ def test_nothing_to_decode_to_and_too_large_are_told():
     knowledge = sudoku()
     with pytest.raises(KnowledgeError, match="too large to decode under: constraint 'u0'"):
         Decoder(knowledge, Limits(knowledge, 20))(spreads(knowledge.space, 2))
+
+
+def test_changed_concepts_are_counted():
+    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a"}, [Constraint("one", parse("count(a, b, c) == 1"))])
+    found = decode(knowledge, [np.array([[0.1, 0.9]]), np.array([[0.3, 0.7]]), np.array([[0.2, 0.8]])])
+    assert found.codes.tolist() == [[1, 0, 0]] and found.changed.tolist() == [2]

@@ -1,5 +1,6 @@
 """Numbers agree with the plain reading of formulas, whatever their size."""
 
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -223,3 +224,28 @@ def test_parts_that_are_shared_are_computed_together():
     evaluator = Evaluator(space, f.conjunction(*parts))
     for part, found in zip(parts, evaluator.together(parts, codes), strict=True):
         assert (found == evaluate(part, space, codes)).all()
+
+
+def test_tests_of_one_concept_are_added_up():
+    names = [f"x{number}" for number in range(30)]
+    space = digits(names)
+    codes = rng_for(0, "tallies").integers(10, size=(50, 30))
+    codes[0] = 9
+    tests = tuple(f.Var(name) >= value for name in names for value in range(1, 10))
+    assert evaluate(f.Count(tests), space, codes).tolist() == codes.sum(axis=1).tolist()  # up to 270, more than a byte
+    again = f.Count((*tests, f.Var("x0").eq(3), f.Var("x0").ne(3)))
+    assert evaluate(again, space, codes).tolist() == (codes.sum(axis=1) + 1).tolist()
+
+
+@pytest.mark.parametrize("pairs", [254, 255, 256, 300, 511])
+def test_truth_values_of_any_number_of_parts_are_added_up(pairs):
+    names = [f"x{number}" for number in range(40)]
+    codes = rng_for(0, "pairs", pairs).integers(3, size=(40, 40))
+    codes[0] = 1
+    chosen = list(combinations(range(40), 2))[:pairs]
+    formula = f.Count(tuple(f.Var(names[a]).eq(f.Var(names[b])) for a, b in chosen))
+    expected = [sum(row[a] == row[b] for a, b in chosen) for row in codes.tolist()]
+    assert expected[0] == pairs
+    assert (
+        evaluate(formula, ConceptSpace(tuple(Concept(name, (0, 1, 2)) for name in names)), codes).tolist() == expected
+    )

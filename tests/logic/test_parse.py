@@ -227,6 +227,8 @@ REFUSED = {
     "n // m == 1": "division by 'm', which can be zero",
     "n % (m - 3) == 1": "division by 'm - 3', which can be zero",
     "n // 0 == 1": "which can be zero",
+    "1and green": "invalid decimal literal",
+    "hue == '\\d'": "invalid escape sequence",
     "hue < 'red'": "symbols have no order",
     "'red' >= hue": "symbols have no order",
     "car1.load < 'absent'": "symbols have no order",

@@ -78,3 +78,8 @@ def test_holm_by_hand() -> None:
 def test_holm_rarely_raises_a_false_alarm() -> None:
     drawn = np.random.default_rng(0).random((2000, 8))
     assert np.mean([any(holm(row)) for row in drawn.tolist()]) == pytest.approx(0.05, abs=0.015)
+
+
+def test_holm_asks_less_of_each_further_test():
+    assert holm([0.04, 0.012, 0.02]) == [True, True, True]  # 0.05 / 3, 0.05 / 2, 0.05; Bonferroni would stop at 0.02
+    assert holm([0.04, 0.012, 0.03]) == [False, True, False]

@@ -11,8 +11,9 @@ from assay.concepts import bits, digits
 from assay.data.dataset import Dataset
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
-from assay.metrics.evidence import gather
+from assay.metrics.evidence import Evidence, gather
 from assay.metrics.quality import confusion, f1_by_value, macro_f1
+from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, random_evidence, shuffled
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
@@ -128,3 +129,31 @@ def test_silence_about_some_concepts(evenodd: Dataset) -> None:
     held = gather(data, predictions(data, data.labels, said))
     assert METRICS["concept_accuracy"](held) == METRICS["concept_f1"](held) == 1
     assert math.isnan(METRICS["concept_exact"](held)) and math.isnan(METRICS["rule_consistency"](held))
+
+
+def test_an_answer_that_is_missing_is_no_value() -> None:
+    truth, predicted = np.array([0, 0, 0, 1, -1]), np.array([0, -1, -1, -1, 0])
+    assert confusion(truth, predicted, 2).tolist() == [[1, 0, 2], [0, 0, 1]]
+    assert f1_by_value(truth, predicted, 2).tolist() == [2 * 1 / (3 + 1), 0.0]  # not 2 * 3 / (3 + 4)
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
+    silent = np.full((4, 1), -1)
+    truths = np.array([[0], [0], [0], [1]])
+    evidence = Evidence(knowledge, "test", truths, truths, silent, silent, (None,), (None,))
+    scores = {name: METRICS[name](evidence) for name in ("label_f1", "rsbench_label_f1", "label_accuracy")}
+    assert set(scores.values()) == {0.0}
+
+
+def test_a_closed_set_of_labels_is_that_of_the_values_that_occur() -> None:
+    held = random_evidence(SUM, 300, "closed")
+    probabilities = rng_for(0, "closed").dirichlet(np.ones(19), size=300)
+    held = replace(held, labels=held.labels % 3 + 6, label_probabilities=(probabilities,))  # only 6, 7 and 8 occur
+    allowed = np.array([6, 7, 8])[probabilities[:, [6, 7, 8]].argmax(axis=1)]
+    theirs = f1_score(held.labels[:, 0], allowed, average="macro")
+    assert METRICS["closed_label_f1"](held) == pytest.approx(theirs)
+    assert METRICS["rsbench_label_f1"](held) < theirs
+    silent = replace(held, label_probabilities=(None,))
+    assert math.isnan(METRICS["closed_label_f1"](silent))
+
+
+def test_a_closed_set_is_nothing_of_its_own_where_all_values_occur() -> None:
+    assert math.isnan(METRICS["closed_label_f1"](random_evidence(SUM, 300, "quality")))

@@ -13,9 +13,9 @@ from assay.errors import UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
-from assay.metrics.interval import of_mean
+from assay.metrics.interval import of_mean, wilson
 from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, _resample, score, score_with_resamples
+from assay.metrics.score import FEWEST, _around, _resample, mean_score, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
@@ -132,3 +132,32 @@ def test_resamples_are_drawn_one_at_a_time() -> None:
     assert peak < rows * resamples * 8 / 8
     drawn = rng_for(3, "bootstrap", rows).integers(rows, size=(resamples, rows))
     assert found == [float(bits[some].mean()) for some in drawn]
+
+
+def test_intervals_are_those_of_95_percent() -> None:
+    repeated = rng_for(0, "repeated").normal(5.0, 2.0, size=20_000).tolist()
+    found = score_with_resamples("x", 5.0, repeated, 100)
+    low, high = np.quantile(repeated, [0.025, 0.975])
+    assert abs(found.low - low) < 0.1 and abs(found.high - high) < 0.1  # 90 % would be 0.63 narrower on each side
+    error = 0.03
+    shares = (0.9 + error * (np.array(repeated) - 5) / 2).clip(0, 1).tolist()
+    inside = score_with_resamples("x", 0.9, shares, 100)
+    np.testing.assert_allclose((inside.low, inside.high), wilson(90, 100), atol=0.002)
+    assert wilson(90, 100) == pytest.approx((0.8256, 0.9448), abs=1e-4)
+
+
+def test_the_true_mean_lies_in_the_interval_in_95_of_100() -> None:
+    hits = []
+    for number in range(400):
+        drawn = rng_for(number, "coverage").random(200) < 0.7
+        found = mean_score("x", drawn.astype(float))
+        hits.append(found.low <= 0.7 <= found.high)
+    assert 0.92 < np.mean(hits) < 0.98
+
+
+def test_an_interval_holds_its_value_whatever_rounding_did() -> None:
+    assert _around("x", 1.0, (0.8, 1 - 1e-12), 9).high == 1.0 and _around("x", 0.0, (1e-12, 0.2), 9).low == 0.0
+
+
+def test_fewer_than_thirty_examples_are_few() -> None:
+    assert [mean_score("x", np.ones(count)).few for count in (29, 30, 31)] == [True, False, False]

@@ -7,6 +7,7 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.folds import Fold
 from assay.errors import ConfigError
+from assay.predictions import read_predictions
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import study_from
@@ -114,3 +115,44 @@ def test_what_the_study_says_about_training_holds_for_networks_that_do_not_say(t
     made = study(tmp_path, models=[*networks, "tree"], epochs=7, patience=5)
     told = {run.model: dict(run.settings.values) for run in made.runs}
     assert told == {"dpl": {"epochs": 7, "patience": 5}, "cbm": {"epochs": 7, "patience": 2}, "tree": {}}
+
+
+def test_labels_under_another_rule_join_the_records(tmp_path):
+    rule = {"analysis": "swap_rule", "labels": {"y": "a"}, "metrics": ["label_accuracy"]}
+    kept = {**rule, "only_predicted": True, "suffix": "_believed"}
+    records = done(tmp_path, models=[{"model": "cbm", "epochs": 3}, "blackbox"], epochs=1, analyses=[rule, kept])
+    assert 0 <= values(records, "label_accuracy_swapped", model="cbm")[0] <= 1
+    assert values(records, "label_accuracy_swapped", model="blackbox") == []  # it says no concepts
+    run = next((tmp_path / "out" / "runs").glob("*cbm*"))
+    data = Dataset.open(next((tmp_path / "out" / "data").iterdir()))
+    said = read_predictions(run / "predictions" / "test.parquet", data.knowledge).concepts["a"].codes
+    truth = data["test"]
+    assert values(records, "label_accuracy_swapped", model="cbm") == [(said == truth.concepts[:, 0]).mean()]
+    assert values(records, "label_accuracy_believed", model="cbm") == [(said == truth.labels[:, 0]).mean()]
+
+
+def test_runs_are_tried_on_other_datasets_of_the_study(tmp_path):
+    other = {**PIXELS, "name": "elsewhere", "seed": 7}
+    transfer = {"analysis": "transfer", "to": ["elsewhere"]}
+    records = done(
+        tmp_path,
+        tasks=[PIXELS, other],
+        models=[{"model": "cbm", "on": ["mnlogic"], "epochs": 2}],
+        analyses=[transfer],
+        challenges=["plain", {"challenge": "few", "annotate": {"examples": 16, "splits": ["train"]}}],
+    )
+    found = [r for r in records if r.metric == "label_accuracy_on_elsewhere"]
+    assert {record.challenge for record in found} == {"plain", "few"} and {record.task for record in found} == {
+        "mnlogic"
+    }
+    assert len(list((tmp_path / "out" / "data").iterdir())) == 3  # what is only tried on is not copied
+    with pytest.raises(ConfigError, match="transfer: no task is called 'nowhere'"):
+        study(tmp_path, analyses=[{"analysis": "transfer", "to": ["nowhere"]}])
+
+
+def test_an_analysis_may_be_for_some_models_only(tmp_path):
+    leak = {"analysis": "leakage", "models": ["cbm"]}
+    made = study(tmp_path, models=["tree", "cbm"], analyses=[leak])
+    assert {run.label: [name for name, _ in run.analyses] for run in made.runs} == {"tree": [], "cbm": ["leakage"]}
+    with pytest.raises(ConfigError, match="models of analysis 'leakage': expected a list of names, not 'cbm'"):
+        study(tmp_path, analyses=[{"analysis": "leakage", "models": "cbm"}])

@@ -24,7 +24,7 @@ ASKED = {
 ANALYSES = (
     *("accuracy_", "coverage_", "selective_accuracy_", "net_work_automated_", "after_", "before_", "ctl_", "icl_"),
     *("probe_", "concept_accuracy_", "concept_f1_", "concept_mean_f1_", "rsbench_concept_f1_", "collapse_"),
-    *("rsbench_label_f1_", "training_", "test_", "gain_"),
+    *("rsbench_label_f1_", "label_mean_f1_ambulance", "label_accuracy_on_", "training_", "test_", "gain_"),
 )
 
 

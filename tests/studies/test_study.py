@@ -218,7 +218,7 @@ epochs: 3
         ("model: cbm", "name: cbm", "^s.yaml line 10: an entry without 'model'"),
         ("entropy_weight", "entropy", "^s.yaml line 9: unknown key 'entropy'; did you mean 'entropy_weight'"),
         ("head: mlp", "haed: mlp", "^s.yaml line 11: unknown key 'haed'; did you mean 'head'"),
-        ("head: mlp", "head: tall", "^s.yaml line 11: head: .*'linear', 'mlp', 'rule' or 'and'"),
+        ("head: mlp", "head: tall", "^s.yaml line 11: head: .*'linear', 'log-linear', 'mlp', 'rule' or 'and'"),
         ("head: mlp", "name: ../../home", "^s.yaml line 11: name: '../../home' must be letters"),
         ("[0, 1]", "[]", "^s.yaml line 12: seeds: .*at least 1 item"),
         ("[0, 1]", "[0, 0]", "^s.yaml line 12: seeds: each once, not"),

@@ -16,6 +16,8 @@ from assay.viewer.app import create_app
 from assay.viewer.state import State
 from tests.pixels import pixels, trained
 
+TOKEN = "a-token-that-nobody-knows"
+VISIT = f"?token={TOKEN}"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -41,17 +43,17 @@ def state(folder: Path) -> State:
 
 @pytest.fixture(scope="package")
 def serving() -> Iterator[Any]:
-    """Return a function that serves an application and returns its address; all are stopped in the end."""
+    """Return a function that serves an application and returns its address with the token; all are stopped in the end."""
     servers = []
 
-    def start(app: Any) -> str:
+    def start(app: Any, query: str = VISIT) -> str:
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         while not server.started:
             time.sleep(0.01)
         servers.append((server, thread))
-        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/{query}"
 
     yield start
     for server, thread in servers:
@@ -61,7 +63,7 @@ def serving() -> Iterator[Any]:
 
 @pytest.fixture(scope="package")
 def address(serving: Any, state: State) -> str:
-    return serving(create_app(state))
+    return serving(create_app(state, TOKEN))
 
 
 @pytest.fixture(scope="package")

@@ -3,18 +3,31 @@
 import http.client
 import json
 import re
+import shutil
+import threading
 from urllib.parse import urlsplit
 
 import pytest
 
-from assay.viewer.app import static_files
+from assay.errors import RunFailed
+from assay.viewer.access import DRAWN_AT_ONCE, Access, hide_paths
+from assay.viewer.app import create_app, static_files
+from assay.viewer.state import State
+from tests.viewer.conftest import TOKEN, VISIT
+
+COOKIE = f"{Access(TOKEN).cookie}={TOKEN}"
 
 
 def request(address, path, method="GET", headers=None, body=None):
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
     connection.putrequest(method, path, skip_host=True)
-    given = {"Host": parts.netloc, **({} if body is None else {"Content-Length": str(len(body))}), **(headers or {})}
+    given = {
+        "Host": parts.netloc,
+        "Cookie": COOKIE,
+        **({} if body is None else {"Content-Length": str(len(body))}),
+        **(headers or {}),
+    }
     for name, value in given.items():
         if value is not None:
             connection.putheader(name, value)
@@ -58,6 +71,95 @@ def test_another_host_name_is_refused(address, host):
 
 def test_localhost_is_this_machine(address):
     assert request(address, "/", headers={"Host": "localhost:8000"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    [
+        None,
+        "",
+        "other=1",
+        f"{Access(TOKEN).cookie}=wrong",
+        f"{Access('other').cookie}={TOKEN}",
+        f"{Access(TOKEN).cookie}=",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/main.js", "/api/shelf.json", "/api/data/pixels/test/0/image.png", VISIT])
+def test_nothing_is_answered_without_the_token(address, path, cookie):
+    path = "/api/shelf.json" + VISIT if path == VISIT else path  # it opens the page, and nothing else
+    status, headers, body = request(address, path, headers={"Cookie": cookie})
+    assert status == 403 and b"pixels" not in body and "set-cookie" not in headers
+    assert json.loads(body)["error"] == "open the address that the viewer printed, with its token"
+
+
+def test_the_first_visit_leaves_a_cookie_and_hides_the_token(address):
+    status, headers, body = request(address, "/" + VISIT, headers={"Cookie": None})
+    assert (status, headers["location"], body) == (303, "/", b"")
+    cookie = headers["set-cookie"]
+    assert cookie.startswith(COOKIE + ";") and "HttpOnly" in cookie and "SameSite=lax" in cookie
+    assert request(address, "/?token=wrong", headers={"Cookie": None})[0] == 403
+    assert request(address, "/" + VISIT, headers={"Cookie": None, "Host": "evil.example"})[0] == 403
+
+
+def test_a_page_of_another_port_is_refused(address):
+    for origin, status in (("http://127.0.0.1:3000", 403), ("null", 403), (address.partition("/?")[0], 200)):
+        assert request(address, "/api/shelf.json", headers={"Origin": origin})[0] == status
+
+
+def test_requests_have_sizes(address):
+    path, kind = "/api/data/pixels/test/0/edit", {"Content-Type": "application/json"}
+    assert request(address, path, "POST", kind, b" " * 100_001)[0] == 413
+    assert request(address, "/api/data/pixels/test.json?tag=" + "x" * 5_000)[0] == 414
+    for page in ("99999999999", "9" * 3_000, "-1", "%C2%B2"):
+        status, _, body = request(address, f"/api/data/pixels/test.json?page={page}")
+        assert status == 200 and len(json.loads(body)["rows"]) <= 48
+
+
+def test_few_are_drawn_at_once(monkeypatch):
+    monkeypatch.setattr("assay.viewer.access.PATIENCE", 0.05)
+    access, inside = Access("token"), threading.Barrier(DRAWN_AT_ONCE + 1)
+
+    def draw():
+        with access.one_place():
+            inside.wait()
+            inside.wait()
+
+    threads = [threading.Thread(target=draw) for _ in range(DRAWN_AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    inside.wait()
+    with pytest.raises(RunFailed, match="busy"), access.one_place():
+        pass
+    inside.wait()
+    for thread in threads:
+        thread.join()
+    with access.one_place():
+        pass
+
+
+def test_no_answer_tells_a_folder(folder, serving, tmp_path):
+    shutil.copytree(folder, tmp_path / "my place")
+    place = tmp_path / "my place"
+    (place / "broken").mkdir()
+    (place / "broken" / "manifest.json").write_text("{")
+    state = State.open([place])
+    shard = next((place / "data" / "pixels" / "valid").glob("*.parquet"))
+    shard.write_bytes(b"x" * shard.stat().st_size)
+    (place / "runs" / "poor" / "predictions" / "test.parquet").write_bytes(b"damaged")
+    address = serving(create_app(state, TOKEN))
+    told = []
+    for path in ("/api/shelf.json", "/api/data/pixels/valid.json", "/api/data/pixels/test.json?run=poor",
+                 "/api/verdicts/pixels/good.json", "/api/verdicts/pixels/poor.json", "/api/data/pixels/test/0.json",
+                 "/api/data/pixels/valid/0/image.png", "/api/tasks/mnlogic.json"):  # fmt: skip
+        status, _, body = request(address, path)
+        told.append(status)
+        assert str(tmp_path).encode() not in body and b"my place" not in body, path
+    assert 400 in told and 200 in told
+
+
+def test_pictures_and_formulas_are_told_whole():
+    for text in ("data:image/png;base64,ab+/cd/ef/gh", "a / b", "x/y/z", "https://example.org/a/b", "and/or"):
+        assert hide_paths(text) == text
 
 
 @pytest.mark.parametrize(

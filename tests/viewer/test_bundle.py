@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from assay.errors import ConfigError
+from assay.errors import DataError
 from assay.viewer.bundle import choose_rows, write_bundle
 from assay.viewer.runs import compare_runs
 from assay.viewer.samples import sample_of
@@ -51,8 +51,8 @@ def test_it_names_no_path_and_is_read_by_the_page_as_a_bundle(bundle, folder):
 
 
 def test_it_never_writes_over_anything(bundle, state, tmp_path):
-    with pytest.raises(ConfigError, match="choose a new folder"):
+    with pytest.raises(DataError, match="is not an empty folder"):
         write_bundle(state, bundle)
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(ConfigError, match="choose a new folder"):
+    with pytest.raises(DataError, match="is not an empty folder"):
         write_bundle(state, tmp_path / "file")

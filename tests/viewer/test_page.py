@@ -20,6 +20,7 @@ from assay.viewer.bundle import write_bundle
 from assay.viewer.samples import Query, matching_rows
 from assay.viewer.state import State
 from tests.toys import written
+from tests.viewer.conftest import TOKEN
 
 EVIL = "<img src=x onerror=window.struck=1>"
 NEAR_ERRORS = Query(tags=(("y", "*near"),), run="poor", outcome="wrong")
@@ -281,7 +282,7 @@ def assert_unharmed(page):
 
 def test_markup_is_shown_as_text(page, serving, tmp_path):
     state = evil_state(tmp_path)
-    address, run = serving(create_app(state)), next(iter(state.shelf["data"].runs))
+    address, run = serving(create_app(state, TOKEN)), next(iter(state.shelf["data"].runs))
     for hash in ("#/", f"#/data/data/test?run={run}&concept=one:0", f"#/data/data/test/0?run={run}"):
         go(page, address, hash)
         assert_unharmed(page)
@@ -318,6 +319,6 @@ def test_a_dataset_with_such_a_name_is_refused_in_plain_text(page, serving, fold
 
     forged(folder / "data" / "pixels", tmp_path / "forged", change)
     state = State.open([folder / "data", tmp_path / "forged"])
-    go(page, serving(create_app(state)))
+    go(page, serving(create_app(state, TOKEN)))
     assert_unharmed(page)
     assert EVIL in page.inner_text(".broken")

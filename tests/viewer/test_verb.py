@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -22,9 +24,14 @@ def test_it_serves_until_ctrl_c(folder):
     ) as process:
         address = process.stderr.readline().split()[0]
         assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address + "api/shelf.json", timeout=10) as answer:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(address, timeout=10) as page:
+            assert page.url == address.partition("?")[0] and b"<html" in page.read()
+        with browser.open(f"{page.url}api/shelf.json", timeout=10) as answer:
             assert b"pixels" in answer.read()
-        port = int(address.rstrip("/").rpartition(":")[2])
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"{page.url}api/shelf.json", timeout=10)
+        port = urlsplit(address).port
         assert listening(port) == {"0100007F"}
         modules = Path(f"/proc/{process.pid}/maps")
         assert not modules.exists() or "libtorch" not in modules.read_text()  # until a model is asked
@@ -43,7 +50,7 @@ def listening(port):
 
 
 def test_a_port_that_is_taken_is_one_line(assay, folder, address):
-    taken = address.rstrip("/").rpartition(":")[2]
+    taken = urlsplit(address).port
     assert assay("view", folder, "--port", taken, "--no-open").error.startswith(f"port {taken} cannot be used: ")
 
 
@@ -52,7 +59,7 @@ def test_a_bundle_is_written_and_what_is_broken_told(assay, folder, tmp_path):
     (tmp_path / "given" / "broken" / "manifest.json").write_text("{")
     told = assay("view", folder, tmp_path / "given", "--bundle", tmp_path / "out", "--samples", "2")
     assert told.status == 0 and "left out: " in told.err and (tmp_path / "out" / "index.html").exists()
-    assert assay("view", folder, "--bundle", tmp_path / "out").error.endswith("holds other files; choose a new folder")
+    assert assay("view", folder, "--bundle", tmp_path / "out").error.endswith("is not an empty folder; choose another")
 
 
 def test_bad_folders_are_one_line(assay, tmp_path):

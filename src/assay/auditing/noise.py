@@ -43,37 +43,41 @@ def labels_without_rule(data: AuditedDataset) -> CheckResult:
     """Equal worlds have equal labels; where there are too few, no label is one that a model of the others denies."""
     concepts = np.concatenate([part.concepts for part in data.parts.values()])
     labels = np.concatenate([part.labels for part in data.parts.values()])
-    results = [_judged(name, labels[:, place], concepts, data) for place, name in enumerate(data.labels)]
+    whole = np.flatnonzero((concepts >= 0).all(axis=1))  # a world with gaps is equal to none
+    results = [_judged(name, labels[:, place], concepts, whole, data) for place, name in enumerate(data.labels)]
     numbers = {"doubted": {name: result.numbers["share"] for name, result in zip(data.labels, results, strict=True)}}
     worst = min((result.status for result in results), key=WORST_FIRST.index)
     return CheckResult("labels", worst, first_few([r.text for r in results if r.status == worst]), numbers)
 
 
-def _judged(name: str, labels: Codes, concepts: Codes, data: AuditedDataset) -> CheckResult:
-    doubt = unequal(labels, concepts)
+def _judged(name: str, labels: Codes, concepts: Codes, whole: Array, data: AuditedDataset) -> CheckResult:
+    doubt = unequal(labels[whole], concepts[whole])
     numbers = {"share": doubt.share}
     if doubt.judged >= FEWEST_ROWS:
+        first = _place(whole[doubt.rows], data)
         if not len(doubt.rows):
             text = f"no rule is given, but equal worlds have equal labels {name!r} ({doubt.judged:,} examples)"
             return CheckResult("labels", "pass", text, numbers)
         differ = f"{len(doubt.rows):,} of {doubt.judged:,} labels {name!r} differ from those of equal worlds"
         if doubt.share <= MOST_NOISE:
-            return CheckResult("labels", "fail", f"{differ}, first at {_place(doubt.rows[0], data)}", numbers)
+            return CheckResult("labels", "fail", f"{differ}, first at {first}", numbers)
         text = f"no rule is given, and the concepts do not decide: {differ}"
         return CheckResult("labels", NOT_CHECKED, text, numbers)
-    doubt = denied(labels, concepts)
+    doubt = denied(labels[whole], concepts[whole])
     if not doubt.judged:
         text = f"no rule is given, worlds hardly ever occur twice, and no model learns {name!r} from the concepts"
         return CheckResult("labels", NOT_CHECKED, text, {"share": float("nan")})
     denials = f"{len(doubt.rows):,} of {doubt.judged:,} labels {name!r} are denied by a model of the others"
     if doubt.share >= SUSPECT:
-        text = f"{denials}, first at {_place(doubt.rows[0], data)}: noise, or exceptions that it has not learned"
+        first = _place(whole[doubt.rows], data)
+        text = f"{denials}, first at {first}: noise, or exceptions that it has not learned"
         return CheckResult("labels", "note", text, {"share": doubt.share})
     return CheckResult("labels", "pass", f"no rule is given; {denials}", {"share": doubt.share})
 
 
-def _place(row: int, data: AuditedDataset) -> str:
-    """Return a row of all splits together as a row of its split."""
+def _place(rows: Array, data: AuditedDataset) -> str:
+    """Return the first of rows of all splits together as a row of its split; nothing where there is none."""
+    row = int(rows[0]) if len(rows) else 0
     for part in data.parts.values():
         if row < len(part):
             return f"row {row} of {part.name}"

@@ -123,7 +123,7 @@ def _leak(label: str, truth: Array, guess: Guess, names: Sequence[str]) -> Leak:
 
 def _several(labels: Codes) -> Array:
     """Return for each label whether it takes several values."""
-    return (labels != labels[:1]).any(axis=0)
+    return np.asarray((labels != labels[:1]).any(axis=0))
 
 
 def sampled_leaks(data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit) -> list[Leak]:

@@ -48,7 +48,7 @@ def _indicators(codes: Codes) -> Array:
     """Return a column for each value but the first that occurs, less its mean."""
     values = np.unique(codes)[1:]
     columns = (codes[:, None] == values[None, :]).astype(np.float64)
-    return columns - columns.mean(axis=0)
+    return np.asarray(columns - columns.mean(axis=0))
 
 
 def separable_effects(values: Array, labels: Codes, concepts: Codes) -> LabelEffects | None:

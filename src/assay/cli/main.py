@@ -36,7 +36,7 @@ from assay.cli.view import view
 from assay.code_files import forget_files
 from assay.distribution import VERSION, is_optional, missing_extra
 from assay.errors import AssayError, MissingExtra
-from assay.processes import interrupt_on_termination
+from assay.processes import hear_interrupts, stop_hearing_interrupts
 
 app = typer.Typer(
     name="assay",
@@ -80,11 +80,24 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 a finding or failed run, 2 bad usage or bad input."""
-    forget_files()
-    interrupt_on_termination()
     try:
-        status = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
+        hear_interrupts()
+        forget_files()
+        status = _run()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        _fail("interrupted; what is finished is kept, run the same command again to go on", INTERRUPTED)
+    stop_hearing_interrupts()
+    sys.exit(status)
+
+
+def _run() -> int | None:
+    """Run the command and return its exit status."""
+    try:
+        status: int | None = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
+        return status
     except AssayError as error:
         _fail(str(error), error.exit_code)
     except USAGE_ERROR as error:
@@ -96,9 +109,6 @@ def main() -> None:
     except OSError as error:
         _close_output()
         _fail(f"cannot use {error.filename or 'the output'}: {error.strerror or error}", 2)
-    if status == INTERRUPTED:
-        _fail("interrupted; what is finished is kept, run the same command again to go on", INTERRUPTED)
-    sys.exit(status)
 
 
 def _usage(error: Exception) -> str:
@@ -114,5 +124,6 @@ def _close_output() -> None:
 
 
 def _fail(message: str, status: int) -> NoReturn:
+    stop_hearing_interrupts()
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
     sys.exit(status)

@@ -9,6 +9,7 @@ import typer
 
 from assay.cli.console import say
 from assay.errors import ConfigError
+from assay.files import write_folder
 
 ROWS = {"train": 144, "test": 108}
 SIDE = 12
@@ -38,7 +39,8 @@ def new(
         "file": path.name,
     }
     if kind == "data":
-        _write_data(path, names)
+        with write_folder(path) as half:
+            _write_data(half, names)
     else:
         _write(path, kind, names)
     say(f"{path}  next: {NEXT[kind]} {path}")

@@ -1,6 +1,5 @@
 """`assay pairs`: counterfactual worlds, rendered again into a dataset or into a file."""
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,10 +87,7 @@ def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bo
 
 
 def _write(pairs: "Pairs", output: Path) -> None:
-    import pyarrow.parquet as pq
-
+    from assay.data.columns import parquet_bytes
     from assay.files import write_atomically
 
-    buffer = io.BytesIO()
-    pq.write_table(pairs.data.table, buffer, compression="zstd")
-    write_atomically(output, buffer.getvalue())
+    write_atomically(output, parquet_bytes(pairs.data.table))

@@ -36,3 +36,21 @@ def show_study(
     if name not in known:
         raise UnknownName(f"no ready study named {name!r}{suggestion(name, known)}")
     print_text(yaml.safe_dump(dict(known[name].at_size(size).values), sort_keys=False, allow_unicode=True, width=120))
+
+
+@app.command("fidelity")
+def show_fidelity(
+    name: Annotated[str, typer.Argument(help="A ready study.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """List where a ready study, in the paper's size, departs from what was published, and why."""
+    from dataclasses import asdict
+
+    from assay.studies.fidelity import departures
+
+    found = departures(name)
+    if as_json:
+        print_json([asdict(departure) for departure in found])
+        return
+    rows = [[d.model, d.setting, str(d.published), str(d.ours), d.why] for d in found]
+    print_table(["model", "setting", "published", "ours", "why"], rows)

@@ -15,6 +15,7 @@ from assay.distribution import import_extra
 from assay.errors import MissingExtra, RunFailed, UnknownName, suggestion
 from assay.logic.cnf import to_cnf
 from assay.logic.dimacs import CNF
+from assay.processes import start_program
 
 TWO_MODELS = CNF(2, ((1, 2), (-1, -2)), {1: ("a", True), 2: ("b", True)})
 
@@ -79,9 +80,11 @@ def _approxmc(cnf: CNF) -> Estimate:
         raise MissingExtra("approxmc needs an environment with pyapproxmc==4.1.24; set ASSAY_APPROXMC to its Python")
     command = [python, "-c", APPROXMC, str(epsilon), str(delta)]
     try:
-        done = subprocess.run(command, input=cnf.to_dimacs(), capture_output=True, text=True, check=True)
-        return Estimate(int(done.stdout.split()[-1]), epsilon, delta)
-    except (OSError, subprocess.CalledProcessError, ValueError, IndexError) as error:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with start_program(command, **pipes, text=True) as process:
+            output, _ = process.communicate(cnf.to_dimacs())
+        return Estimate(int(output.split()[-1]), epsilon, delta)
+    except (OSError, ValueError, IndexError) as error:
         raise RunFailed(f"approxmc at {python!r} failed: {type(error).__name__}") from None
 
 

@@ -144,8 +144,9 @@ class Readings:
         try:
             while left > 1:
                 tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
+                before = left
                 (part, mask, left), text = min(tried, key=lambda option: option[0][2])
-                if steps and left == steps[-1].left:
+                if left == before:
                     break  # what is left cannot be told apart by showing any of these
                 steps.append(LabellingStep(text, left))
         except OutOfTime:

@@ -18,19 +18,19 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
-from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, kind_of_values, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, SUBCONCEPT, kind_of_values, strings, to_column
 from assay.data.concept_reader import ConceptReader
 from assay.data.concept_sets import ConceptSet, draw_luck, machine_knowledge
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
 from assay.data.imports.source_table import plain_name
 from assay.data.machine_scores import Scores, refuse_constant, threshold_scores
-from assay.data.manifest import PAIRS, fingerprint, to_json, versions
+from assay.data.manifest import PAIRS, fingerprint, read_manifest, to_json, versions
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import choose_rows
 from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_shard
-from assay.errors import ConfigError, DataError, UnknownName, suggestion
-from assay.files import require_empty
+from assay.errors import AssayError, ConfigError, DataError, UnknownName, suggestion
+from assay.files import write_folder
 from assay.logic.formula import TRUE
 from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
@@ -57,8 +57,20 @@ class Annotated:
 
 def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None) -> dict[str, Any]:
     """Write an annotated copy of a dataset and return its manifest."""
+    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+        return _annotate(dataset, annotation, half, machine)
+
+
+def _is_of(folder: Path, dataset: Dataset) -> bool:
+    """Return whether a folder holds an annotated copy of a dataset."""
+    try:
+        return bool(read_manifest(folder)["task"]["annotation"]["parent"] == dataset.fingerprint)
+    except (AssayError, KeyError, TypeError):
+        return False
+
+
+def _annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None) -> dict[str, Any]:
     named = _splits(dataset, annotation)
-    require_empty(folder)
     chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     reader: ConceptReader | None = None
     answers: Answered | None
@@ -202,7 +214,8 @@ class Copy:
     def table(self, split: Annotated, seed: int) -> pa.Table:
         """Return the table of a split without pictures: with the given columns, and the other concepts if there are."""
         table = split.data.table
-        table = table.select([name for name in table.column_names if not name.startswith(GIVEN)])
+        gone = (GIVEN, SUBCONCEPT) if self.knowledge.subconcepts is None else (GIVEN,)
+        table = table.select([name for name in table.column_names if not name.startswith(gone)])
         if self.other_concepts:
             table = self._with_concepts(table, split, seed)
         place = table.column_names.index("style")

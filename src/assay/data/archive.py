@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from assay.errors import ConfigError, DataError
+from assay.files import open_atomically
 
 FORMATS = ("zip", "tar.gz", "tar.bz2")
 OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
@@ -20,15 +21,9 @@ def archive(folder: Path, form: str) -> Path:
     if not folder.is_dir():
         raise DataError(f"no dataset folder {str(folder)!r}")
     target = folder.parent / f"{folder.name}.{form}"
-    temporary = target.with_name(f".{target.name}.tmp")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    try:
-        with temporary.open("wb") as handle:
-            _zip(files, folder, handle) if form == "zip" else _tar(files, folder, handle, form)
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise DataError(f"cannot write {str(target)!r}: {error.strerror}") from None
+    with open_atomically(target) as handle:
+        _zip(files, folder, handle) if form == "zip" else _tar(files, folder, handle, form)
     return target
 
 

@@ -2,20 +2,17 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from assay.data.manifest import NAME, all_shards, read_manifest, to_json
+from assay.data.manifest import NAME, read_manifest, to_json
 from assay.data.remote import RemotePath
 from assay.errors import DataError
 from assay.files import write_atomically
 
 AT_ONCE = 8
-SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
-"""The name of a shard's file; no other may be written, whatever a manifest from elsewhere says."""
 
 
 def cache_folder() -> Path:
@@ -27,9 +24,6 @@ def cache_folder() -> Path:
 def open_copy(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
     """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
     manifest = read_manifest(origin)
-    for shard in all_shards(manifest):
-        if not SHARD.fullmatch(shard["file"]):
-            raise DataError(f"{str(origin / NAME)!r} names the file {shard['file']!r}, which is not one of a dataset")
     folder = cache_folder() / "datasets" / str(manifest["fingerprint"])
     write_atomically(folder / NAME, to_json(manifest))
     return folder, manifest

@@ -1,16 +1,22 @@
 """Concept and label columns: codes in memory, plain values on disk."""
 
+import base64
+import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import Value, kind_of_value, listing
 from assay.errors import DataError
 
 CONCEPT, LABEL, BOUNDARY = "concept_", "label_", "boundary_"
+SUBCONCEPT = "subconcept_"
+"""Before the name of a finer concept, such as the digit of a cell, of tasks whose concepts are of two levels."""
 GIVEN = "given_"
 """Before the name of a concept or label column: what an annotator gave, which models learn from; it may be missing."""
 PAIR_ROW, PAIR_CONCEPT = "pair_row", "pair_concept"
@@ -75,8 +81,11 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
     kind = column.type
     if not column.null_count and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and column.num_chunks:
         rows = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
-        distinct, which = np.unique(rows, return_inverse=True)
-        return distinct.tolist(), which.ravel()
+        if not len(rows) or int(rows.max()) - int(rows.min()) >= len(rows):
+            distinct, which = np.unique(rows, return_inverse=True)
+            return distinct.tolist(), which.ravel()
+        found = distinct_rows(rows.astype(np.int64, copy=False)[:, None])
+        return rows[found.first].tolist(), found.which
     numbered: dict[Any, int] = {None: -1}
     rows = np.empty(len(column), dtype=np.int64)
     for start in range(0, len(column), AT_ONCE):
@@ -100,3 +109,29 @@ def _place(value: Any, places: dict[Any, int], what: str, values: Sequence[Value
     if value not in places:
         raise DataError(f"{what}: value {value!r} is not one of {listing(values)}")
     return places[value]
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file whose pages have checksums, so that damage shows."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+    return buffer.getvalue()
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, checking its pages where they have checksums."""
+    return open_parquet(path).read(None if columns is None else list(columns))
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a Parquet file whose columns are those that were written; their names have no checksum, but stand twice."""
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        written, found = (file.metadata.metadata or {}).get(b"ARROW:schema"), file.schema_arrow
+        schema = found if written is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(written)))
+        same = (schema.names, schema.types) == (found.names, found.types)
+    except UnicodeDecodeError:
+        raise pa.ArrowInvalid("the name of a column is no text: the file is damaged") from None
+    if not same:
+        raise pa.ArrowInvalid("the columns are not those that were written: the file is damaged")
+    return file

@@ -121,11 +121,13 @@ class ConceptSet:
             if not places:
                 raise ConfigError(f"the concepts that are left have no part in the rule of label {label.name!r}")
             rules.append(label_from(space, places, codes, labels[:, place], label))
-        return Knowledge(space, tuple(rules), self.constraints)
+        finer = self.old.subconcepts
+        return Knowledge(space, tuple(rules), self.constraints, None if finer is None else finer.giving(self.unchanged))
 
     def layout(self, old: Layout, regions: bool) -> Layout:
         """Return where the new concepts show: where the old ones did."""
         boxes = {v.concept.name: old.regions[v.source] for v in self.views if v.source in old.regions}
+        boxes |= {name: box for name, box in old.regions.items() if name not in self.old.space.places}
         return Layout(old.width, old.height, old.channels, boxes if regions else {})
 
 

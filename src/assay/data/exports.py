@@ -4,13 +4,12 @@ An exporter is a function of (dataset, names of splits, empty folder) that write
 many examples of each split it wrote; it raises `DataError` where the dataset is none that it can write.
 """
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import DataError, UnknownName, suggestion
-from assay.files import require_empty
+from assay.errors import UnknownName, suggestion
+from assay.files import write_atomically, write_folder
 from assay.registry import Registry
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 Exporter = Callable[["Dataset", Sequence[str], Path], dict[str, int]]
 
+RECORD = ".export.json"
+"""What was exported, and into which form."""
 EXPORTS = Registry("export", filled_by="assay.families")
 EXPORTS.add(
     "prolog", "the rule and the worlds as Prolog, with files for Aleph and Popper", "assay.data.prolog:write_prolog"
@@ -26,20 +27,15 @@ EXPORTS.add(
 
 def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = ()) -> dict[str, int]:
     """Write splits, by default all, in the named form; return how many examples of each were written."""
+    from assay.data.manifest import to_json, versions
+
     write: Exporter = EXPORTS[name]
-    folder = folder.absolute()
     for split in splits:
         if split not in dataset:
             raise UnknownName(f"no split named {split!r}{suggestion(split, dataset.split_names)}")
-    require_empty(folder)
-    part = folder.with_name(f".{folder.name}.part")
-    try:
-        shutil.rmtree(part, ignore_errors=True)  # what a killed run left
-        part.mkdir(parents=True)
-        counts = write(dataset, tuple(splits) or dataset.split_names, part)
-        part.replace(folder)
-    except OSError as error:
-        raise DataError(f"cannot write {str(folder)!r}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    wanted = tuple(splits) or dataset.split_names
+    with write_folder(folder, lambda there: (there / RECORD).is_file()) as half:
+        counts = write(dataset, wanted, half)
+        record = {"form": name, "fingerprint": dataset.fingerprint, "splits": counts, "versions": versions()}
+        write_atomically(half / RECORD, to_json(record))
     return counts

@@ -176,14 +176,14 @@ def refresh_pairs(
     if split is None:
         raise DataError(f"{str(folder)!r} has no test split")
     changes = choose_changes(dataset.symbols(split), task, manifest["seed"], asked)
+    part = {"asked": asked, "split": split, "size": 0, "shards": list[Any]()}
+    write_description(folder, {**manifest, PAIRS: {**part, "none": "they are half drawn; run: assay pairs DATA"}})
     shards = []
     for job in pairs_jobs(changes, manifest["shard_rows"]):
         write_shard(job.drawn_by(task), job, folder)
         shards.append(record(folder, job).to_dict())
         progress(len(job.changes))
-    return _finish(
-        folder, {**manifest, PAIRS: {"asked": asked, "split": split, "size": len(changes), "shards": shards}}
-    )
+    return _finish(folder, {**manifest, PAIRS: {**part, "size": len(changes), "shards": shards}})
 
 
 def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
@@ -206,7 +206,7 @@ def _begin(recipe: Recipe, folder: Folder) -> dict[str, Any] | None:
             if not _says(folder / PLAN, plan):
                 raise DataError(f"{str(folder)!r} holds part of another dataset; choose another folder or delete it")
             return None
-        if folder.exists() and (not folder.is_dir() or any(not p.name.startswith(PLAN) for p in folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or any(PLAN not in p.name for p in folder.iterdir())):
             raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # who reads a dataset needs no task
 FORMAT = 1
 SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 NAME = "manifest.json"
+SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+"""The name of a shard's file, in the folder of its split; a manifest can name no other place."""
 PLAN = ".plan.json"
 CODE = "code"
 """The name and hash of the user's file that has the task; the fingerprint does not cover it, the data speaks for it."""
@@ -128,7 +130,7 @@ def _refuse_strays(path: Any, manifest: Mapping[str, Any]) -> None:
     except (KeyError, TypeError):
         raise DataError(f"{str(path)!r} is damaged; delete the folder and make it again") from None
     for file in files:
-        if file.startswith("/") or "\\" in file or ".." in file.split("/"):
+        if not SHARD.fullmatch(file):
             raise DataError(
                 f"{str(path)!r} names the file {file!r}, which lies outside of its folder; it is not opened"
             )

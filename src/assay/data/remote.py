@@ -13,6 +13,8 @@ from assay.distribution import missing_extra
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+(.*)", re.DOTALL)
+PASSWORD = re.compile(r"[^/@]*:[^/@]*@")
+"""What goes before a host is written wherever the address is: into records, messages and logs."""
 DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "abfss": "adlfs"}
 HUB = "hf"
 ALLOWED = {"file", *DRIVERS, HUB, "https", "memory"}
@@ -188,6 +190,8 @@ def folder_at(where: "Folder | str") -> Folder:
     scheme, rest = match[1], match[2].rstrip("/")
     if not rest:
         raise ConfigError(f"{str(where)!r} names no folder; expected such as {scheme}://bucket/folder")
+    if scheme != "github" and PASSWORD.match(rest):  # where it is a repository
+        raise ConfigError(f"an address of {scheme}:// must hold no password; the store's own environment variables do")
     if scheme == HUB and not rest.startswith("datasets/"):
         rest = f"datasets/{rest}"  # the hub's addresses without it are those of models
     return RemotePath(f"{scheme}://{'/' if scheme == 'file' else ''}{rest}")

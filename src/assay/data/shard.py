@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, kind_of_values, numbers, strings, to_column
+from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, SUBCONCEPT, kind_of_values, numbers, strings, to_column
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder
 from assay.errors import KnowledgeError
@@ -142,6 +142,7 @@ def table_of(
     pictures_shown = _draw(task, worlds, names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
     columns = {"index": numbers(places), **pictures_shown, **columns_of(task.knowledge, codes, worlds)}
+    columns |= _subconcept_columns(task, worlds, codes)
     columns["style"] = strings(styles, pa.string())
     metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
     return pa.table(columns).replace_schema_metadata(metadata)
@@ -194,6 +195,17 @@ def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> d
     return {**concepts, **named, **tags}
 
 
+def _subconcept_columns(task: Task, worlds: Sequence[World], concepts: Codes) -> dict[str, pa.Array]:
+    """Return the columns of the finer concepts, where there are any, which must give the concepts."""
+    finer = task.knowledge.subconcepts
+    if finer is None or not worlds:
+        return {}
+    codes, places = task.subconcepts_of(worlds), [task.space.place(name) for name in finer.label_names]
+    if not np.array_equal(finer.labels_of(codes), concepts[:, places]):
+        raise KnowledgeError("the subconcepts of some world do not give its concepts")
+    return {SUBCONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(finer.space.concepts)}
+
+
 def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     """Return the columns as Hugging Face `datasets` describes them, so that it decodes the images."""
 
@@ -205,6 +217,8 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
 
     concepts = {CONCEPT + concept.name: typed(concept.values) for concept in knowledge.space.concepts}
     labels = {LABEL + label.name: typed(label.values) for label in knowledge.labels}
+    parts = () if knowledge.subconcepts is None else knowledge.subconcepts.space.concepts
+    finer = {SUBCONCEPT + concept.name: typed(concept.values) for concept in parts}
     corners = {corner: value("int64") for corner in CORNERS}
     kinds: dict[Column, Any] = {
         "image": {"_type": "Image"},
@@ -216,7 +230,7 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     }
     pictures = {column: kinds[column] for column in columns}
     tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
-    return {"index": value("int64"), **pictures, **concepts, **labels, **tags, "style": value("string")}
+    return {"index": value("int64"), **pictures, **concepts, **labels, **tags, **finer, "style": value("string")}
 
 
 def record(folder: Folder, job: ShardJob) -> ShardRecord:

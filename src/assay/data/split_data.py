@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.cache import cache_folder
-from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, from_column, plain_numbers
+from assay.data.columns import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, SUBCONCEPT, from_column, plain_numbers
 from assay.data.picture_store import StoredRows
 from assay.data.shard_files import PICTURES
 from assay.data.split_pictures import SplitPictures
@@ -80,6 +81,15 @@ class SplitData(SplitPictures):
         return np.stack(columns, axis=1)
 
     @cached_property
+    def subconcepts(self) -> Codes | None:
+        """The finer concepts, as codes, where the task has some and they are annotated."""
+        finer = self.knowledge.subconcepts
+        if finer is None or SUBCONCEPT + finer.space.names[0] not in self.table.column_names:
+            return None
+        columns = [from_column(self.table[SUBCONCEPT + c.name], c.values, c.name) for c in finer.space.concepts]
+        return np.stack(columns, axis=1)
+
+    @cached_property
     def given_concepts(self) -> Codes:
         """The concepts that models learn from: as an annotator gave them, -1 where missing, or else the true ones."""
         space = self.knowledge.space
@@ -109,6 +119,16 @@ class SplitData(SplitPictures):
         """The worlds in words, or as tables in one line."""
         found: list[str] = self._column("text").to_pylist()
         return found
+
+    @cached_property
+    def features(self) -> Array:
+        """Numbers that were computed before, a row an example: the column `features`, a list of floats."""
+        column = self._column("features").combine_chunks()
+        lists = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
+        lengths = set(pc.list_value_length(column).to_pylist()) if lists else set()
+        if len(lengths) != 1 or lengths == {None} or column.flatten().null_count:
+            raise DataError(f"split {self.name!r}: features must be lists of numbers of one length, without gaps")
+        return np.array(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(self), -1)
 
     @cached_property
     def lawful(self) -> Array:

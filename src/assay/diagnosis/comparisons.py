@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, distinct_rows, number_rows
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.findings import DROP, FEWEST, KEPT, Finding
 from assay.diagnosis.views import SplitView
@@ -150,11 +150,11 @@ def new_worlds(evidence: Evidence, training: Codes | None) -> Array | None:
     """Return which examples have a world that the training set has not; None if that is not known."""
     if training is None or not len(training):
         return None
-    both = np.concatenate([training, evidence.concepts])
-    numbers = np.unique(both, axis=0, return_inverse=True)[1].ravel()
     if not evidence.known.all():
         return None
-    return ~np.isin(numbers[len(training) :], numbers[: len(training)])
+    worlds = distinct_rows(evidence.concepts)
+    numbers = number_rows(np.concatenate([training, evidence.concepts[worlds.first]]))
+    return np.asarray(~np.isin(numbers[len(training) :], numbers[: len(training)])[worlds.which])
 
 
 def find_insensitive(effects: Counterfactuals | None) -> Finding | None:
@@ -186,15 +186,16 @@ class RegionScore:
 def region_scores(evidence: Evidence) -> tuple[RegionScore, ...]:
     """Return the accuracy on every variant and type of every label that occurs, and on what is far."""
     scores: list[RegionScore] = []
-    for place, (label, side) in enumerate(zip(evidence.knowledge.labels, evidence.sides, strict=True)):
-        right = evidence.labels[:, place] == evidence.predicted_labels[:, place]
+    rows = evidence.distinct
+    for place, (label, side) in enumerate(zip(rows.knowledge.labels, rows.sides, strict=True)):
+        right = rows.labels[:, place] == rows.predicted_labels[:, place]
         regions: list[tuple[Region, Sequence[str], Any]] = [
             ("variant", side.variants, side.in_variants),
             ("type", side.types, side.in_types),
             ("far", ["far"], side.far[:, None]),
         ]
         for kind, names, inside in regions:
-            accuracies, sizes = accuracy_by_region(right, inside), inside.sum(axis=0)
+            accuracies, sizes = accuracy_by_region(right, inside, rows.weights), rows.weights @ inside
             for name, accuracy, size in zip(names, accuracies.tolist(), sizes.tolist(), strict=True):
                 if size:
                     scores.append(RegionScore(label.name, kind, name, size, accuracy))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
 from assay.diagnosis.maps import MOSTLY, ConceptMap, MapFitter
 from assay.errors import AssayError
@@ -141,11 +141,12 @@ def judge_concepts(evidence: Evidence, used: frozenset[int], level: float) -> tu
 
 def decided_examples(evidence: Evidence) -> Array:
     """Return for each concept in how many examples a change of it alone changes some label; none without a rule."""
-    codes = evidence.concepts[evidence.known.all(axis=1)]
-    if not evidence.knowledge.has_rule or not len(codes):
-        return np.zeros(evidence.concepts.shape[1], dtype=np.int64)
-    flips = [boundary.flips(codes) for boundary in evidence.knowledge.boundaries]
-    return np.asarray(np.any(flips, axis=0).sum(axis=0))
+    rows = evidence.distinct
+    known = rows.known.all(axis=1)
+    if not rows.knowledge.has_rule or not known.any():
+        return np.zeros(rows.concepts.shape[1], dtype=np.int64)
+    flips = [boundary.flips(rows.concepts[known]) for boundary in rows.knowledge.boundaries]
+    return np.asarray(rows.weights[known] @ np.any(flips, axis=0))
 
 
 def _judge(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
@@ -234,12 +235,12 @@ def read_by_maps(states: Sequence[ConceptState], codes: Codes, space: ConceptSpa
         if state.map is None:
             continue
         place, columns = space.place(state.concept), [space.place(name) for name in state.map.sources]
-        worlds, rows = np.unique(codes[:, columns], axis=0, return_inverse=True)
+        worlds = distinct_rows(codes[:, columns])
         table = np.full(len(worlds), -1)
-        for row, world in enumerate(worlds.tolist()):
+        for row, world in enumerate(codes[worlds.first][:, columns].tolist()):
             key = tuple(space.concepts[c].values[code] for c, code in zip(columns, world, strict=True))
             if key in state.map.image:
                 table[row] = space.concepts[place].code(state.map.image[key])
-        mapped = table[rows.ravel()]
+        mapped = table[worlds.which]
         read[:, place] = np.where(mapped >= 0, mapped, codes[:, place])
     return read

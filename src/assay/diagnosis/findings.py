@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.arrays import Codes, distinct_rows
 from assay.diagnosis.concepts import SYSTEMATIC, TOLERATED, WRONG, ConceptState, read_by_maps
 from assay.diagnosis.labels import worst
 from assay.diagnosis.views import SplitView
@@ -44,7 +44,8 @@ DROP = 0.1
 """By how much worse a model must be on new worlds, or at the boundary."""
 FEWEST = 20
 """How many examples a comparison needs on each side."""
-SHUFFLES = 20
+SHUFFLES, ENOUGH_SHUFFLED = 20, 2_000_000
+"""How often errors are shuffled, and after how many examples no more: the share is then known to about 0.001."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view
     """Return the share of the distinct training worlds whose labels stay when these concepts are read by their maps."""
     if training is None or not len(training):
         return None
-    worlds, knowledge = np.unique(training, axis=0), view.evidence.knowledge
+    worlds, knowledge = training[distinct_rows(training).first], view.evidence.knowledge
     read = read_by_maps(wrong, worlds, knowledge.space)
     return float((knowledge.labels_of(worlds) == knowledge.labels_of(read)).all(axis=1).mean())
 
@@ -144,7 +145,7 @@ def _kept_by_chance(view: SplitView) -> float:
     """Return how often labels stay right if each concept errs as often as it does, but independently."""
     truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts
     rng, label_kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
-    for _ in range(SHUFFLES):
+    for _ in range(max(1, min(SHUFFLES, ENOUGH_SHUFFLED // len(truth)))):
         mixed = predicted.copy()
         for column in view.columns:
             for code in np.unique(truth[:, column]):

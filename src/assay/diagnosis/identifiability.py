@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from assay.arrays import Codes
+from assay.arrays import Codes, distinct_rows
 from assay.counting.count import ReadingCount, count_readings
 from assay.diagnosis.wording import join_words
 from assay.errors import AssayError
@@ -67,7 +65,7 @@ def identifiability(knowledge: Knowledge, training: Codes | None, seconds: float
     """Return which readings the labels of training worlds allow; None without any, or where they cannot be counted."""
     if training is None or not len(training):
         return None
-    worlds = np.unique(training, axis=0)
+    worlds = training[distinct_rows(training).first]
     counted = worlds[:: -(-len(worlds) // MOST_WORLDS)]
     try:
         count = count_readings(knowledge, "shared", counted, seconds=seconds)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Array, Codes, distinct_rows, number_rows
 from assay.concepts import ConceptSpace, Value
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_least, wilson
@@ -24,6 +24,8 @@ CLEARLY = 0.1
 """By how much more of the answers a later class of maps must explain."""
 MOSTLY = 0.5
 """The share of the answers that a map must surely explain."""
+AT_ONCE = 2**16
+"""How many examples are spread out into zeros and ones at a time."""
 PER_ENTRY = 8
 """How many examples each entry of a map of whole worlds must have on average."""
 
@@ -69,8 +71,8 @@ def halves_of(rows: int) -> Array:
 
 def follows_map(keys: Array, answers: Array, size: int, halves: Array) -> Array:
     """Return for each answer whether it follows the map from keys to answers that the other half suggests."""
-    _, places = np.unique(keys, return_inverse=True)
-    places, width = places.ravel(), int(places.max(initial=0)) + 1
+    found = distinct_rows(keys[:, None])
+    places, width = found.which, max(1, len(found))
     right = np.zeros(len(answers), dtype=bool)
     for half in (0, 1):
         fitted, judged = halves != half, halves == half
@@ -85,11 +87,13 @@ def explained_by_sources(truth: Codes, answers: Codes, sizes: Sequence[int], hal
     width, count = max(sizes), truth.shape[1]
     tables = []
     for half in (0, 1):
-        rows = halves == half
-        codes = np.arange(width)
-        true = (truth[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
-        predicted = (answers[rows][:, :, None] == codes).reshape(rows.sum(), -1).astype(np.float32)
-        tables.append((predicted.T @ true).reshape(count, width, count, width).transpose(0, 2, 3, 1))
+        rows, together = np.flatnonzero(halves == half), np.zeros((count * width, count * width))
+        for start in range(0, len(rows), AT_ONCE):
+            block = rows[start : start + AT_ONCE]
+            sides = [codes[block][:, :, None] == np.arange(width) for codes in (answers, truth)]
+            predicted, true = (side.reshape(len(block), -1).astype(np.float32) for side in sides)
+            together += predicted.T @ true
+        tables.append(together.reshape(count, width, count, width).transpose(0, 2, 3, 1))
     explained = np.zeros((count, count))
     for fitted, judged in (tables, tables[::-1]):
         best = fitted.argmax(axis=3)[..., None]
@@ -165,15 +169,10 @@ class MapFitter:
     @cached_property
     def _few_worlds(self) -> bool:
         worlds = self.evidence.concepts[self.evidence.known.all(axis=1)]
-        return len(self.space) > 1 and len(np.unique(worlds, axis=0)) * PER_ENTRY <= len(worlds)
+        return len(self.space) > 1 and len(distinct_rows(worlds)) * PER_ENTRY <= len(worlds)
 
     def _keys(self, columns: tuple[int, ...], rows: Array) -> Array:
-        keys = np.zeros(int(rows.sum()), dtype=np.int64)
-        for column in columns:
-            keys = keys * self.space.sizes[column] + self.evidence.concepts[rows, column]
-            if len(columns) > 1:  # numbered anew, so that many columns do not overflow
-                keys = np.unique(keys, return_inverse=True)[1].ravel()
-        return keys
+        return number_rows(*(self.evidence.concepts[:, column : column + 1] for column in columns))[rows]
 
     def _follows(self, place: int, columns: tuple[int, ...], rows: Array) -> Array:
         answers = self.evidence.predicted_concepts[rows, place]
@@ -182,10 +181,11 @@ class MapFitter:
     def _map(self, place: int, kind: MapKind, columns: tuple[int, ...], rows: Array) -> ConceptMap:
         space, answers = self.space, self.evidence.predicted_concepts[rows, place]
         values = space.concepts[place].values
-        worlds, places = np.unique(self.evidence.concepts[rows][:, list(columns)], axis=0, return_inverse=True)
-        counts = np.bincount(places.ravel() * len(values) + answers, minlength=len(worlds) * len(values))
+        truth = self.evidence.concepts[np.ix_(np.flatnonzero(rows), np.array(columns))]
+        worlds = distinct_rows(truth)
+        counts = np.bincount(worlds.which * len(values) + answers, minlength=len(worlds) * len(values))
         image, entries = {}, {}
-        for codes, row in zip(worlds.tolist(), counts.reshape(-1, len(values)), strict=True):
+        for codes, row in zip(truth[worlds.first].tolist(), counts.reshape(-1, len(values)), strict=True):
             key = tuple(space.concepts[column].values[code] for column, code in zip(columns, codes, strict=True))
             # where its own value is said as often as another, it is taken for read right
             best = codes[0] if kind == "own" and row[codes[0]] == row.max() else int(row.argmax())

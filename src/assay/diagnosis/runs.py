@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.arrays import Codes, distinct_rows
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
@@ -44,8 +44,9 @@ def diagnose_predictions(
     evidence = {split: gather_from(dataset, found) for split, found in judged.items()}
     about = {**provenance(dataset), **next(iter(judged.values())).about}
     effects, why_not = effects_of(dataset, predictions)
-    known = taught if taught is not None else taught_by(dataset)
-    found = diagnose(evidence, training_worlds(dataset), about, effects, known)
+    worlds = training_worlds(dataset)
+    known = taught if taught is not None else taught_by(dataset, worlds)
+    found = diagnose(evidence, worlds, about, effects, known)
     return replace(found, notes=(*found.notes, why_not)) if why_not else found
 
 
@@ -58,11 +59,12 @@ def diagnose_under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge) -> Di
     return diagnose(evidence, worlds, about, None, identifiability(rule, worlds))
 
 
-def taught_by(dataset: Dataset) -> Identifiability | None:
-    """Return what the training labels of a dataset can teach; counted once for all runs on it."""
+def taught_by(dataset: Dataset, worlds: Codes | None = None) -> Identifiability | None:
+    """Return what the training labels of a dataset can teach, its training worlds perhaps known; counted once."""
     if dataset.fingerprint not in _TAUGHT:
         _TAUGHT.clear()  # a study goes from dataset to dataset
-        _TAUGHT[dataset.fingerprint] = identifiability(dataset.knowledge, training_worlds(dataset))
+        known = training_worlds(dataset) if worlds is None else worlds
+        _TAUGHT[dataset.fingerprint] = identifiability(dataset.knowledge, known)
     return _TAUGHT[dataset.fingerprint]
 
 
@@ -89,10 +91,11 @@ def provenance(dataset: Dataset) -> dict[str, Any]:
 
 
 def training_worlds(dataset: Dataset) -> Codes | None:
-    """Return the concept codes that training showed, those that are wholly known, or None if there are none."""
+    """Return the distinct worlds that training showed, those that are wholly known, or None if there are none."""
     names = [name for name in dataset.split_names if name.startswith("train")]
     if not names:
         return None
-    codes = np.concatenate([dataset.symbols(name).concepts for name in names])
-    whole = codes[(codes >= 0).all(axis=1)]
+    codes = np.concatenate([dataset.symbols(name, styles=False).concepts for name in names])
+    worlds = codes[distinct_rows(codes).first]
+    whole = worlds[(worlds >= 0).all(axis=1)]
     return whole if len(whole) else None

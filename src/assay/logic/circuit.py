@@ -5,7 +5,9 @@ root to an outcome is one set of worlds, so probabilities, counts, the best worl
 each one sweep over the layers. `assay.models` has the same sweep in torch, with gradients.
 """
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,12 +22,19 @@ from assay.logic.ground import ground_formula, shape_of
 from assay.logic.residual import Residuals
 from assay.logic.terms import Term
 from assay.logic.traverse import names_in
+from assay.seeds import rng_for
 
 Outcome = tuple[Value, ...]
 State = tuple[Term, ...]
 
 BUDGET = 300_000
 WIDE = 200
+UNDOUBTED = 2_000
+"""Up to so many nodes nobody asks how many more there will be."""
+SAMPLED = 2_000
+"""By so many random worlds the size of a diagram is estimated."""
+ROUNDS = 4
+"""How often others are drawn for worlds that are decided."""
 IMPOSSIBLE = -1e9
 """What a value of probability 0 adds to a log probability: finite, so that a wanted outcome still comes first."""
 
@@ -227,6 +236,7 @@ def _order_of_use(formulas: Sequence[Formula], space: ConceptSpace) -> tuple[int
 def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int, ...], budget: int) -> Diagram:
     terms = Residuals(space)
     states: dict[State, int] = {tuple(terms.term(formula) for formula in formulas): 0}
+    first, estimated = next(iter(states)), False
     layers, size = [], 0
     for place in order:
         following: dict[State, int] = {}
@@ -237,13 +247,64 @@ def _compiled(formulas: Sequence[Formula], space: ConceptSpace, order: tuple[int
                 residual = tuple(terms.restrict(term, place, code) for term in state)
                 rows[node, code] = following.setdefault(residual, len(following))
             if size + len(following) > budget:  # asked at each node: a layer can be ten times the one before
-                raise TooLarge(
-                    f"the rule's decision diagram outgrows {budget:,} nodes; use fewer concepts or simpler rules"
-                )
+                raise TooLarge(f"{_outgrows(budget)}; use fewer concepts or simpler rules")
+            if not estimated and size + len(following) > UNDOUBTED:
+                _require_fitting(terms, first, order, budget)
+                estimated = True
         layers.append(rows)
         states = following
     outcomes = [tuple(_decided(terms.value(term)) for term in state) for state in states]
     return merge_nodes(space, order, layers, outcomes)
+
+
+def _outgrows(budget: int) -> str:
+    return f"the rule's decision diagram outgrows {budget:,} nodes"
+
+
+def _require_fitting(terms: Residuals, first: State, order: tuple[int, ...], budget: int) -> None:
+    """Refuse a diagram that will be too large by an estimate, long before it is."""
+    nodes = 0.0
+    for found in _sampled_layers(terms, first, order):
+        nodes += least_classes(found)
+        if nodes > budget:
+            raise TooLarge(f"{_outgrows(budget)}: it has {nodes:.1e} or more; use fewer concepts or simpler rules")
+
+
+def _sampled_layers(terms: Residuals, first: State, order: tuple[int, ...]) -> Iterator[list[int]]:
+    """Give for each layer how many of some random worlds come through each of its nodes that any comes through.
+
+    Worlds that are decided are replaced by others that are not, since no more can be learned from them.
+    """
+    rng = rng_for(0, "size of a diagram")
+    states = [first] * SAMPLED
+    for place in order:
+        reached: list[State] = []
+        for _ in range(ROUNDS):
+            drawn = [states[row] for row in rng.integers(len(states), size=SAMPLED)] if reached else states
+            codes = rng.integers(terms.space.sizes[place], size=len(drawn)).tolist()
+            reached += [
+                tuple(terms.restrict(term, place, code) for term in state)
+                for state, code in zip(drawn, codes, strict=True)
+            ]
+            undecided = [state for state in reached if any(terms.value(term) is None for term in state)]
+            if len(undecided) >= SAMPLED or not undecided:
+                break
+        states = undecided[:SAMPLED] or reached
+        yield list(Counter(states).values())
+
+
+def least_classes(found: Sequence[int]) -> float:
+    """Return how many classes there are at least, by how often each that was seen was seen: Chao's lower bound.
+
+    It is lowered by what chance may do, so that a handful of samples proves nothing.
+
+    >>> round(least_classes([1] * 1900 + [2] * 50))
+    28833
+    >>> least_classes([500, 700, 800])
+    3.0
+    """
+    once, twice = (sum(1 for count in found if count == wanted) for wanted in (1, 2))
+    return len(found) + once**2 / (2 * (twice + 2 * math.sqrt(twice) + 3))
 
 
 def _decided(value: Value | None) -> Value:

@@ -1,6 +1,6 @@
 """Knowledge: a space, the labels that its rule gives, and constraints. Everything else reads this object."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -78,8 +78,14 @@ class Knowledge:
     space: ConceptSpace
     labels: tuple[Label, ...]
     constraints: tuple[Constraint, ...] = ()
+    subconcepts: "Knowledge | None" = None
+    """Concepts of two levels: finer concepts, such as the digits of cells, whose labels are concepts of this space."""
     _diagrams: dict[tuple[Formula, ...], Diagram] = field(default_factory=dict, init=False, repr=False, compare=False)
     _evaluators: dict[str, Evaluator] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.subconcepts is not None:
+            _must_give_concepts(self.subconcepts, self.space)
 
     @classmethod
     def of(
@@ -89,11 +95,13 @@ class Knowledge:
         constraints: Sequence[Constraint] = (),
         definitions: Mapping[str, Formula | str] | None = None,
         odds: Mapping[str, Odds] | None = None,
+        subconcepts: "Knowledge | None" = None,
         types: Mapping[str, Mapping[str, str]] | None = None,
     ) -> "Knowledge":
         """Build knowledge from formulas or their texts; `definitions` name parts that several formulas use.
 
         `odds` name true-or-false labels that are sampled; their formula must say where true is the more probable.
+        `subconcepts` is knowledge of a finer level, whose labels are concepts of this space.
         `types` list near-boundary types of labels, by name and formula, instead of those derived.
 
         >>> from assay.concepts import digits
@@ -120,7 +128,8 @@ class Knowledge:
         if not checked_labels:
             raise KnowledgeError("knowledge without a label: nothing to predict")
         listed = {name: _types(name, given, space) for name, given in (types or {}).items() if name in formulas}
-        return cls(space, tuple(replace(label, types=listed.get(label.name, ())) for label in checked_labels), limits)
+        typed = tuple(replace(label, types=listed.get(label.name, ())) for label in checked_labels)
+        return cls(space, typed, limits, subconcepts)
 
     def label(self, name: str) -> Label:
         """Return the label of this name."""
@@ -253,6 +262,7 @@ class Knowledge:
     def to_dict(self) -> dict[str, Any]:
         """Return the knowledge as plain data, formulas as text."""
         space = self.space
+        finer = {} if self.subconcepts is None else {"subconcepts": self.subconcepts.to_dict()}
         return {
             "concepts": [_concept_to_dict(concept) for concept in space.concepts],
             "slots": [{"name": s.name, "group": s.group, "attributes": list(s.attributes)} for s in space.slots],
@@ -261,6 +271,7 @@ class Knowledge:
             "constraints": [
                 {"name": c.name, "formula": str(c.formula), "tags": list(c.tags)} for c in self.constraints
             ],
+            **finer,
         }
 
     @classmethod
@@ -274,14 +285,30 @@ class Knowledge:
             )
             labels = tuple(_label_from_dict(label) for label in data["labels"])
             limits = tuple(Constraint(c["name"], parse(c["formula"]), tuple(c["tags"])) for c in data["constraints"])
+            finer = cls.from_dict(data["subconcepts"]) if "subconcepts" in data else None
         except (KeyError, TypeError, AttributeError) as error:
             raise KnowledgeError(f"knowledge is not in the form that assay writes: {error!r}") from None
-        return cls(space, labels, limits)
+        return cls(space, labels, limits, finer)
+
+    def giving(self, names: Collection[str]) -> "Knowledge | None":
+        """Return the knowledge with these of its labels only, None if there are none."""
+        kept = tuple(label for label in self.labels if label.name in names)
+        return replace(self, labels=kept) if kept else None
 
     def __repr__(self) -> str:
         rules = shorten("; ".join(label.equation for label in self.labels), 160)
         names = shorten(", ".join(self.space.names), 100)
         return f"Knowledge({rules}; concepts {names}; {len(self.constraints)} constraints)"
+
+
+def _must_give_concepts(finer: Knowledge, space: ConceptSpace) -> None:
+    """Refuse subconcepts that give anything but concepts of a space, or have their names."""
+    for label in finer.labels:
+        if label.name not in space.places or set(label.values) - set(space.concept(label.name).values):
+            raise KnowledgeError(f"subconcepts give {label.name!r} ({listing(label.values)}), which is no such concept")
+    twice = [name for name in finer.space.names if name in space.places]
+    if twice:
+        raise KnowledgeError(f"{twice[0]!r} is both a concept and a subconcept; rename one")
 
 
 def _formula(text: Formula | str) -> Formula:

@@ -4,6 +4,7 @@ Beside Python's own operators the sympy spellings parse: `And(a, Not(b))`, `Eq(x
 """
 
 import ast
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -70,7 +71,9 @@ def parse(text: str, names: Collection[str] | None = None) -> Formula:
     if len(text) > LONGEST:
         raise FormulaError(f"a formula of {len(text)} characters is longer than {LONGEST}")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # Python warns of "1and b", which then is no formula
+            tree = ast.parse(text.strip(), mode="eval")
         formula = _Reader(text).read(tree.body, 0)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__

@@ -14,33 +14,33 @@ from assay.metrics.evidence import Evidence, Side
 from assay.metrics.metric import Metric, overall
 
 
-def balanced_accuracy(truth: Codes, predicted: Codes) -> float:
-    """Return the accuracy on each value that occurs, averaged over the values.
+def balanced_accuracy(truth: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Return the accuracy on each value that occurs, averaged over the values; a row may stand for several.
 
     >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
     0.5
     """
-    return float(np.mean([(predicted[truth == value] == value).mean() for value in np.unique(truth)]))
+    return float(accuracy_by_region(truth == predicted, truth[:, None] == np.unique(truth), weights).mean())
 
 
-def accuracy_by_region(right: Array, inside: Array) -> Array:
-    """Return the accuracy in each region (a column of `inside`), NaN for one that is empty.
+def accuracy_by_region(right: Array, inside: Array, weights: Array | None = None) -> Array:
+    """Return the accuracy in each region (a column of `inside`), NaN for an empty one; a row may stand for several.
 
     >>> accuracy_by_region(np.array([True, False]), np.array([[True, False], [True, False]])).tolist()
     [0.5, nan]
     """
-    sizes = inside.sum(axis=0)
+    often = np.ones(len(right), dtype=np.int64) if weights is None else weights
     with np.errstate(invalid="ignore"):
-        return np.asarray((right[:, None] & inside).sum(axis=0) / sizes)
+        return np.asarray((often * right) @ inside / (often @ inside))
 
 
 def region_metric(name: str, summary: str, regions: Callable[[Side], Array]) -> Metric:
     """Register the accuracy on each region of a rule, averaged over the regions, then over labels."""
 
-    def parts(evidence: Evidence) -> list[tuple[Array, Array]]:
+    def parts(evidence: Evidence) -> list[tuple[Array, Array, Array]]:
         right = evidence.labels == evidence.predicted_labels
         by_label = [(right[:, place], regions(side)) for place, side in enumerate(evidence.sides)]
-        return [(hits, inside) for hits, inside in by_label if inside.any()]
+        return [(hits, inside, evidence.weights) for hits, inside in by_label if inside.any()]
 
     def value(evidence: Evidence) -> float:
         accuracies = [float(np.nanmean(accuracy_by_region(*part))) for part in parts(evidence)]
@@ -49,14 +49,14 @@ def region_metric(name: str, summary: str, regions: Callable[[Side], Array]) -> 
     def interval(evidence: Evidence) -> tuple[float, float]:
         return interval_of([accuracy_of(*part) for part in parts(evidence)])
 
-    metric: Metric = overall(name, summary, interval=interval)(value)
+    metric: Metric = overall(name, summary, interval=interval, counted=True)(value)
     return metric
 
 
 def _balanced_interval(evidence: Evidence) -> tuple[float, float]:
     parts = []
     for truth, predicted in zip(evidence.labels.T, evidence.predicted_labels.T, strict=True):
-        parts.append(accuracy_of(truth == predicted, truth[:, None] == np.unique(truth)))
+        parts.append(accuracy_of(truth == predicted, truth[:, None] == np.unique(truth), evidence.weights))
     return interval_of(parts)
 
 
@@ -64,11 +64,12 @@ def _balanced_interval(evidence: Evidence) -> tuple[float, float]:
     "balanced_accuracy",
     "accuracy on each value of a label, averaged over values and labels",
     interval=_balanced_interval,
+    counted=True,
 )
 def mean_balanced_accuracy(evidence: Evidence) -> float:
     """Return the balanced accuracy of each label, averaged."""
-    columns = range(evidence.labels.shape[1])
-    return float(np.mean([balanced_accuracy(evidence.labels[:, i], evidence.predicted_labels[:, i]) for i in columns]))
+    columns = zip(evidence.labels.T, evidence.predicted_labels.T, strict=True)
+    return float(np.mean([balanced_accuracy(truth, predicted, evidence.weights) for truth, predicted in columns]))
 
 
 variant_accuracy = region_metric(

@@ -25,13 +25,20 @@ def expected_calibration_error(truth: Codes, probabilities: Array, bins: int = B
     >>> round(expected_calibration_error(np.array([0, 1]), np.array([[0.8, 0.2], [0.8, 0.2]])), 3)
     0.3
     """
-    probabilities, truth = probabilities[truth >= 0], truth[truth >= 0]
+    known = truth >= 0
+    if not known.all():
+        probabilities, truth = probabilities[known], truth[known]
     if not len(truth):
         return math.nan
-    confidence = probabilities.max(axis=1)
-    right = (probabilities.argmax(axis=1) == truth).astype(float)
+    confidence, right = _confidence(truth, probabilities)
     gaps = np.bincount(_bin(confidence, bins), weights=right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(truth))
+
+
+def _confidence(truth: Codes, probabilities: Array) -> tuple[Array, Array]:
+    """Return the probability of each answer, and whether it is right."""
+    best = probabilities.argmax(axis=1)
+    return np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0], best == truth
 
 
 def calibration_interval(confidence: Array, right: Array) -> tuple[float, float]:
@@ -45,24 +52,28 @@ def calibration_interval(confidence: Array, right: Array) -> tuple[float, float]
     0.0
     """
     rows, columns = confidence.shape
-    place = _bin(confidence, BINS) + BINS * np.arange(columns)
-    residual = right - confidence
-    gaps, stated = _sums(residual, place), _sums(confidence * (1 - confidence), place)
+    gaps, stated, variances = np.zeros((3, columns, BINS))
+    moved = np.zeros(rows)
+    for column, (sure, hits) in enumerate(zip(confidence.T, right.T, strict=True)):  # copies of one column at a time
+        place, residual = _bin(sure, BINS), hits - sure
+        gaps[column], stated[column] = _sums(residual, place), _sums(sure * (1 - sure), place)
+        variances[column] = _variances(residual, place, gaps[column])
+        moved += np.sign(gaps[column])[place] * residual
     scale = rows * columns
     value = float(np.abs(gaps).sum()) / scale
     usual = np.minimum(math.sqrt(2 / math.pi) * np.sqrt(stated), 2 * stated)  # the mean size of a calibrated gap
-    deviation = np.sqrt((stated - usual**2).reshape(columns, BINS).sum(axis=1)).sum()  # as if columns erred together
-    low, added = 0.0, _added_by_chance(gaps, np.maximum(stated, _variances(residual, place, gaps)))
+    deviation = np.sqrt((stated - usual**2).sum(axis=1)).sum()  # as if columns erred together
+    low, added = 0.0, _added_by_chance(gaps, np.maximum(stated, variances))
     middle = max(0.0, value - float(added.sum()) / scale)
-    error = math.sqrt(float((np.sign(gaps)[place] * residual).mean(axis=1).var()) / rows)
+    error = math.sqrt(float(moved.var()) / rows) / columns
     if value > (float(usual.sum()) + Z * float(deviation)) / scale:
         low = max(0.0, middle - Z * error)
     return low, min(1.0, max(middle + Z * error, wilson(0, rows)[1]))
 
 
 def _sums(values: Array, place: Array) -> Array:
-    """Return the sum of the values in each bin of each column."""
-    return np.bincount(place.ravel(), weights=values.ravel(), minlength=BINS * values.shape[1])
+    """Return the sum of the values in each bin."""
+    return np.bincount(place, weights=values, minlength=BINS)
 
 
 def _variances(residual: Array, place: Array, gaps: Array) -> Array:
@@ -94,7 +105,7 @@ def _interval(truth: Codes, probabilities: tuple[Array | None, ...]) -> tuple[fl
         truth, probabilities = truth[rows], tuple(None if p is None else p[rows] for p in probabilities)
     if not len(truth):
         return math.nan, math.nan
-    columns = [(p.max(axis=1), p.argmax(axis=1) == truth[:, i]) for i, p in enumerate(probabilities) if p is not None]
+    columns = [_confidence(truth[:, i], p) for i, p in enumerate(probabilities) if p is not None]
     if not columns:
         return math.nan, math.nan
     confidence, right = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))

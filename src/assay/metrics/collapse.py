@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, distinct_rows, number_rows
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import from_error
 from assay.metrics.metric import overall
@@ -30,19 +30,8 @@ def collapse_of_vectors(truth: Array, predicted: Array) -> float:
     0.5
     """
     complete = predicted[(predicted >= 0).all(axis=1)]
-    numbers = _number_rows(np.concatenate([complete, truth]))
+    numbers = number_rows(np.concatenate([complete, truth]))
     return collapse(numbers[len(complete) :], numbers[: len(complete)])
-
-
-def _number_rows(rows: Array) -> Array:
-    """Return a number for each row, the same for equal rows: its digits in a mixed base, or where that is too long its
-    place among the distinct rows.
-    """
-    sizes = [int(size) + 1 for size in rows.max(axis=0)]
-    if math.prod(sizes) >= 2**62:
-        return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1].ravel())
-    weights = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
-    return np.asarray(rows @ np.array(weights, dtype=np.int64))
 
 
 def collapse_by_group(evidence: Evidence) -> dict[str, float]:
@@ -54,8 +43,10 @@ def collapse_by_group(evidence: Evidence) -> dict[str, float]:
     }
 
 
-def collapse_interval(truth: Array, predicted: Array) -> tuple[float, float]:
+def collapse_interval(truth: Array, predicted: Array, weights: Array | None = None) -> tuple[float, float]:
     """Return a 95 % interval for the collapse on test sets of this size: rows of codes, the columns pooled.
+
+    A row may stand for several examples, as many as its weight.
 
     A value that is said in k examples is said in about Gamma(k + 1/2) of as many others (Jeffreys), and so in some of
     them with a chance between the 2.5 % quantile and 1; one that is never said, between 0 and the 97.5 % quantile.
@@ -67,7 +58,8 @@ def collapse_interval(truth: Array, predicted: Array) -> tuple[float, float]:
     from scipy.special import gammaincinv
 
     size = int(max(truth.max(), predicted.max())) + 1
-    predicted_rows, true_rows = _rows_with(predicted, size), _rows_with(truth, size)
+    often = np.ones(len(truth), dtype=np.int64) if weights is None else weights
+    predicted_rows, true_rows = _rows_with(predicted, size, often), _rows_with(truth, size, often)
     used, missing = predicted_rows[predicted_rows > 0], int(((predicted_rows == 0) & (true_rows > 0)).sum())
     together = len(used) + missing
     never = 1 - math.exp(-gammaincinv(0.5, 0.975))
@@ -76,11 +68,11 @@ def collapse_interval(truth: Array, predicted: Array) -> tuple[float, float]:
     return max(0.0, 1 - (len(used) + more) / together), min(1.0, 1 - (len(used) - fewer) / together)
 
 
-def _rows_with(codes: Array, size: int) -> Array:
-    """Return in how many rows each value stands."""
+def _rows_with(codes: Array, size: int, weights: Array) -> Array:
+    """Return in how many examples each value stands."""
     present = np.zeros((len(codes), size + 1), dtype=bool)  # the last place is for silence
     present[np.arange(len(codes))[:, None], codes] = True
-    return np.asarray(present[:, :size].sum(axis=0))
+    return np.asarray(weights @ present[:, :size])
 
 
 def _interval(evidence: Evidence) -> tuple[float, float]:
@@ -90,7 +82,8 @@ def _interval(evidence: Evidence) -> tuple[float, float]:
         return math.nan, math.nan
     columns = [c for c in evidence.groups.values() if evidence.known[:, c].any()]
     return _interval_of_mean(
-        values, [collapse_interval(evidence.concepts[:, c], evidence.judged_concepts[:, c]) for c in columns]
+        values,
+        [collapse_interval(evidence.concepts[:, c], evidence.judged_concepts[:, c], evidence.weights) for c in columns],
     )
 
 
@@ -100,23 +93,25 @@ def _interval_of_mean(values: Array, bounds: Sequence[tuple[float, float]]) -> t
     return float(values.mean() - below), float(values.mean() + above)
 
 
-def joint_collapse_interval(truth: Array, predicted: Array) -> tuple[float, float]:
+def joint_collapse_interval(truth: Array, predicted: Array, weights: Array | None = None) -> tuple[float, float]:
     """Return a 95 % interval for the collapse of whole vectors, from leaving out each example in turn.
 
-    Only an example that holds a vector which no other holds makes a difference.
+    Only an example that holds a vector which no other holds makes a difference. A row may stand for several examples.
     """
-    count, spoken = len(truth), np.asarray((predicted >= 0).all(axis=1))
-    rows = np.concatenate([np.where(spoken[:, None], predicted, truth), truth])
-    numbers = np.unique(_number_rows(rows), return_inverse=True)[1].ravel()
-    predicted_numbers, true_numbers, size = numbers[:count], numbers[count:], int(numbers.max()) + 1
+    often = np.ones(len(truth)) if weights is None else weights
+    count, spoken = int(often.sum()), np.asarray((predicted >= 0).all(axis=1))
+    vectors = distinct_rows(np.concatenate([np.where(spoken[:, None], predicted, truth), truth]))
+    predicted_numbers, true_numbers, size = vectors.which[: len(truth)], vectors.which[len(truth) :], len(vectors)
     other = spoken & (predicted_numbers != true_numbers)
-    rows_said = np.bincount(predicted_numbers[spoken], minlength=size)
-    rows_with = np.bincount(true_numbers, minlength=size) + np.bincount(predicted_numbers[other], minlength=size)
+    rows_said = np.bincount(predicted_numbers[spoken], often[spoken], minlength=size)
+    rows_with = np.bincount(true_numbers, often, minlength=size)
+    rows_with += np.bincount(predicted_numbers[other], often[other], minlength=size)
     used = int((rows_said > 0).sum())
     fewer_used = spoken & (rows_said[predicted_numbers] == 1)
     fewer = (rows_with[true_numbers] == 1).astype(int) + (other & (rows_with[predicted_numbers] == 1))
     without = (used - fewer_used) / np.maximum(size - fewer, 1)
-    return from_error(1 - used / size, math.sqrt((count - 1) * float(without.var())), count)
+    variance = float(np.average((without - np.average(without, weights=often)) ** 2, weights=often))
+    return from_error(1 - used / size, math.sqrt((count - 1) * variance), count)
 
 
 def _joint_interval(evidence: Evidence) -> tuple[float, float]:
@@ -128,6 +123,7 @@ def _joint_interval(evidence: Evidence) -> tuple[float, float]:
     "concept collapse Cls(C), pooled over concepts that share an encoder",
     better="lower",
     interval=_interval,
+    counted=True,
 )
 def mean_collapse(evidence: Evidence) -> float:
     """Return the collapse of each encoder group, averaged over groups."""
@@ -135,14 +131,20 @@ def mean_collapse(evidence: Evidence) -> float:
     return float(np.mean(list(by_group.values()))) if by_group else float("nan")
 
 
-@overall("collapse_joint", "concept collapse Cls(C) of whole concept vectors", better="lower", interval=_joint_interval)
+@overall(
+    "collapse_joint",
+    "concept collapse Cls(C) of whole concept vectors",
+    better="lower",
+    interval=_joint_interval,
+    counted=True,
+)
 def joint_collapse(evidence: Evidence) -> float:
     """Return the collapse where each combination of all concepts is one value, as for rsbench's driving tasks."""
-    return collapse_of_vectors(*_sides(evidence)) if _can_be_judged(evidence) else math.nan
+    return collapse_of_vectors(*_sides(evidence)[:2]) if _can_be_judged(evidence) else math.nan
 
 
-Table = tuple[Array, Array]
-"""True and predicted codes, a row each time something is read, a column an attribute of it."""
+Table = tuple[Array, Array, Array]
+"""True and predicted codes, a row each time something is read, a column an attribute of it; how often each row is."""
 
 
 def object_tables(evidence: Evidence) -> list[Table]:
@@ -150,8 +152,9 @@ def object_tables(evidence: Evidence) -> list[Table]:
     space, tables = evidence.knowledge.space, []
     for slots in space.kinds:
         places = [[space.place(name) for name in slot.concepts] for slot in slots]
-        truth, predicted = (np.concatenate([side[:, own] for own in places]) for side in _sides(evidence))
-        tables.append((truth, predicted))
+        truth, predicted, weights = _sides(evidence)
+        true, read = (np.concatenate([side[:, own] for own in places]) for side in (truth, predicted))
+        tables.append((true, read, np.tile(weights, len(places))))
     return tables
 
 
@@ -165,14 +168,15 @@ def block_tables(evidence: Evidence) -> list[Table]:
     for label in evidence.knowledge.labels:
         places = [space.place(name) for name in names_in(label.formula)]
         if places:
-            truth, predicted = (side[:, places] for side in _sides(evidence))
-            tables.append((truth, predicted))
+            truth, predicted, weights = _sides(evidence)
+            tables.append((truth[:, places], predicted[:, places], weights))
     return tables
 
 
-def _sides(evidence: Evidence) -> tuple[Array, Array]:
+def _sides(evidence: Evidence) -> Table:
+    """Return the examples of which every concept is known."""
     rows = evidence.known.all(axis=1)
-    return evidence.concepts[rows], evidence.predicted_concepts[rows]
+    return evidence.concepts[rows], evidence.predicted_concepts[rows], evidence.weights[rows]
 
 
 def _can_be_judged(evidence: Evidence) -> bool:
@@ -181,7 +185,7 @@ def _can_be_judged(evidence: Evidence) -> bool:
 
 
 def _collapses(tables: Sequence[Table]) -> Array:
-    return np.array([collapse_of_vectors(truth, predicted) for truth, predicted in tables])
+    return np.array([collapse_of_vectors(truth, predicted) for truth, predicted, _ in tables])
 
 
 def _mean_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence) -> float:
@@ -195,7 +199,7 @@ def _interval_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence
     found = tables(evidence) if _can_be_judged(evidence) else []
     if not found:
         return math.nan, math.nan
-    bounds = [joint_collapse_interval(truth, predicted) for truth, predicted in found]
+    bounds = [joint_collapse_interval(*table) for table in found]
     low, high = _interval_of_mean(_collapses(found), bounds)
     return max(0.0, low), min(1.0, high)
 
@@ -205,6 +209,7 @@ def _interval_over(tables: Callable[[Evidence], list[Table]], evidence: Evidence
     "concept collapse Cls(C) of objects, each a vector of its attributes (rsbench's Kand-Logic)",
     better="lower",
     interval=partial(_interval_over, object_tables),
+    counted=True,
 )
 def object_collapse(evidence: Evidence) -> float:
     """Return the collapse where a value is all attributes of an object, pooled over objects of one kind."""
@@ -216,6 +221,7 @@ def object_collapse(evidence: Evidence) -> float:
     "concept collapse Cls(C) of the concepts of each label, averaged over labels (rsbench's SDD-OIA)",
     better="lower",
     interval=partial(_interval_over, block_tables),
+    counted=True,
 )
 def block_collapse(evidence: Evidence) -> float:
     """Return the collapse of the vectors of concepts that each label's rule asks for, averaged over labels."""

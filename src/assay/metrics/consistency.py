@@ -17,7 +17,9 @@ def complete(evidence: Evidence) -> Array:
     return np.asarray((evidence.predicted_concepts >= 0).all(axis=1))
 
 
-@per_example("rule_consistency", "share of examples whose labels follow from the predicted concepts by the rule")
+@per_example(
+    "rule_consistency", "share of examples whose labels follow from the predicted concepts by the rule", counted=True
+)
 def rule_consistency(evidence: Evidence) -> Array:
     """Return for each example whether all predicted labels are those that the rule gives for the predicted concepts."""
     known = complete(evidence)
@@ -53,20 +55,29 @@ def sane_things_f1(evidence: Evidence) -> Array:
     return np.where(np.isnan(broken), np.nan, np.where(broken > 0, 0.0, things_f1(evidence)))
 
 
-@per_example("violation_rate", "share of examples whose predicted concepts break a constraint", better="lower")
+@per_example(
+    "violation_rate", "share of examples whose predicted concepts break a constraint", better="lower", counted=True
+)
 def violation_rate(evidence: Evidence) -> Array:
     """Return for each example whether its predicted concepts break any constraint (VALUED's C)."""
     broken = evidence.broken
     return np.where(np.isnan(broken), np.nan, broken > 0)
 
 
-@per_example("mean_violations", "constraints that the predicted concepts of an example break", better="lower")
+@per_example(
+    "mean_violations", "constraints that the predicted concepts of an example break", better="lower", counted=True
+)
 def mean_violations(evidence: Evidence) -> Array:
     """Return for each example how many constraints its predicted concepts break (VALUED's mu_C)."""
     return evidence.broken
 
 
-@per_example("violations_vs_random", "constraints broken, as a share of what a random guesser breaks", better="lower")
+@per_example(
+    "violations_vs_random",
+    "constraints broken, as a share of what a random guesser breaks",
+    better="lower",
+    counted=True,
+)
 def violations_vs_random(evidence: Evidence) -> Array:
     """Return for each example the constraints it breaks, over the number that uniform guesses break on average."""
     broken = evidence.broken
@@ -78,12 +89,19 @@ def violations_vs_random(evidence: Evidence) -> Array:
     return broken / usual if usual > 0 else np.full(len(broken), np.nan)
 
 
-set_f1 = per_example("set_f1", "F1 of the set of things that are there, averaged over examples")(things_f1)
-sane_f1 = per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0")(sane_things_f1)
+set_f1 = per_example("set_f1", "F1 of the set of things that are there, averaged over examples", counted=True)(
+    things_f1
+)
+sane_f1 = per_example("sane_f1", "set F1 where an example that breaks a constraint counts as 0", counted=True)(
+    sane_things_f1
+)
 
 
 @per_example(
-    "f1_room", "set F1 less sane F1: what is lost if answers that break a constraint are useless", better="lower"
+    "f1_room",
+    "set F1 less sane F1: what is lost if answers that break a constraint are useless",
+    better="lower",
+    counted=True,
 )
 def f1_room(evidence: Evidence) -> Array:
     """Return for each example its set F1 if it breaks a constraint, else 0."""

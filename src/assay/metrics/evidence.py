@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.arrays import Array, Codes, find_rows
+from assay.arrays import Array, Codes, DistinctRows, distinct_rows, find_rows
 from assay.errors import DataError
 
 if TYPE_CHECKING:  # so that listing the metrics imports numpy and little else
@@ -52,7 +52,8 @@ def _side(boundary: "Boundary", codes: Codes) -> Side:
 class Evidence:
     """True and predicted codes, a row an example; a predicted code of -1 means that the model said nothing.
 
-    A true concept of -1 is not known (imported data may have gaps): nothing is judged by it.
+    A true concept of -1 is not known (imported data may have gaps): nothing is judged by it. A row may stand for
+    several examples, all alike: `weights` says for how many.
     """
 
     knowledge: "Knowledge"
@@ -63,20 +64,61 @@ class Evidence:
     predicted_concepts: Codes
     label_probabilities: tuple[Array | None, ...]
     concept_probabilities: tuple[Array | None, ...]
+    counts: Array | None = None
+    """How many examples each row stands for; None where each stands for one."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @cached_property
+    def weights(self) -> Array:
+        """How many examples each row stands for."""
+        return np.ones(len(self), dtype=np.int64) if self.counts is None else self.counts
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are."""
+        return len(self) if self.counts is None else int(self.counts.sum())
+
+    @cached_property
+    def equal_rows(self) -> DistinctRows:
+        """Which rows have the same true and predicted codes."""
+        return distinct_rows(self.concepts, self.predicted_concepts, self.labels, self.predicted_labels)
+
+    @cached_property
+    def distinct(self) -> "Evidence":
+        """The same examples, equal rows put together and counted; without probabilities, in which rows differ.
+
+        Worlds and answers are few, so that a million examples are often some hundred rows. Where they are not, or where
+        equal rows were put together before, it is the evidence itself.
+        """
+        if self.counts is not None or 2 * len(self.equal_rows) > len(self):
+            return self
+        silent = (None,) * self.labels.shape[1], (None,) * self.concepts.shape[1]
+        bare = replace(self, label_probabilities=silent[0], concept_probabilities=silent[1])
+        return replace(bare.take(self.equal_rows.first), counts=self.equal_rows.counts)
+
+    @property
+    def singly(self) -> "Evidence":
+        """The same examples, a row each."""
+        if self.counts is None:
+            return self
+        return replace(self.take(np.repeat(np.arange(len(self)), self.counts)), counts=None)
+
     def take(self, rows: Array) -> "Evidence":
-        """Return the evidence of some rows, repeated rows allowed."""
+        """Return the evidence of some rows, by their numbers, repeated ones allowed, or by a mask."""
+        rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else rows
         evidence = replace(
             self,
-            labels=self.labels[rows],
-            concepts=self.concepts[rows],
-            predicted_labels=self.predicted_labels[rows],
-            predicted_concepts=self.predicted_concepts[rows],
-            label_probabilities=tuple(None if p is None else p[rows] for p in self.label_probabilities),
-            concept_probabilities=tuple(None if p is None else p[rows] for p in self.concept_probabilities),
+            labels=self.labels.take(rows, axis=0),
+            concepts=self.concepts.take(rows, axis=0),
+            predicted_labels=self.predicted_labels.take(rows, axis=0),
+            predicted_concepts=self.predicted_concepts.take(rows, axis=0),
+            label_probabilities=tuple(None if p is None else p.take(rows, axis=0) for p in self.label_probabilities),
+            concept_probabilities=tuple(
+                None if p is None else p.take(rows, axis=0) for p in self.concept_probabilities
+            ),
+            counts=None if self.counts is None else self.counts[rows],
         )
         if "sides" in self.__dict__:  # computed once, not for every resample
             evidence.__dict__["sides"] = tuple(side.take(rows) for side in self.sides)
@@ -88,6 +130,8 @@ class Evidence:
         if not self.knowledge.has_rule:
             none = np.zeros((len(self), 0), dtype=bool)
             return tuple(Side((), (), none, none, np.zeros(len(self), dtype=bool)) for _ in self.knowledge.labels)
+        if self.distinct is not self:
+            return tuple(side.take(self.equal_rows.which) for side in self.distinct.sides)
         return tuple(_side(boundary, self.concepts) for boundary in self.knowledge.boundaries)
 
     @cached_property
@@ -130,7 +174,7 @@ class Evidence:
 
     def __repr__(self) -> str:
         spoken = f"{len(self.answered)} of {self.concepts.shape[1]} concepts predicted"
-        return f"Evidence(split {self.split}: {len(self):,} examples, {self.labels.shape[1]} labels, {spoken})"
+        return f"Evidence(split {self.split}: {self.examples:,} examples, {self.labels.shape[1]} labels, {spoken})"
 
 
 def gather(data: "SplitData", predictions: "Predictions") -> Evidence:
@@ -148,6 +192,8 @@ def gather(data: "SplitData", predictions: "Predictions") -> Evidence:
     if (rows < 0).any():
         stranger = predictions.index[rows < 0][0]
         raise DataError(f"split {data.name!r} has no example {stranger} (it has {len(data)})")
+    whole = np.array_equal(rows, np.arange(len(data.index)))  # then the truth is not copied
+    true_labels, true_concepts = (codes if whole else codes[rows] for codes in (data.labels, data.concepts))
     knowledge = data.knowledge
     labels = [predictions.labels.get(name) for name in knowledge.label_names]
     if any(answer is None for answer in labels):
@@ -157,8 +203,8 @@ def gather(data: "SplitData", predictions: "Predictions") -> Evidence:
     return Evidence(
         knowledge,
         data.name,
-        data.labels[rows],
-        data.concepts[rows],
+        true_labels,
+        true_concepts,
         _stack_codes(labels, len(rows)),
         _stack_codes(concepts, len(rows)),
         tuple(answer.probabilities if answer else None for answer in labels),

@@ -32,8 +32,8 @@ def wilson(right: float, examples: float, confidence: float = 0.95) -> tuple[flo
     return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
-def of_mean(values: Array, confidence: float = 0.95) -> tuple[float, float]:
-    """Return an interval for the mean of what each example gives, NaN left out.
+def of_mean(values: Array, confidence: float = 0.95, weights: Array | None = None) -> tuple[float, float]:
+    """Return an interval for the mean of what each example gives, NaN left out; a value may stand for several examples.
 
     Values in [0, 1] give Wilson's interval of n p (1 - p) / variance examples: n where each value is 0 or 1, more where
     an example is the mean of several answers. Other values give Student's t interval.
@@ -42,11 +42,13 @@ def of_mean(values: Array, confidence: float = 0.95) -> tuple[float, float]:
     [0.301, 0.954]
     """
     values = np.asarray(values, dtype=float)
-    values = values[~np.isnan(values)]
-    count = len(values)
+    known = ~np.isnan(values)
+    values, weights = values[known], np.ones(int(known.sum())) if weights is None else weights[known]
+    count = int(weights.sum())
+    value, variance = _moments(values, weights) if count else (0.0, 0.0)
     if count and (values.min() < 0 or values.max() > 1):
-        return _student(values, confidence)
-    value, variance = (float(values.mean()), float(values.var())) if count else (0.0, 0.0)
+        least = 0.0 if values.min() >= 0 else -math.inf
+        return _student(value, variance, count, least, confidence)
     if variance > ROUNDING**2:
         variance = (count * variance + ADDED * value * (1 - value)) / (count + ADDED)
     return from_error(value, math.sqrt(variance / max(count, 1)), count, confidence)
@@ -63,15 +65,19 @@ def from_error(value: float, standard_error: float, examples: float, confidence:
     return wilson(value * effective, effective, confidence)
 
 
-def _student(values: Array, confidence: float) -> tuple[float, float]:
-    """Return Student's t interval of the mean, from 0 on where no value is less; without bounds for one example."""
+def _moments(values: Array, weights: Array) -> tuple[float, float]:
+    """Return the mean and the variance."""
+    value = np.average(values, weights=weights)
+    return float(value), float(np.average((values - value) ** 2, weights=weights))
+
+
+def _student(value: float, variance: float, count: int, least: float, confidence: float) -> tuple[float, float]:
+    """Return Student's t interval of a mean, not below the least that it can be; without bounds for one example."""
     from scipy.special import stdtrit
 
-    value, count = float(values.mean()), len(values)
-    least = 0.0 if values.min() >= 0 else -math.inf
     if count < 2:
         return least, math.inf
-    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * float(values.std(ddof=1)) / math.sqrt(count)
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * math.sqrt(variance / (count - 1))
     return max(least, value - half), value + half
 
 

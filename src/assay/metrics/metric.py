@@ -19,7 +19,8 @@ class Metric:
 
     `values` gives a number for each example (NaN where the metric does not apply) for metrics that are means; `overall`
     gives one number for all examples together (NaN where it does not apply), for the rest, and `interval` its 95 %
-    interval where that is known better than from resamples.
+    interval where that is known better than from resamples. A metric that is `counted` is given equal rows once,
+    without probabilities: its `values` look at their row alone, its `overall` counts each row by `evidence.weights`.
     """
 
     name: str
@@ -28,27 +29,41 @@ class Metric:
     values: Callable[[Evidence], Array] | None = None
     overall: Callable[[Evidence], float] | None = None
     interval: Callable[[Evidence], tuple[float, float]] | None = None
+    counted: bool = False
 
     def __call__(self, evidence: Evidence) -> float:
         """Return the metric over all examples."""
+        rows = self.rows_of(evidence)
         if self.values is not None:
-            return mean(self.values(evidence))
+            return mean(self.values(rows), rows.weights)
         if self.overall is None:
             raise TypeError(f"metric {self.name!r} has no function")
-        return self.overall(evidence)
+        return self.overall(rows)
+
+    def rows_of(self, evidence: Evidence) -> Evidence:
+        """Return the rows that the metric looks at: each distinct one once, or every example."""
+        return evidence.distinct if self.counted else evidence.singly
 
 
-def mean(values: Array) -> float:
-    """Return the mean of the values that there are, NaN if there are none."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def mean(values: Array, weights: Array | None = None) -> float:
+    """Return the mean of the values that there are, NaN if there are none; a value may count several times.
+
+    >>> mean(np.array([1.0, 0.0, np.nan]), np.array([3, 1, 5]))
+    0.75
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return float("nan")
+    return float(np.average(values[known], weights=None if weights is None else weights[known]))
 
 
-def per_example(name: str, summary: str, better: Literal["higher", "lower"] = "higher") -> Callable[..., Metric]:
-    """Register a function that gives a number for each example."""
+def per_example(
+    name: str, summary: str, better: Literal["higher", "lower"] = "higher", counted: bool = False
+) -> Callable[..., Metric]:
+    """Register a function that gives a number for each example; `counted` if it looks at the codes of its row alone."""
 
     def register(function: Callable[[Evidence], Array]) -> Metric:
-        metric = Metric(name, summary, better, values=function)
+        metric = Metric(name, summary, better, values=function, counted=counted)
         METRICS.add(name, summary, metric)
         return metric
 
@@ -60,11 +75,15 @@ def overall(
     summary: str,
     better: Literal["higher", "lower"] = "higher",
     interval: Callable[[Evidence], tuple[float, float]] | None = None,
+    counted: bool = False,
 ) -> Callable[..., Metric]:
-    """Register a function that gives one number for all examples, with an interval of its own or one by resamples."""
+    """Register a function that gives one number for all examples, with an interval of its own or one by resamples.
+
+    It is `counted` if it looks at codes alone and counts each row by `evidence.weights`.
+    """
 
     def register(function: Callable[[Evidence], float]) -> Metric:
-        metric = Metric(name, summary, better, overall=function, interval=interval)
+        metric = Metric(name, summary, better, overall=function, interval=interval, counted=counted)
         METRICS.add(name, summary, metric)
         return metric
 

@@ -11,23 +11,24 @@ from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric, overall, per_example
 
 
-def confusion(truth: Codes, predicted: Codes, size: int) -> Array:
+def confusion(truth: Codes, predicted: Codes, size: int, weights: Array | None = None) -> Array:
     """Return how often each true value was predicted as each value; the last column counts silence.
 
-    Rows whose true value is not known (-1) are left out.
+    Rows whose true value is not known (-1) are left out; a row may stand for several.
 
     >>> confusion(np.array([0, 1, 1]), np.array([0, 0, -1]), 2).tolist()
     [[1, 0, 0], [1, 0, 1]]
     """
-    predicted, truth = predicted[truth >= 0], truth[truth >= 0]
+    known = truth >= 0
+    predicted, truth, weights = predicted[known], truth[known], None if weights is None else weights[known]
     columns = np.where(predicted < 0, size, predicted)
-    counts = np.bincount(truth * (size + 1) + columns, minlength=size * (size + 1))
-    return counts.reshape(size, size + 1)
+    counts = np.bincount(truth * (size + 1) + columns, weights, minlength=size * (size + 1))
+    return counts.reshape(size, size + 1).astype(np.int64)
 
 
-def f1_by_value(truth: Codes, predicted: Codes, size: int) -> Array:
+def f1_by_value(truth: Codes, predicted: Codes, size: int, weights: Array | None = None) -> Array:
     """Return the F1 of each value, NaN for a value that neither occurs nor is predicted."""
-    counts = confusion(truth, predicted, size)
+    counts = confusion(truth, predicted, size, weights)
     hits = np.diag(counts).astype(float)
     missed_and_false = counts.sum(axis=1) + counts[:, :size].sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -43,21 +44,21 @@ def macro_f1(truth: Codes, predicted: Codes, size: int) -> float:
     return float(f1_by_value(truth, predicted, size)[occurring(truth, predicted)].mean())
 
 
-@per_example("label_accuracy", "share of labels that are right")
+@per_example("label_accuracy", "share of labels that are right", counted=True)
 def label_accuracy(evidence: Evidence) -> Array:
     """Return for each example the share of its labels that are right."""
     right: Array = evidence.labels == evidence.predicted_labels
     return np.asarray(right.mean(axis=1))
 
 
-@per_example("label_exact", "share of examples with every label right")
+@per_example("label_exact", "share of examples with every label right", counted=True)
 def label_exact(evidence: Evidence) -> Array:
     """Return for each example whether every label is right."""
     right: Array = evidence.labels == evidence.predicted_labels
     return right.all(axis=1).astype(float)
 
 
-@per_example("concept_accuracy", "share of concepts that are right")
+@per_example("concept_accuracy", "share of concepts that are right", counted=True)
 def concept_accuracy(evidence: Evidence) -> Array:
     """Return for each example the share of its known concepts that are right, of those that the model speaks of."""
     if not evidence.has_concepts:
@@ -75,7 +76,7 @@ def _mean_of_known(values: Array, known: Array) -> Array:
     return np.where(counts > 0, (values & known).sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
-@per_example("concept_exact", "share of examples with every concept right")
+@per_example("concept_exact", "share of examples with every concept right", counted=True)
 def concept_exact(evidence: Evidence) -> Array:
     """Return for each example whether every concept is right; only for models that speak of all, where all is known."""
     if len(evidence.answered) < evidence.concepts.shape[1]:
@@ -92,18 +93,21 @@ class F1Part:
     predicted: Codes
     size: int
     values: Array
+    weights: Array
+    """How many examples each row stands for."""
 
     @property
     def f1(self) -> float:
         """The mean F1 of the values; 0 for one that neither occurs nor is predicted."""
         if not len(self.values):
             return float("nan")  # no true value is known
-        by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size)
+        often = np.repeat(self.weights, self.truth.shape[1])
+        by_value = f1_by_value(self.truth.ravel(), self.predicted.ravel(), self.size, often)
         return float(np.nan_to_num(by_value[self.values]).mean())
 
 
-def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]]) -> Metric:
-    """Register the mean F1 of some parts of the evidence."""
+def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]], counted: bool = True) -> Metric:
+    """Register the mean F1 of some parts of the evidence; not counted if they look at probabilities."""
 
     def value(evidence: Evidence) -> float:
         scores = [part.f1 for part in parts(evidence)]
@@ -112,9 +116,9 @@ def f1_metric(name: str, summary: str, parts: Callable[[Evidence], list[F1Part]]
 
     def interval(evidence: Evidence) -> tuple[float, float]:
         known = [part for part in parts(evidence) if len(part.values)]
-        return interval_of([f1_of(part.truth, part.predicted, part.values, part.size) for part in known])
+        return interval_of([f1_of(part.truth, part.predicted, part.values, part.size, part.weights) for part in known])
 
-    metric: Metric = overall(name, summary, interval=interval)(value)
+    metric: Metric = overall(name, summary, interval=interval, counted=counted)(value)
     return metric
 
 
@@ -135,7 +139,7 @@ def _of_labels(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> l
     parts = []
     for place, label in enumerate(evidence.knowledge.labels):
         truth, predicted = evidence.labels[:, [place]], evidence.predicted_labels[:, [place]]
-        parts.append(F1Part(truth, predicted, len(label.values), values(truth, predicted)))
+        parts.append(F1Part(truth, predicted, len(label.values), values(truth, predicted), evidence.weights))
     return parts
 
 
@@ -144,9 +148,10 @@ def _of_occurring_labels(evidence: Evidence) -> list[F1Part]:
 
     Where all values occur this is nothing of its own.
     """
-    parts, labels = [], _of_labels(evidence, occurring)
-    if all(len(part.values) == part.size for part in labels):
-        return []
+    parts: list[F1Part] = []
+    if all(len(part.values) == part.size for part in _of_labels(evidence.distinct, occurring)):
+        return parts
+    labels = _of_labels(evidence, occurring)
     for part, probabilities in zip(labels, evidence.label_probabilities, strict=True):
         if probabilities is None:
             return []
@@ -166,7 +171,7 @@ def _of_groups(evidence: Evidence, values: Callable[[Codes, Codes], Array]) -> l
     sizes, parts = evidence.knowledge.space.sizes, []
     for columns in evidence.groups.values():
         truth, predicted = evidence.concepts[:, columns], evidence.judged_concepts[:, columns]
-        parts.append(F1Part(truth, predicted, sizes[columns[0]], values(truth, predicted)))
+        parts.append(F1Part(truth, predicted, sizes[columns[0]], values(truth, predicted), evidence.weights))
     return parts
 
 
@@ -178,7 +183,7 @@ def _of_concepts(evidence: Evidence) -> list[F1Part]:
         truth, predicted = evidence.concepts[:, [column]], evidence.judged_concepts[:, [column]]
         truth_value = concept.kind == "bool" and len(concept.values) == 2 and bool(evidence.known[:, column].any())
         values = np.array([1]) if truth_value else occurring(truth, predicted)
-        parts.append(F1Part(truth, predicted, len(concept.values), values))
+        parts.append(F1Part(truth, predicted, len(concept.values), values, evidence.weights))
     return parts
 
 
@@ -196,6 +201,7 @@ closed_label_f1 = f1_metric(
     "closed_label_f1",
     "rsbench's F1(Y) of MNAdd: as label_f1, when the model may only answer with values that occur",
     _of_occurring_labels,
+    counted=False,
 )
 label_mean_f1 = f1_metric(
     "label_mean_f1", "binary F1 of each true-or-false label, averaged over labels", _of_true_labels

@@ -1,12 +1,12 @@
 """Metrics with 95 % intervals.
 
 A mean over examples gets Wilson's interval, a metric that knows its own interval that one, and any other one from
-resampled examples.
+resampled examples. Metrics that are counted see equal rows once, and their resamples are counts drawn anew.
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,28 +69,40 @@ def score(
 def _resample(metrics: list[Metric], evidence: Evidence, resamples: int, seed: int) -> dict[str, list[float]]:
     """Return what each metric gives on examples drawn with repetition."""
     repeated: dict[str, list[float]] = {metric.name: [] for metric in metrics}
-    rng = rng_for(seed, "bootstrap", len(evidence))
-    for _ in range(resamples):  # one at a time: all rows of all resamples would be 200 times the evidence
-        again = evidence.take(rng.integers(len(evidence), size=len(evidence)))
-        for metric in metrics:
-            repeated[metric.name].append(metric(again))
+    for alike in ([m for m in metrics if m.counted], [m for m in metrics if not m.counted]):
+        rng = rng_for(seed, "bootstrap", evidence.examples)
+        for _ in range(resamples if alike else 0):  # one at a time: all together would be 200 times the evidence
+            again = _draw_again(alike[0].rows_of(evidence), rng)
+            for metric in alike:
+                repeated[metric.name].append(metric(again))
     return repeated
 
 
+def _draw_again(evidence: Evidence, rng: np.random.Generator) -> Evidence:
+    """Return as many examples, drawn with repetition: rows, or the counts of equal rows, which are multinomial."""
+    if evidence.counts is None:
+        drawn = np.bincount(rng.integers(len(evidence), size=len(evidence)), minlength=len(evidence))
+        return evidence.take(np.repeat(np.arange(len(evidence)), drawn))  # in order, which is read ten times as fast
+    counts = rng.multinomial(evidence.examples, evidence.counts / evidence.examples)
+    rows = np.flatnonzero(counts)
+    return replace(evidence.take(rows), counts=counts[rows])
+
+
 def _score(metric: Metric, evidence: Evidence, repeated: list[float]) -> Score:
+    rows = metric.rows_of(evidence)
     if metric.values is not None:
-        return mean_score(metric.name, metric.values(evidence))
-    value = metric(evidence)
+        return mean_score(metric.name, metric.values(rows), rows.weights)
+    value = metric(rows)
     if metric.interval is None or math.isnan(value):
-        return score_with_resamples(metric.name, value, repeated, len(evidence))
-    return _around(metric.name, value, metric.interval(evidence), len(evidence))
+        return score_with_resamples(metric.name, value, repeated, evidence.examples)
+    return _around(metric.name, value, metric.interval(rows), evidence.examples)
 
 
-def mean_score(name: str, values: Array) -> Score:
-    """Return the mean of the values that there are, with its interval."""
-    value = mean(values)
-    bounds = (math.nan, math.nan) if math.isnan(value) else of_mean(values)
-    return _around(name, value, bounds, len(values))
+def mean_score(name: str, values: Array, weights: Array | None = None) -> Score:
+    """Return the mean of the values that there are, with its interval; a value may stand for several examples."""
+    value = mean(values, weights)
+    bounds = (math.nan, math.nan) if math.isnan(value) else of_mean(values, weights=weights)
+    return _around(name, value, bounds, len(values) if weights is None else int(weights.sum()))
 
 
 def score_with_resamples(name: str, value: float, repeated: list[float], examples: int) -> Score:

@@ -29,11 +29,13 @@ class Example:
 
     number: int
     picture: str
-    """A data address, so that the page needs no other file."""
+    """A data address, so that the page needs no other file; empty where there is no picture."""
     truth: Mapping[str, Value]
     predicted: Mapping[str, Value]
     labels: Mapping[str, Value]
     predicted_labels: Mapping[str, Value]
+    text: str = ""
+    """What stands in the place of a picture."""
 
     @property
     def right(self) -> bool:
@@ -123,12 +125,13 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
     examples = []
     for row in list(chosen)[:EXAMPLES]:
         place = np.flatnonzero(data.index == predictions.index[row])[:1]
-        picture = base64.b64encode(data.files(place)[0]).decode()
+        shown = "image" in data.columns
+        picture = base64.b64encode(data.files(place)[0]).decode() if shown else ""
         predicted = evidence.predicted_concepts[row]
         examples.append(
             Example(
                 number=int(predictions.index[row]),
-                picture=f"data:image/png;base64,{picture}",
+                picture=f"data:image/png;base64,{picture}" if shown else "",
                 truth=knowledge.space.decode(evidence.concepts[row]),
                 predicted={
                     c.name: c.values[code]
@@ -137,6 +140,7 @@ def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]
                 },
                 labels=_labels(evidence.labels[row], dataset),
                 predicted_labels=_labels(evidence.predicted_labels[row], dataset),
+                text="" if shown or "text" not in data.columns else data.texts[int(place[0])],
             )
         )
     return tuple(examples)

@@ -1,6 +1,5 @@
 """The report of interventions: JSON and Parquet with provenance, curves as SVG, and one page."""
 
-import io
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -9,10 +8,9 @@ from typing import Any
 import jinja2
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from assay.arrays import Array
-from assay.data.columns import LABEL, numbers, to_column
+from assay.data.columns import LABEL, numbers, parquet_bytes, to_column
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
 from assay.diagnosis.automation import coverage_curve
@@ -193,9 +191,7 @@ def write_interventions(
     """Write record, rows, curves and page into a folder, and return the page."""
     record = build_record(results, dataset, about)
     write_atomically(out / "interventions.json", to_json(record))
-    buffer = io.BytesIO()
-    pq.write_table(rows_table(results, dataset), buffer, compression="zstd")
-    write_atomically(out / "rows.parquet", buffer.getvalue())
+    write_atomically(out / "rows.parquet", parquet_bytes(rows_table(results, dataset)))
     figures = {name: chart.svg(name) for name, chart in charts(results, dataset).items()}
     for name, svg in figures.items():
         write_atomically(out / f"{name}.svg", svg.encode())

@@ -1,6 +1,8 @@
 """A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,8 @@ from assay.predictions import Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"
+INPUT = "input.json"
+"""What a network reads instead of pictures: the words, columns or features that it learned from."""
 PROGRAM = "program.json"
 """What a symbolic model has learned, in words."""
 LOGS = "logs"
@@ -27,9 +31,17 @@ STAGES = "stages"
 """What each stage of continual learning left."""
 USAGE = "usage.json"
 """What training took, where it was measured."""
-PARTS = {WEIGHTS, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
+PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
 NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
+FILES, SEAL = "files", "sha256"
+"""What a record says of the hashes of what was learned, and its own hash."""
+
+
+def seal_of(record: Mapping[str, Any]) -> str:
+    """Return the hash of a record, its seal left out."""
+    rest = {key: value for key, value in record.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -74,8 +86,9 @@ class RunFolder:
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
         except (OSError, ValueError):
             about = {}
-        if not isinstance(about, dict) or not about.keys() >= NEEDED:
+        if not isinstance(about, dict) or not about.keys() >= NEEDED or _is_broken(about):
             raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
+        about.pop(SEAL, None)
         return about
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
@@ -105,6 +118,11 @@ class RunFolder:
         if dataset.fingerprint != data["fingerprint"]:
             raise DataError(f"{str(folder)!r} is no longer the dataset that {str(self.folder)!r} was trained on")
         return dataset
+
+
+def _is_broken(about: Mapping[str, Any]) -> bool:
+    """Tell whether a record does not match its seal; those of older versions have none."""
+    return (SEAL in about or FILES in about) and about.get(SEAL) != seal_of(about)
 
 
 def _test_first(path: Path) -> tuple[int, str]:

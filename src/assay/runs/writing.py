@@ -6,9 +6,10 @@ from typing import Any
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import PAIRS, to_json
 from assay.errors import DataError
-from assay.files import write_atomically
+from assay.files import remove_leftovers, write_atomically
 from assay.predictions import Predictions
 from assay.runs.folder import RUN, RunFolder
+from assay.runs.seals import sealed
 
 
 def split_for(dataset: Dataset, name: str) -> str:
@@ -42,4 +43,6 @@ def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, r
 
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:
     """Write that a run is finished: what was trained on what; a folder without it holds no run."""
-    write_atomically(run.folder / RUN, to_json({**about, "data": dataset.place(run.folder)}))
+    remove_leftovers(run.folder)
+    record = {**about, "data": dataset.place(run.folder)}
+    write_atomically(run.folder / RUN, to_json(sealed(record, run.folder)))

@@ -95,6 +95,9 @@ class Probing(Config):
     layers: list[str] = []
     """The layers that are read, by name; by default all that have weights. `_layer1` is the first of them."""
     settings: dict[str, Any] = {}
+    """How probes are fitted, such as `vectors: sgd`."""
+    suffix: str = ""
+    """Added to the names of the metrics, where a study probes in several ways."""
 
 
 def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
@@ -117,10 +120,10 @@ def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     for place, result in enumerate(probed.results):
         for split, scores in result.scores.items():
             for metric, score in scores.items():
-                name = f"{metric}_layer{place + 1}"
+                name = f"{metric}_layer{place + 1}{asked.suffix}"
                 numbers.append(Number(split, name, score.value, score.examples))
                 if result is probed.best:
-                    numbers.append(Number(split, f"{metric}_probed", score.value, score.examples))
+                    numbers.append(Number(split, f"{metric}_probed{asked.suffix}", score.value, score.examples))
     return numbers
 
 
@@ -153,16 +156,21 @@ class Aligning(Config):
     """Constraints on the weights of the label head, as `assay align` takes them."""
 
     weights: dict[str, Any]
+    budget: str = ""
+    """Also ask about concepts within these budgets, with the head as trained and as aligned: `accuracy_k3_aligned`."""
 
 
 def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy and what setting concepts brings, of each label head: `gain_as_trained`, `gain_aligned`, ..."""
     from assay.models.concept.alignment import Alignment, align_run
 
-    asked = validate(Alignment, Settings(validate(Aligning, settings).weights))
+    given = validate(Aligning, settings)
+    asked, numbers = validate(Alignment, Settings(given.weights)), list[Number]()
     with tempfile.TemporaryDirectory() as scratch:
         found = align_run(folder, dataset, asked, Path(scratch) / "aligned")
-    numbers = []
+        for run, suffix in ((folder, "_as_trained"), (Path(scratch) / "aligned", "_aligned")):
+            budget = Settings({"budget": given.budget, "suffix": suffix})
+            numbers += interventions(run, dataset, budget) if given.budget else []
     for row in found.rows:
         for key, value in row.to_dict().items():
             if key != "front_end":
@@ -199,6 +207,34 @@ def swaps(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     return numbers
 
 
+class Transferring(Config):
+    """On which other datasets of the study a run is tried; the study puts their folders beside their tasks."""
+
+    to: list[str]
+    folders: dict[str, str] = {}
+    """The dataset of each, by its name in the study's folder."""
+    split: str = "test"
+    metrics: list[str] = ["label_accuracy"]
+
+
+def transfers(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
+    """Return how right a run is on other datasets with the same concepts: `label_accuracy_on_trains-desert`, ..."""
+    from assay.metrics.score import score
+    from assay.models.core.runs import transfer_run
+    from assay.runs.evidence import evidence_of
+
+    asked = validate(Transferring, settings)
+    numbers = []
+    for task, name in asked.folders.items():
+        other = Dataset.open(folder.parents[1] / "data" / name)
+        with tempfile.TemporaryDirectory() as scratch:
+            transfer_run(folder, other, Path(scratch) / "there")
+            evidence = evidence_of(RunFolder(Path(scratch) / "there"), other)[asked.split]
+        found = score(evidence, asked.metrics)
+        numbers += [Number(asked.split, f"{metric}_on_{task}", s.value, s.examples) for metric, s in found.items()]
+    return numbers
+
+
 Analysis = Callable[[Path, Dataset, Settings], list[Number]]
 ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
     "intervene": (interventions, Intervening),
@@ -207,28 +243,43 @@ ANALYSES: Mapping[str, tuple[Analysis, type[Config]]] = {
     "change": (changes, Changing),
     "align": (alignments, Aligning),
     "swap_rule": (swaps, SwappingRule),
+    "transfer": (transfers, Transferring),
 }
 
 
 def analyses_from(
-    given: list[str | dict[str, Any]], place: str = "", model: str | None = None
+    given: list[str | dict[str, Any]],
+    place: str = "",
+    model: str | None = None,
+    others: Mapping[str, str] | None = None,
 ) -> tuple[tuple[str, Settings], ...]:
     """Return the analyses that a study asks for, each with its settings; unknown ones are errors.
 
-    With a model only those that are for it: an analysis may name its `models`.
+    With a model only those that are for it: an analysis may name its `models`. `others` are the datasets of the tasks
+    that a run may be tried on.
     """
     made = []
     for entry in given:
-        values = {"analysis": entry} if isinstance(entry, str) else dict(entry)
+        values: dict[str, Any] = {"analysis": entry} if isinstance(entry, str) else dict(entry)
         name, models = str(values.pop("analysis", "")), values.pop("models", None)
         if not (models is None or (isinstance(models, list) and all(isinstance(label, str) for label in models))):
             raise ConfigError(f"{place}models of analysis {name!r}: expected a list of names, not {models!r}")
         if name not in ANALYSES:
             raise ConfigError(f"{place}no analysis named {name!r}{suggestion(name, ANALYSES)}")
         validate(ANALYSES[name][1], Settings(values))
+        if name == "transfer" and others is not None:
+            values["folders"] = _datasets_of(list(values["to"]), others, place)
         if model is None or models is None or model in models:
             made.append((name, Settings(values)))
     return tuple(made)
+
+
+def _datasets_of(tasks: list[str], others: Mapping[str, str], place: str) -> dict[str, str]:
+    """Return the dataset of each task that runs are tried on."""
+    for task in tasks:
+        if task not in others:
+            raise ConfigError(f"{place}transfer: no task is called {task!r}{suggestion(task, others)}")
+    return {task: others[task] for task in tasks}
 
 
 def run_analysis(name: str, folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:

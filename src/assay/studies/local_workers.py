@@ -8,19 +8,22 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
+from typing import Any
 
 from assay.code_files import loaded_files
 from assay.config import validate
 from assay.data.make import default_workers
 from assay.errors import ConfigError
-from assay.processes import block_interrupts, end_with_parent, number_worker
+from assay.processes import block_interrupts, end_with_parent, has_gpu, number_worker
 from assay.studies.study import DataStep, RunStep
-from assay.studies.work import Outcome, Step, is_finished, perform
+from assay.studies.work import Outcome, Step, groups_of_seeds, is_finished, perform, train_side_by_side
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TRIES = 3
 """How often a step is started whose worker dies: one that runs out of memory would kill every worker."""
 PAUSE = 0.3
+SIDE_BY_SIDE = 3
+"""How many groups of seeds share a GPU at once: while one group is fed, another computes."""
 
 Poll = Callable[[], None]
 """Called several times a second while steps run, to show progress."""
@@ -47,6 +50,8 @@ class LocalWorkers:
     def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes; a worker that dies loses no finished work."""
         left, tries = list(steps), dict.fromkeys((step.name for step in steps), 0)
+        if has_gpu():
+            self._train_seeds(groups_of_seeds(left, output), output, poll)
         while left:
             done: set[str] = set()
             try:
@@ -60,6 +65,26 @@ class LocalWorkers:
                     yield Outcome(step.name, False, 0.0, f"its worker died {TRIES} times (killed, or out of memory)")
             left = [step for step in left if step.name not in done]
 
+    def _train_seeds(self, groups: Sequence[Sequence[RunStep]], output: Path, poll: Poll) -> None:
+        """Train seeds of one model side by side on a GPU, which many small processes at once would only slow down."""
+        if not groups:
+            return
+        with self._pool(min(SIDE_BY_SIDE, self.count, len(groups))) as pool:
+            code = [loaded.file for loaded in loaded_files()]
+            under_way = {_submit(pool, train_side_by_side, group, output, code) for group in groups}
+            try:
+                while under_way:
+                    _, under_way = wait(under_way, timeout=PAUSE, return_when=FIRST_COMPLETED)
+                    poll()
+            except BaseException:
+                _end(pool)
+                raise
+
+    def _pool(self, count: int) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        given = (context.Value("i", 0), os.getpid())
+        return ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=given)
+
     def make(self, step: DataStep, output: Path) -> Outcome:
         """Make a dataset, with as many processes as pay."""
         workers = 1 if step.recipe is None else default_workers(step.recipe)
@@ -68,35 +93,38 @@ class LocalWorkers:
     def _once(self, steps: Sequence[Step], output: Path, poll: Poll, tries: dict[str, int]) -> Iterator[Outcome]:
         """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""
         waiting = list(steps)
-        context = multiprocessing.get_context("spawn")
-        numbers, count = context.Value("i", 0), min(self.count, len(steps))
-        given = (numbers, os.getpid())
-        with ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=given) as pool:
+        with self._pool(min(self.count, len(steps))) as pool:
             under_way: set[Future[Outcome]] = set()
             try:
                 while waiting or under_way:
                     while waiting and len(under_way) < self.count:
                         step = waiting.pop(0)
                         tries[step.name] += 1
-                        under_way.add(_submit(pool, step, output))
+                        code = [loaded.file for loaded in loaded_files()]
+                        under_way.add(_submit(pool, perform, step, output, code=code))
                     ended, under_way = wait(under_way, timeout=PAUSE, return_when=FIRST_COMPLETED)
                     poll()
                     for future in ended:
                         yield future.result()
             except BaseException:
-                for process in list((pool._processes or {}).values()):  # a run under way would take hours to end
-                    process.terminate()
-                pool.shutdown(wait=True, cancel_futures=True)
+                _end(pool)
                 raise
 
 
-def _submit(pool: ProcessPoolExecutor, step: Step, output: Path) -> Future[Outcome]:
-    """Hand a step to a worker; a worker that starts ignores Ctrl-C and computes in one thread."""
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End all workers at once: a run under way would take hours to end."""
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
+    pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, work: Callable[..., Any], *given: Any, **named: Any) -> Future[Any]:
+    """Hand work to a worker; a worker that starts ignores Ctrl-C and computes in one thread."""
     environment = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         with block_interrupts():
-            return pool.submit(perform, step, output, code=[loaded.file for loaded in loaded_files()])
+            return pool.submit(work, *given, **named)
     finally:
         for name, value in environment.items():
             if value is None:

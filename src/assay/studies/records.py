@@ -4,7 +4,6 @@ Nothing here depends on when, where or in how many attempts a run was done: the 
 runs took, which does, is in a table of its own.
 """
 
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from assay.data.columns import parquet_bytes, read_parquet
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.runs.folder import USAGE
@@ -136,17 +135,18 @@ def _config(step: RunStep, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parquet(rows: Sequence[dict[str, Any]]) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows)), buffer, compression="zstd")
-    return buffer.getvalue()
+    return parquet_bytes(pa.Table.from_pylist(list(rows)))
 
 
 def read_records(output: Path) -> list[Record]:
     """Read the records of a study's folder."""
     try:
-        rows = pq.ParquetFile(output / SCORES).read().to_pylist()
-    except (OSError, pa.ArrowInvalid):
+        rows = read_parquet(output / SCORES).to_pylist()
+    except (OSError, pa.ArrowException):
         raise DataError(
             f"{str(output)!r} holds no records of a study ({SCORES}); run it: assay run STUDY.yaml"
         ) from None
-    return [Record(**row) for row in rows]
+    try:
+        return [Record(**row) for row in rows]
+    except TypeError:
+        raise DataError(f"{str(output / SCORES)!r} is damaged; delete it and run the study again") from None

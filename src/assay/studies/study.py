@@ -138,6 +138,8 @@ class Steps:
     datasets: dict[str, DataStep] = field(default_factory=dict)
     copies: dict[str, CopyStep] = field(default_factory=dict)
     runs: dict[str, RunStep] = field(default_factory=dict)
+    data: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The dataset of each task under each challenge."""
     names: dict[tuple[str, str, int, int | None], str] = field(default_factory=dict)
     """The run of each dataset, model, seed and fold."""
 
@@ -181,10 +183,15 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     steps = Steps()
     labels = {model.label for model in models}
     for task, challenge in itertools.product(tasks, challenges):
-        data = _data(task, challenge, config, steps, settings)
+        trained_on = any(not model.on or task.label in model.on for model in models)
+        change = (
+            challenge if trained_on else StudyEntry(PLAIN, PLAIN, Settings({}))
+        )  # runs are only tried on the others
+        steps.data[task.label, challenge.label] = _data(task, change, config, steps, settings)
+    for task, challenge in itertools.product(tasks, challenges):
         for model in sorted(models, key=lambda model: model.settings.values.get(PERCEPTION) in labels):
             if not model.on or task.label in model.on:
-                _add_runs(steps, data, task, challenge, model, config, settings)
+                _add_runs(steps, task, challenge, model, config, settings)
     if not steps.runs and not absent:
         raise ConfigError("the study has no run; let some model be 'on' some task")
     _check_baseline(config, models, settings)
@@ -276,14 +283,17 @@ def _training_settings(model: StudyEntry, config: StudyConfig, settings: Setting
 
 def _add_runs(
     steps: Steps,
-    data: str,
     task: StudyEntry,
     challenge: StudyEntry,
     model: StudyEntry,
     config: StudyConfig,
     settings: Settings,
 ) -> None:
-    """Add the runs of a model on a dataset; a run that was added before may predict their concepts."""
+    """Add the runs of a model on a task under a challenge; a run that was added before may predict their concepts."""
+    data = steps.data[task.label, challenge.label]
+    others = {label: name for (label, other), name in steps.data.items() if other == challenge.label}
+    analyses = analyses_from(config.analyses, settings.place("analyses"), model.label, others)
+    elsewhere = [asked.values["folders"] for name, asked in analyses if name == "transfer"]
     own = _training_settings(model, config, settings)
     folds: list[int | None] = list(range(config.folds)) if config.folds else [None]
     for seed, fold in itertools.product(config.seeds, folds):
@@ -291,12 +301,12 @@ def _add_runs(
         parts += [] if fold is None else [f"fold{fold}"]
         needs = steps.names.get((data, str(own.values.get(PERCEPTION)), seed, fold), "")
         content = [data, model.name, dict(own.values), seed, fold, config.folds, config.analyses, needs]
-        content += [code.sha256 for code in _code_of(model, config)]
+        content += elsewhere + [code.sha256 for code in _code_of(model, config)]
         name = "-".join([*parts, short_hash(content)])
         steps.names[data, model.label, seed, fold] = name
         steps.runs[name] = RunStep(
             *(name, data, task.label, challenge.label, model.name, model.label, own, seed, fold, config.folds),
-            analyses=analyses_from(config.analyses, settings.place("analyses"), model.label),
+            analyses=analyses,
             needs=needs,
         )
 

@@ -5,10 +5,10 @@ through files in the study's folder, so that workers may be processes, or machin
 """
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.files import write_atomically
+from assay.files import write_atomically, write_folder
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
@@ -119,7 +119,9 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
 
 def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Callable[[int, int], None]) -> None:
     if step.recipe is None:
-        _write_whole(folder, lambda half: Dataset.open(step.source) and shutil.copytree(step.source, half))
+        Dataset.open(step.source)
+        with write_folder(folder) as half:
+            shutil.copytree(step.source, half, dirs_exist_ok=True)
         return
     rows = sum(split.size for split in step.recipe.splits)
     done = 0
@@ -134,17 +136,7 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
 
 def _copy(step: CopyStep, output: Path, folder: Path) -> None:
     dataset, annotation = Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation))
-    _write_whole(folder, lambda half: annotate(dataset, annotation, half, machine_of(annotation, dataset)))
-
-
-def _write_whole(folder: Path, write: Callable[[Path], object]) -> None:
-    """Write a copy beside its final place and move it there, so that a half-written copy is not taken for a whole."""
-    half = folder.with_name(f".{folder.name}.{os.getpid()}.half")
-    shutil.rmtree(half, ignore_errors=True)
-    for left in folder.parent.glob(f".{folder.name}.*.half"):
-        shutil.rmtree(left, ignore_errors=True)
-    write(half)
-    half.replace(folder)
+    annotate(dataset, annotation, folder, machine_of(annotation, dataset))
 
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int, int], None]) -> None:
@@ -162,6 +154,32 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
         )
         write_atomically(folder / USAGE, to_json(asdict(usage)))
     write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
+
+
+def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
+    """Train runs that differ in their seed only in one pass over the data; `perform` then only scores them.
+
+    What goes wrong is left to `perform`, which trains each by itself and says what does.
+    """
+    from assay.models.core.runs import Order, train_seeds
+
+    load_files(code)
+    folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
+    first, report = steps[0], _progress_writer(_note(steps[0], output, PROGRESS))
+    order = Order(first.model, first.settings, first.seed, None, first.log)
+    with suppress(AssayError):
+        dataset = Dataset.open(output / "data" / first.data)
+        train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))
+
+
+def groups_of_seeds(steps: Sequence[Step], output: Path) -> list[list[RunStep]]:
+    """Return the runs that can be trained side by side: several seeds of a network on one dataset, none begun."""
+    groups: dict[str, list[RunStep]] = {}
+    for step in steps:
+        if isinstance(step, RunStep) and step.fold is None and not step.needs and not folder_of(step, output).exists():
+            alike = [step.data, step.label, step.challenge, dict(step.settings.values)]
+            groups.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(step)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from assay.arrays import Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config, Settings, validate
 from assay.errors import ConfigError, UnknownName, suggestion
@@ -111,6 +112,10 @@ class Task(ABC):
         source_type = WorldSource if self.knowledge.symbolic else ProgramSource
         source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)
         return source if split.quota is None else HardSource(source, split.quota)
+
+    def subconcepts_of(self, worlds: Sequence[World]) -> Codes:
+        """Return the finer concepts of worlds, for tasks whose knowledge has some."""
+        raise NotImplementedError(f"task {self.name!r} names subconcepts and does not say what they are in a world")
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the counterfactual world, these concepts changed and what must follow, or None if there is none."""

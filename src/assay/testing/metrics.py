@@ -1,6 +1,7 @@
 """The laws of metrics."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -64,10 +65,17 @@ def check_metric(metric: Metric) -> list[Check]:
             values, rows = metric.values(known["shuffled"]), len(known["shuffled"])
             need(values.shape == (rows,), f"{values.shape} values for {rows} examples")
 
+    def equal_rows_can_be_counted() -> None:
+        for name, evidence in known.items() if metric.counted else ():
+            together, singly = metric(evidence), replace(metric, counted=False)(evidence)
+            same = np.isclose(together, singly, equal_nan=True)
+            need(bool(same), f"{name} scores {singly}, and {together} with equal rows counted by evidence.weights")
+
     return try_laws(
         {
             "the oracle is best": oracle_is_best,
             "the order of examples does not matter": order_does_not_matter,
             "a value for each example": values_fit,
+            "equal examples can be counted": equal_rows_can_be_counted,
         }
     )

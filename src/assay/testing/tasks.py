@@ -137,9 +137,11 @@ def _task_pictures(trial: _Trial) -> None:
         need(np.array_equal(picture.image, again.image), "two renderings of one world differ")
         need((picture.text, picture.things) == (again.text, again.things), "two descriptions of one world differ")
     need(repr(np.random.get_state()) == state, "the global random state was used")  # noqa: NPY002
+    finer = task.knowledge.subconcepts
+    names = {*task.space.names, *(() if finer is None else finer.space.names)}
     for name, box in layout.regions.items():
         inside = 0 <= box.left < box.right <= layout.width and 0 <= box.top < box.bottom <= layout.height
-        need(inside and name in task.space.places, f"region of {name!r} lies outside the picture")
+        need(inside and name in names, f"region of {name!r} lies outside the picture")
 
 
 def _task_things(picture: Picture, layout: Layout) -> None:

@@ -1,14 +1,10 @@
-"""The web application: from addresses to responses. It only reads, and only the datasets and runs of the shelf.
-
-A page of another site cannot use it: requests must name this machine as host, and answers allow no one else to read,
-frame or embed them.
-"""
+"""The web application: from addresses to responses. It only reads, and only the datasets and runs of the shelf."""
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,7 +12,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
-from assay.errors import AssayError, UnknownName
+from assay.errors import AssayError, RunFailed, UnknownName
+from assay.viewer.access import HEADERS, Access, hide_paths
 from assay.viewer.edit import ask_model, edit_sample, or_why
 from assay.viewer.gallery import list_tasks, task_page
 from assay.viewer.pictures import to_displayable
@@ -24,21 +21,6 @@ from assay.viewer.runs import compare_runs, verdict_of
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State, overview
 
-ADDRESS = "127.0.0.1"
-HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 VERDICTS = 256
 """How many verdicts are kept."""
@@ -58,36 +40,46 @@ def static_files() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name.rpartition(".")[2] in KINDS}
 
 
-def create_app(state: State) -> FastAPI:
-    """Return the application that serves a shelf."""
+def create_app(state: State, token: str) -> FastAPI:
+    """Return the application that serves a shelf to whoever has the token."""
     app = FastAPI(title="Assay", docs_url=None, redoc_url=None, openapi_url=None)
-    app.middleware("http")(_guarded)
-    app.add_exception_handler(AssayError, _refuse)
+    access = Access(token)
+    app.middleware("http")(lambda request, answer: _guarded(access, request, answer))
+    folders = state.shelf.places()
+
+    def refuse(request: Request, error: Exception) -> Response:
+        status = 404 if isinstance(error, UnknownName) else 503 if isinstance(error, RunFailed) else 400
+        return _json(hide_paths({"error": str(error)}, folders), status)
+
+    app.add_exception_handler(AssayError, refuse)
     app.add_exception_handler(RequestValidationError, _reject_malformed)
-    _serve_samples(app, state)
-    _serve_tasks(app)
+    _serve_samples(app, state, access, folders)
+    _serve_tasks(app, access)
     _serve_page(app)
     return app
 
 
-def _serve_samples(app: FastAPI, state: State) -> None:
+def _serve_samples(app: FastAPI, state: State, access: Access, folders: Sequence[Path]) -> None:
     verdicts = lru_cache(maxsize=VERDICTS)(lambda key, run: verdict_of(state, key, run))
+
+    def answer(data: Any) -> Response:
+        return _json(hide_paths(data, folders))
 
     @app.get("/api/shelf.json")
     def shelf() -> Response:
-        return _json({**overview(state.shelf), "live": True})
+        return answer({**overview(state.shelf), "live": True})
 
     @app.get("/api/data/{key}/{split}.json")
     def samples(key: str, split: str, request: Request) -> Response:
-        return _json(page_of(state, key, split, _query(request), _page(request)))
+        return answer(page_of(state, key, split, _query(request), _page(request)))
 
     @app.get("/api/data/{key}/{split}/compare.json")
     def compare(key: str, split: str, run: str, versus: str) -> Response:
-        return _json(compare_runs(state, key, split, run, versus))
+        return answer(compare_runs(state, key, split, run, versus))
 
     @app.get("/api/data/{key}/{split}/{row}.json")
     def sample(key: str, split: str, row: int, request: Request) -> Response:
-        return _json(sample_of(state, key, split, row, _query(request)))
+        return answer(sample_of(state, key, split, row, _query(request)))
 
     @app.get("/api/data/{key}/{split}/{row}/{column}.png")
     def picture(key: str, split: str, row: int, column: str) -> Response:
@@ -97,25 +89,29 @@ def _serve_samples(app: FastAPI, state: State) -> None:
 
     @app.get("/api/verdicts/{key}/{run}.json")
     def verdict(key: str, run: str) -> Response:
-        return _json(verdicts(key, run))
+        with access.one_place():
+            return answer(verdicts(key, run))
 
     @app.post("/api/data/{key}/{split}/{row}/edit")
     def edit(key: str, split: str, row: int, wanted: Edit) -> Response:
-        return _json(or_why(lambda: edit_sample(state, key, split, row, wanted.changes)))
+        with access.one_place():
+            return answer(or_why(lambda: edit_sample(state, key, split, row, wanted.changes)))
 
     @app.post("/api/data/{key}/{split}/{row}/ask/{run}")
     def ask(key: str, split: str, row: int, run: str, wanted: Edit) -> Response:
-        return _json(or_why(lambda: ask_model(state, key, split, row, run, wanted.changes)))
+        with access.one_place():
+            return answer(or_why(lambda: ask_model(state, key, split, row, run, wanted.changes)))
 
 
-def _serve_tasks(app: FastAPI) -> None:
+def _serve_tasks(app: FastAPI, access: Access) -> None:
     @app.get("/api/tasks.json")
     def tasks() -> Response:
         return _json(list_tasks())
 
     @app.get("/api/tasks/{name}.json")
     def task(name: str) -> Response:
-        return _json(task_page(name))
+        with access.one_place():
+            return _json(hide_paths(task_page(name)))
 
 
 def _serve_page(app: FastAPI) -> None:
@@ -144,22 +140,17 @@ def _query(request: Request) -> Query:
 
 def _page(request: Request) -> int:
     text = request.query_params.get("page", "0")
-    return int(text) if text.isdecimal() else 0
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
-async def _guarded(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse requests with another host name, as of a site whose name points here, and add headers to each response."""
-    hosts = request.headers.getlist("host")
-    if len(hosts) != 1 or not HOST.fullmatch(hosts[0]):
-        response = _json({"error": "this page is served to this machine only"}, 403)
-    else:
-        response = await answer(request)
+async def _guarded(access: Access, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Let in who has the token, refuse all others, and add headers to each response."""
+    response = access.welcome(request)
+    if response is None:
+        refusal = access.refusal(request)
+        response = await answer(request) if refusal is None else _json({"error": refusal[1]}, refusal[0])
     response.headers.update(HEADERS)
     return response
-
-
-def _refuse(request: Request, error: Exception) -> Response:
-    return _json({"error": str(error)}, 404 if isinstance(error, UnknownName) else 400)
 
 
 def _reject_malformed(request: Request, error: Exception) -> Response:

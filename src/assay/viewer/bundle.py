@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.errors import AssayError, ConfigError
-from assay.files import write_atomically
+from assay.errors import AssayError
+from assay.files import write_atomically, write_folder
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
 from assay.viewer.folders import ServedDataset
@@ -24,12 +24,17 @@ from assay.viewer.state import State, overview
 from assay.viewer.table import SplitTable
 
 SAMPLES = 60
+SHELF = "shelf.json"
 
 
 def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
     """Write the page and up to so many samples of each split into a new folder; return the page."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigError(f"{str(out)!r} holds other files; choose a new folder")
+    with write_folder(out, lambda there: (there / SHELF).is_file()) as half:
+        _write_bundle(state, half, samples)
+    return out / "index.html"
+
+
+def _write_bundle(state: State, out: Path, samples: int) -> None:
     for name, data in static_files().items():
         live = b'data-source="live"'
         write_atomically(out / name, data.replace(live, b'data-source="bundle"') if name == "index.html" else data)
@@ -40,8 +45,7 @@ def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
             _write(out / "verdicts" / served.key / f"{run}.json", verdict_of(state, served.key, run))
     _write_tasks(state, out)
     limits = {"live": False, "samples": samples, "page": PAGE, "broken": []}  # what is broken here concerns no one else
-    _write(out / "shelf.json", {**overview(state.shelf), **limits})
-    return out / "index.html"
+    _write(out / SHELF, {**overview(state.shelf), **limits})
 
 
 def _write_split(state: State, served: ServedDataset, split: str, out: Path, most: int) -> None:

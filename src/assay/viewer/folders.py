@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from assay.data.columns import read_parquet
 from assay.data.dataset import Dataset
 from assay.data.manifest import NAME, PAIRS, read_manifest
 from assay.errors import AssayError, DataError, UnknownName, suggestion
@@ -75,6 +75,14 @@ class Shelf:
         if key not in self.datasets:
             raise UnknownName(f"no dataset {key!r}{suggestion(key, self.datasets)}")
         return self.datasets[key]
+
+    def places(self) -> list[Path]:
+        """Return the folders of all that is here and those around them, the innermost first."""
+        runs = [run.folder for served in self.datasets.values() for run in served.runs.values()]
+        datasets = [served.dataset.folder.resolve() for served in self.datasets.values()]
+        folders = [*runs, *datasets, *(Path(one.folder) for one in self.broken)]
+        around = {place for folder in folders for place in (folder, *folder.parents) if place.name}
+        return sorted(around, key=lambda place: (-len(place.parts), place))
 
 
 def inside(folder: Path, name: str | Path) -> Path:
@@ -174,7 +182,7 @@ def _entries(path: Path, root: Path, depth: int = 0) -> Iterator[Path]:
 def _of_predictions(path: Path) -> tuple[str, str]:
     """Return the fingerprint and the split that a predictions file is about."""
     try:
-        row = pq.ParquetFile(path).read(columns=["fingerprint", "split"]).slice(0, 1).to_pylist()[0]
+        row = read_parquet(path, ["fingerprint", "split"]).slice(0, 1).to_pylist()[0]
         return str(row["fingerprint"]), str(row["split"])
     except (pa.ArrowException, OSError, LookupError):
         raise DataError(f"{str(path)!r} is no predictions file") from None

@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from assay.errors import ConfigError, RunFailed
+from assay.viewer.access import new_token
 from assay.viewer.app import create_app
 from assay.viewer.state import Ask, State
 
@@ -44,8 +45,9 @@ class Viewer:
 
 def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:
     """Serve until Ctrl-C; port 0 takes any that is free."""
-    server_socket, address = _listen(port)
-    server = _server(state)
+    token = new_token()
+    server_socket, address = _listen(port, token)
+    server = _server(state, token)
     say(f"{address}  (Ctrl-C to stop)")
     if browse and _has_screen():
         webbrowser.open(address)
@@ -57,8 +59,9 @@ def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> 
 def serve_in_background(folders: Sequence[Path], ask: Ask, port: int = 0) -> Viewer:
     """Serve datasets and runs until the viewer is stopped or the process ends."""
     state = State.open(list(folders), ask)
-    server_socket, address = _listen(port)
-    server = _server(state)
+    token = new_token()
+    server_socket, address = _listen(port, token)
+    server = _server(state, token)
     thread = threading.Thread(target=lambda: server.run(sockets=[server_socket]), daemon=True)
     thread.start()
     deadline = time.monotonic() + PATIENCE
@@ -69,19 +72,20 @@ def serve_in_background(folders: Sequence[Path], ask: Ask, port: int = 0) -> Vie
     return Viewer(address, server, thread)
 
 
-def _listen(port: int) -> tuple[socket.socket, str]:
+def _listen(port: int, token: str) -> tuple[socket.socket, str]:
     try:
         server_socket = socket.create_server((ADDRESS, port))
     except OSError as error:
         raise ConfigError(
             f"port {port} cannot be used: {error.strerror}; leave --port out to take a free one"
         ) from None
-    return server_socket, f"http://{ADDRESS}:{server_socket.getsockname()[1]}/"
+    return server_socket, f"http://{ADDRESS}:{server_socket.getsockname()[1]}/?token={token}"
 
 
-def _server(state: State) -> uvicorn.Server:
+def _server(state: State, token: str) -> uvicorn.Server:
+    app = create_app(state, token)
     return uvicorn.Server(
-        uvicorn.Config(create_app(state), log_level="warning", lifespan="off", ws="none", server_header=False)
+        uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", server_header=False, access_log=False)
     )
 
 

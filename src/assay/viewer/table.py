@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column, plain_numbers
+from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column, open_parquet, plain_numbers
 from assay.data.dataset import SplitData
 from assay.errors import DataError, UnknownName
 from assay.logic.knowledge import Knowledge
@@ -167,7 +167,7 @@ class BoundaryTags:
 
 def _open(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return open_parquet(path)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
 

@@ -35,7 +35,7 @@ def read(path):
 
 
 def test_scenes_have_the_layout_of_the_original(scenes, written):
-    names = sorted(str(path.relative_to(written)) for path in written.rglob("*") if path.is_file())
+    names = sorted(str(path.relative_to(written)) for path in written.rglob("[!.]*") if path.is_file())
     assert len(names) == 2 * 8 + 2
     assert "images/train/CLEVR_train_000000.png" in names and "scenes/test/CLEVR_test_000001.json" in names
     whole = read(written / "CLEVR_train_scenes.json")
@@ -92,7 +92,7 @@ def test_sides_agree_with_places(written):
 
 def test_one_split_can_be_written(scenes, tmp_path):
     assert export(scenes, "clevr", tmp_path / "out", ["test"]) == {"test": 2}
-    assert [path.name for path in (tmp_path / "out").glob("*.json")] == ["CLEVR_test_scenes.json"]
+    assert [path.name for path in (tmp_path / "out").glob("[!.]*.json")] == ["CLEVR_test_scenes.json"]
 
 
 def test_another_dataset_is_refused_and_leaves_nothing(mnlogic, tmp_path):

@@ -46,6 +46,7 @@ def violated(task: Sudoku, boards: np.ndarray) -> np.ndarray:
         {"cell_px": 12, "block_size": 2, "concepts": "cells"},
         pytest.param({"block_size": 4, "violations": [3, 48], "image": False}, marks=pytest.mark.slow),
         {"image": False, "concepts": "cells"},
+        {"cell_px": 10, "block_size": 2, "concepts": "both"},
         {"cell_px": 10, "block_size": 2, "incomplete": "open", "blanks": 2, "violations": [1, 2]},
         {"cell_px": 12, "hand": "printed", "fonts": ["sans", "bold", "slanted"], "inks": ["black", "red"]},
         {"image": False, "incomplete": "open", "odd_symbols": ["."]},

@@ -14,7 +14,8 @@ from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.concept.head_inputs import harden, insert_truth, sample_mask
-from assay.models.core.neural import apply_interventions, fit_together, is_set
+from assay.models.core.fitting import fit_together
+from assay.models.core.neural import apply_interventions, is_set
 from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 
@@ -23,6 +24,7 @@ FAMILY = {
     "sequential-mlp": ("cbm", {"mode": "sequential", "head": "mlp"}),
     "independent": ("cbm", {"mode": "independent"}),
     "joint-hard": ("cbm", {"hard": True}),
+    "logits": ("cbm", {"reads": "logits", "head": "mlp", "hidden": [12, 8]}),
     "rule": ("cbm", {"head": "rule"}),
     "cem": ("cem", {}),
     "cem-hard": ("cem", {"hard": True}),
@@ -359,3 +361,22 @@ def test_seeds_are_trained_side_by_side(case, data):
     said = [model.predict(data["test"]) for model in models]
     assert min(right(one, data["test"]) for one in said) > 0.8
     assert not np.array_equal(said[0].labels["y"].probabilities, said[1].labels["y"].probabilities)
+
+
+def test_labels_softmaxed_twice_are_trained_as_rsbench_does(tmp_path):
+    data = pixels(tmp_path)
+    model = MODELS["cbm"](data, settings={"softmax_twice": True}, seed=0)
+    logits, labels = [torch.tensor([[2.0, -1.0], [0.5, 0.5]])], torch.tensor([[0], [1]])
+    twice = torch.nn.functional.cross_entropy(logits[0].softmax(dim=1), labels[:, 0])
+    assert torch.allclose(model.label_loss(logits, labels), twice)
+
+
+def test_a_head_on_logits_gets_logs_that_end_at_one_in_a_million(tmp_path):
+    data = pixels(tmp_path)
+    model = MODELS["cbm"](data, settings={"reads": "logits"}, seed=0)
+    certain = [torch.tensor([[1.0, 0.0]])] * len(data.knowledge.space)
+    (found,) = model.labels_from(certain)
+    inputs = torch.cat(certain, dim=1).clamp(min=1e-6).log()
+    assert torch.allclose(found, model.head(inputs))
+    with pytest.raises(ConfigError, match="reads: a head that is given .'rule'. reads probabilities, not logits"):
+        MODELS["cbm"](data, settings={"reads": "logits", "head": "rule"}, seed=0)

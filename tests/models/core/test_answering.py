@@ -7,9 +7,10 @@ from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
 from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
 from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
 from assay.diagnosis.interventions.policies import POLICIES, ValidationRanking, policy_of
+from assay.diagnosis.interventions.responsiveness import AT_ONCE, responsiveness
 from assay.diagnosis.interventions.units import Units
 from assay.models import MODELS
-from assay.models.core.answering import Rerun
+from assay.models.core.answering import ReadOnce, Rerun
 from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}
@@ -62,3 +63,29 @@ def test_all_true_concepts_give_all_true_labels_where_the_rule_is_the_front_end(
     study = intervene(InterventionPlan(policy="uncertainty"), digits, model.intervene)
     assert study.curve.points[0].accuracy < 1 == study.curve.points[-1].accuracy
     assert study.control_changed == 0
+
+
+@pytest.mark.parametrize("name", ["cem", "probcbm", "ecbm", "dcr"])
+def test_a_network_that_has_read_the_pictures_answers_as_one_that_reads_them_again(name, digits, tmp_path):
+    data, rng = digits["test"], np.random.default_rng(0)
+    model = trained(name, digits, tmp_path / name, {"epochs": 1, "learning_rate": 0.003, **SMALL.get(name, {})})
+    once = model.intervene(data)
+    assert isinstance(once, ReadOnce)
+    again = Rerun(model, model.feed(data, model.device), once.own)
+    rows = rng.integers(0, len(data), 2 * len(data))
+    given = np.eye(2)[rng.integers(0, 2, len(rows))]
+    given[::3] = np.nan  # these keep the network's own answer
+    for do in ({}, {1: given}, {0: given, 2: given[::-1].copy()}):
+        for ours, theirs in zip(once.answer(rows, do).labels, again.answer(rows, do).labels, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-5)
+        for ours, theirs in zip(once.answer(rows, do).concepts, again.answer(rows, do).concepts, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_responsiveness_is_the_same_whether_answers_are_tried_together_or_one_by_one(digits, tmp_path, monkeypatch):
+    held = trained("cem", digits, tmp_path / "cem", {"epochs": 1, "learning_rate": 0.003}).intervene(digits["test"])
+    assert len(digits["test"]) * 8 < AT_ONCE
+    together = responsiveness(held, (0, 1, 2))
+    monkeypatch.setattr("assay.diagnosis.interventions.responsiveness.AT_ONCE", 1)
+    np.testing.assert_array_equal(together, responsiveness(held, (0, 1, 2)))
+    assert together.any()

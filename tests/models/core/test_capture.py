@@ -8,7 +8,7 @@ from assay.config import Settings
 from assay.models import MODELS
 from assay.models.core.capture import Captured
 from assay.models.core.devices import own_stream
-from assay.models.core.neural import fit_together
+from assay.models.core.fitting import fit_together
 from tests.pixels import NETWORKS, QUICK
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -8,6 +8,7 @@ import torch
 from assay.config import Settings
 from assay.errors import DataError
 from assay.models.core import checkpoints
+from assay.models.core.checkpoints import _set_moments
 from assay.models.core.runs import Order, train_run, train_together
 from assay.runs.folder import CHECKPOINT, RunFolder
 from tests.pixels import QUICK
@@ -76,12 +77,17 @@ def test_a_checkpoint_of_other_settings_is_not_taken_up(other, data, tmp_path):
     assert files(tmp_path / "run") == files(tmp_path / "quiet")
 
 
-@pytest.mark.parametrize("damage", [b"", b"no file of tensors", None])
+def flipped(data):
+    """Return the bytes with one bit of the last tensor changed."""
+    return data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda _: b"no file of tensors", lambda data: data[:-1000], flipped])
 def test_a_damaged_checkpoint_is_as_good_as_none(damage, data, tmp_path):
     with pytest.raises(Killed):
         train_run(order("dpl", {}), data, tmp_path / "run", killed_after(3))
     path = tmp_path / "run" / CHECKPOINT
-    path.write_bytes(path.read_bytes()[:-1000] if damage is None else damage)
+    path.write_bytes(damage(path.read_bytes()))
     train_run(order("dpl", {}), data, tmp_path / "run")
     train_run(order("dpl", {}), data, tmp_path / "quiet")
     assert files(tmp_path / "run") == files(tmp_path / "quiet")
@@ -133,3 +139,11 @@ def test_the_record_says_how_it_was_trained(data, tmp_path):
     train_run(order("dpl", {"epochs": 1}), data, tmp_path / "run")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["training"] == {"device": "cpu", "precision": "float32", "held": True, "captured": False}
+
+
+def test_moments_lie_in_memory_as_their_parameters_do():
+    weights = torch.nn.Parameter(torch.rand(4, 3, 5, 5).to(memory_format=torch.channels_last))
+    optimizer = torch.optim.Adam([weights])
+    _set_moments(optimizer, {"0.exp_avg": torch.rand(4, 3, 5, 5), "0.step": torch.tensor(3.0)})
+    state = optimizer.state[weights]
+    assert state["exp_avg"].stride() == weights.stride() and state["step"].item() == 3  # a fused step needs both alike

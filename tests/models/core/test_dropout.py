@@ -8,7 +8,7 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.models import MODELS
 from assay.models.backbones.dropout import HeadLayer
-from assay.models.core.neural import fit_together
+from assay.models.core.fitting import fit_together
 from tests.pixels import QUICK
 
 NETWORKS = ("blackbox", "embedding", "cbm", "semantic", "dpl", "ltn", "bears", "cem", "probcbm", "ecbm", "dcr")

@@ -7,7 +7,7 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.models import MODELS
 from assay.models.backbones import swin, vit
-from assay.models.core.neural import fit_together
+from assay.models.core.fitting import fit_together
 from assay.models.core.runs import Order, load_model, train_together
 from assay.runs.folder import RunFolder
 from tests.pixels import QUICK

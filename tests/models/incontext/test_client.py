@@ -233,6 +233,21 @@ def test_the_key_is_in_the_request_and_nowhere_else(mnlogic, tmp_path, monkeypat
         assert KEY.encode() not in path.read_bytes() and host.encode() not in path.read_bytes()
 
 
+def test_a_key_that_comes_back_in_numbers_is_hidden_too(mnlogic, tmp_path, monkeypatch):
+    made = protocol.Endpoint(protocol.first_concept)
+    spelled = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    text = protocol.rule("x", "a == True").replace("\n", "\\n").replace('"', '\\"') + spelled
+    choice = f'{{"message": {{"content": "{text}"}}, "finish_reason": "{spelled}"}}'
+    made.script.append(protocol.Fault(body=f'{{"model": "{spelled}", "choices": [{choice}]}}'))
+    monkeypatch.setenv("ASSAY_LLM_URL", made.url)
+    monkeypatch.setenv("ASSAY_LLM_KEY", KEY)
+    train_run(Order("incontext", Settings({"cache": str(tmp_path / "cache")})), mnlogic, tmp_path / "run")
+    made.close()
+    assert len(made.asked) == 1
+    files = [path.read_text() for path in tmp_path.rglob("*.json")]
+    assert any("[key]" in text for text in files) and not [text for text in files if KEY in text or spelled in text]
+
+
 # -- as a user ---------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,15 @@ import torch
 from torch import nn
 
 from assay.models.probes.activations import Sensitivity, Subject, activations, sensitivity
-from assay.models.probes.tcav import concept_codes, concept_directions, effects, shuffles, targets
+from assay.models.probes.tcav import (
+    RELEASED_MOST,
+    concept_codes,
+    concept_directions,
+    effects,
+    released_directions,
+    shuffles,
+    targets,
+)
 
 MOST = 10_000
 RIDGE = 0.01
@@ -163,3 +171,27 @@ def test_scores_are_those_of_captum(subject, images, tmp_path):
     assert float(told["magnitude"][1]) == pytest.approx(scaled, rel=1e-4)
     ours = next(e for e in found_at(subject, "1", images, codes) if (e.value, e.class_) == (1, class_))
     assert ours.score == pytest.approx(float(told["sign_count"][1]), abs=0.05)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_directions_by_stochastic_descent_point_to_their_values(size):
+    rng = np.random.default_rng(0)
+    codes = torch.from_numpy(rng.integers(0, size, (900, 1)))
+    centres = torch.from_numpy(4 * rng.standard_normal((size, 20)).astype(np.float32))
+    rows = centres[codes[:, 0]] + torch.from_numpy(rng.standard_normal((900, 20)).astype(np.float32))
+    found = released_directions(rows, codes, (size,), seed=0)
+    towards = found.span.coordinates(centres) @ found.columns
+    assert (towards.argmax(dim=1) == torch.arange(size)).all()
+    torch.testing.assert_close(found.columns.norm(dim=0), torch.ones(size, dtype=torch.double))
+
+
+def test_directions_by_stochastic_descent_see_so_many_examples_of_each_value():
+    rows, codes = (
+        torch.randn(1000, 8, generator=torch.Generator().manual_seed(0)),
+        torch.zeros(1000, 1, dtype=torch.long),
+    )
+    codes[:400] = 1
+    first = released_directions(rows, codes, (2,), seed=0).columns
+    assert torch.equal(first, released_directions(rows, codes, (2,), seed=0).columns)
+    assert not torch.equal(first, released_directions(rows, codes, (2,), seed=1).columns)  # others are drawn
+    assert RELEASED_MOST == 150 and released_directions(rows, codes * 0, (2,), seed=0).columns.abs().sum() == 0

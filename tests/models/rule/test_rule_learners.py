@@ -7,14 +7,17 @@ import pytest
 import torch
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
+from assay.errors import ConfigError, UnknownName
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.models import MODELS
 from assay.models.rule.circuit import RuleLayer
 from assay.models.rule.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean_error
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import CASES, case
+from tests.pixels import pixels
 
 SMALL = {
     "sum": Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}),
@@ -165,3 +168,33 @@ def test_gradients_of_improbable_cases_do_not_vanish(p):
     cases = torch.full((1, 5), 0.005, requires_grad=True)
     Semantics(p=p).some(cases).sum().backward()
     assert torch.allclose(cases.grad, torch.full((1, 5), 0.2), rtol=1e-3)
+
+
+def test_a_model_may_be_given_a_wrong_rule(tmp_path):
+    data = pixels(tmp_path)
+    (label,) = data.knowledge.label_names
+    name = data.knowledge.space.names[0]
+    model = MODELS["dpl"](data, settings={"rule": {label: name}, "epochs": 1}, seed=0)
+    model.fit(data["train"], data["valid"])
+    own = model.predict(data["test"])
+    assert (own.labels[label].codes == own.concepts[name].codes).all()  # it answers by its own rule
+
+
+def test_a_rule_that_excludes_what_the_data_shows_leaves_the_loss_finite(tmp_path):
+    data = pixels(tmp_path)
+    (label,) = data.knowledge.label_names
+    name = data.knowledge.space.names[0]
+    model = MODELS["dpl"](data, settings={"rule": {label: f"{name} or not {name}"}, "epochs": 2}, seed=0)
+    model.fit(data["train"], data["valid"])
+    assert all(np.isfinite(epoch.loss) for epoch in model.history)
+    assert model.predict(data["test"]).labels[label].codes.all()  # always true, as rsbench's parity of four bits
+
+
+def test_rules_of_unknown_labels_and_of_other_values_are_refused(tmp_path):
+    data = pixels(tmp_path)
+    (label,) = data.knowledge.label_names
+    first, second, *_ = data.knowledge.space.names
+    with pytest.raises(UnknownName, match="no label named 'nothing'"):
+        MODELS["dpl"](data, settings={"rule": {"nothing": first}}, seed=0)
+    with pytest.raises(ConfigError, match="gives other values than label"):
+        MODELS["dpl"](data, settings={"rule": {label: f"count({first}, {second})"}}, seed=0)

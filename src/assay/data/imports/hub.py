@@ -73,7 +73,7 @@ def _table(path: Path) -> pa.Table:
             return pq.read_table(path)
         with pa.memory_map(str(path)) as handle:
             return pa.ipc.open_stream(handle).read_all()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise DataError(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
 
 

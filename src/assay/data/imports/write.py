@@ -6,7 +6,6 @@ nothing is judged by it. The labels are those of the table, whatever the rule sa
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,11 +25,11 @@ from assay.data.imports.rule_file import RuleFile, read_rule
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, values_in
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.manifest import FORMAT, PAIRS, fingerprint, to_json, versions
+from assay.data.manifest import FORMAT, PAIRS, fingerprint, read_manifest, to_json, versions
 from assay.data.recipe import SHARD_ROWS, pairs_split
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
-from assay.files import require_empty
+from assay.files import write_folder
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import NO_RULE, Knowledge, Label
 from assay.tasks.base import Column
@@ -128,7 +127,18 @@ def write_dataset(
     table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str
 ) -> dict[str, Any]:
     """Write a table as a dataset folder and return its manifest; where something is refused, leave nothing behind."""
-    require_empty(folder)
+    with write_folder(folder, _is_imported) as half:
+        return _write(table, half, settings, rule, layout)
+
+
+def _is_imported(folder: Path) -> bool:
+    try:
+        return "imported" in read_manifest(folder)["task"]
+    except (AssayError, TypeError):
+        return False
+
+
+def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> dict[str, Any]:
     splits = assign_splits(table, settings.shares, settings.seed)
     space = ConceptSpace(
         tuple(Concept(name, values_in(cells, f"concept {name!r}")) for name, cells in table.concepts.items())
@@ -138,12 +148,7 @@ def write_dataset(
     parts = [_part(table, knowledge, name, splits) for name in split_order(splits)]
     fit = fit_for(table.pictures, table.names, settings.size, settings.resize)
     writer = DatasetWriter(knowledge, fit, folder, bool(table.texts))
-    try:
-        shards = {part.name: writer.write(part) for part in parts}
-    except AssayError:
-        for part in parts:
-            shutil.rmtree(folder / part.name, ignore_errors=True)
-        raise
+    shards = {part.name: writer.write(part) for part in parts}
     entries = [_split_entry(part, knowledge, claims, shards[part.name], len(table)) for part in parts]
     about = {**describe_source(table, layout, fit, settings), "missing": _missing(parts)}
     manifest = _manifest(writer, settings, entries, about)

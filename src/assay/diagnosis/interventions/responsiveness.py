@@ -18,6 +18,8 @@ from assay.diagnosis.interventions.label_heads import LinearHead
 
 CHUNK = 4096
 """Rows at a time, so that memory stays small."""
+AT_ONCE = 8192
+"""How many rows a model is asked about in one call, where there are few examples."""
 MARGIN = 1e-12
 """A set must be better by more than this than one before it: rounding must not ask about what changes nothing."""
 Sets = Sequence[tuple[int, ...]]
@@ -49,20 +51,27 @@ def responsiveness(model: IntervenableModel, chosen: Sequence[int], before: Code
     """Return for each row how likely answers about these concepts are to change the prediction from `before`."""
     own = model.concepts
     before = model.answer(EVERY, {}).label_codes if before is None else before
-    total = np.zeros(len(before))
-    for codes in product(*(range(own[place].shape[1]) for place in chosen)):
-        chance = np.ones(len(before))
-        do = {}
-        for place, code in zip(chosen, codes, strict=True):
-            chance = chance * own[place][:, code]
-            do[place] = certain(len(before), own[place].shape[1], code)
-        total += chance * (model.answer(EVERY, do).label_codes != before).any(axis=1)
+    rows, total = len(before), np.zeros(len(before))
+    answers = np.array(list(product(*(range(own[place].shape[1]) for place in chosen))))
+    for part in np.split(answers, range(at_once := max(1, AT_ONCE // max(1, rows)), len(answers), at_once)):
+        changed = _label_codes(model, chosen, part, rows) != before
+        for codes, moved in zip(part, changed.any(axis=2), strict=True):
+            chance = np.ones(rows)
+            for place, code in zip(chosen, codes, strict=True):
+                chance = chance * own[place][:, code]
+            total += chance * moved
     return total
 
 
-def certain(rows: int, size: int, code: int) -> Array:
-    """Return a certain answer for every row."""
-    return np.broadcast_to(np.eye(size)[code], (rows, size))
+def _label_codes(model: IntervenableModel, chosen: Sequence[int], answers: Codes, rows: int) -> Codes:
+    """Return the labels of all rows under each of some answers about concepts: answers x rows x labels."""
+    sizes = [model.concepts[place].shape[1] for place in chosen]
+    do = {
+        place: np.repeat(np.eye(size)[column], rows, axis=0)
+        for place, size, column in zip(chosen, sizes, answers.T, strict=True)
+    }
+    asked = EVERY if len(answers) == 1 else np.tile(np.arange(rows), len(answers))
+    return model.answer(asked, do).label_codes.reshape(len(answers), rows, -1)
 
 
 def _none(rows: int) -> Best:

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
-from assay.data.columns import CONCEPT, from_column
+from assay.data.columns import CONCEPT, from_column, read_parquet
 from assay.data.concept_reader import ConceptReader
 from assay.data.dataset import SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, one_hot
@@ -172,7 +171,7 @@ def _from_predictions(path: Path, data: SplitData) -> Codes:
 
 def _from_file(path: Path, data: SplitData) -> Codes:
     try:
-        table = pa.csv.read_csv(path) if path.suffix == ".csv" else pq.read_table(path)
+        table = pa.csv.read_csv(path) if path.suffix == ".csv" else read_parquet(path)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"answers in {str(path)!r} cannot be read: {str(error).splitlines()[0]}") from None
     columns = {name.removeprefix(CONCEPT): table[name] for name in table.column_names}

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.errors import DataError
 from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.families.coco.synthetic import SyntheticAlbum, synthetic_album
-from assay.files import write_atomically
+from assay.files import write_atomically, write_folder
 from assay.render.png import encode_png
 
 PARTS = {"train2017": 0, "val2017": 1}
@@ -23,14 +22,13 @@ PARTS = {"train2017": 0, "val2017": 1}
 
 def write_coco(folder: Path, scenes: int = 2000) -> dict[str, int]:
     """Write the first scenes to a folder in COCO's form; return how many images each part has."""
-    if folder.exists() and any(folder.iterdir()):
-        raise DataError(f"{str(folder)!r} is not an empty folder; choose another")
-    synthetic = synthetic_album(scenes)
     sizes = {}
-    for part, number in PARTS.items():
-        rows = np.flatnonzero(synthetic.album.parts == number).tolist()
-        write_atomically(folder / "annotations" / f"instances_{part}.json", _part(synthetic, rows, folder / part))
-        sizes[part] = len(rows)
+    with write_folder(folder) as half:
+        synthetic = synthetic_album(scenes)
+        for part, number in PARTS.items():
+            rows = np.flatnonzero(synthetic.album.parts == number).tolist()
+            write_atomically(half / "annotations" / f"instances_{part}.json", _part(synthetic, rows, half / part))
+            sizes[part] = len(rows)
     return sizes
 
 

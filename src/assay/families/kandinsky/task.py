@@ -10,7 +10,6 @@ Splits       train, valid, test; `ood` with `prop_in_distribution` or `combinati
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -46,7 +45,7 @@ from assay.logic.formula import TRUE, Formula, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
-from assay.tasks.base import Column, Task, TaskConfig, combinations
+from assay.tasks.base import Column, Task, TaskConfig, combinations, resize_splits
 from assay.worlds.source import Source, WorldSource
 from assay.worlds.split import Split
 from assay.worlds.world import Style, World
@@ -179,9 +178,8 @@ class KandLogic(Task):
         splits = super().splits()
         if not self.config.as_released:
             return splits
-        known = {split.name for split in splits if split.quota is None}  # the generator has no split `hard`
-        apart = [replace(s, disjoint_from=tuple(n for n in s.disjoint_from if n in known)) for s in splits]
-        return positive_only([s for s in apart if s.name in known], self._sorted_by.labels[0].formula)
+        made = resize_splits(splits, {split.name: 0 for split in splits if split.quota is not None})  # it has no `hard`
+        return positive_only(made, self._sorted_by.labels[0].formula)
 
     @cached_property
     def _sorted_by(self) -> Knowledge:

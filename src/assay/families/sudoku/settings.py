@@ -30,7 +30,8 @@ class SudokuConfig(TaskConfig):
     block_size: Literal[2, 3, 4] = 3
     """Rows and columns of a block: boards of 4 x 4, 9 x 9 or 16 x 16 cells, the last with A to G for 10 to 16."""
     concepts: ConceptKind = "units"
-    """`units`: whether each row, column and block is valid; `cells`: the digit of each cell, 0 where there is none."""
+    """`units`: whether each row, column and block is valid; `cells`: the digit of each cell, 0 where there is none;
+    `both`: units, and beneath them the cells, which are annotated too, so that models read a unit off its cells."""
     valid_ratio: float = Field(0.5, ge=0.01, le=0.99)
     """The share of valid boards."""
     violations: list[int] = Field(list(range(2, 10)), min_length=1)
@@ -113,8 +114,10 @@ class SudokuConfig(TaskConfig):
             raise ValueError("blanks need 'incomplete: open' and no actions, or no board would be valid")
         if self.blanks > self.shape.cells // 3:
             raise ValueError(f"blanks: at most {self.shape.cells // 3} of {self.shape.cells} cells, not {self.blanks}")
-        if self.concepts == "cells" and self.incomplete == "open":
-            raise ValueError("concepts 'cells' are for 'incomplete: violated': their rule asks for every digit")
+        if self.concepts != "units" and self.incomplete == "open":
+            raise ValueError(
+                f"concepts {self.concepts!r} are for 'incomplete: violated': their rule asks for every digit"
+            )
         if self.odd_cells > self.shape.cells:
             raise ValueError(f"odd_cells: {self.odd_cells} of {self.shape.cells} cells")
         if ("file" in self.fonts) != (self.font_file is not None):

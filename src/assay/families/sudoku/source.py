@@ -16,7 +16,7 @@ from assay.worlds.source import DrawStyle
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, World
 
-ConceptKind = Literal["units", "cells"]
+ConceptKind = Literal["units", "cells", "both"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BoardPlan:
     odd: str = ""
     odd_cells: int = 3
     per_grid: int = 16
-    read: ConceptKind = "units"
+    read: Literal["units", "cells"] = "units"
 
     def codes(self, boards: Array) -> Codes:
         """Return the concepts of boards; a cell without a digit of the game counts as 0."""

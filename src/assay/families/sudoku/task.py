@@ -1,7 +1,7 @@
 """Sudoku: is the board valid?
 
 Concepts     whether each row, each column and each block holds every digit exactly once: 27 for blocks of 3 x 3; or,
-             with `concepts: cells`, the digit of each of the 81 cells.
+             with `concepts: cells`, the digit of each of the 81 cells; with `concepts: both`, units made of cells.
 Rule         all units are valid.
 Shortcuts    boards with many errors tell little: a model that looks at a few units is mostly right. See split `hard`.
 Splits       train, valid, test: as many valid as invalid boards; `hard`: invalid ones have the fewest violated units
@@ -13,11 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
 from assay.config import Settings
 from assay.errors import ConfigError
@@ -36,6 +38,8 @@ from assay.tasks.base import Column, Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import CONTENT, Style, World
+
+CELL_BACKBONE = "conv-norm"
 
 
 class Sudoku(Task):
@@ -61,22 +65,29 @@ class Sudoku(Task):
         """The board's shape."""
         return self.config.shape
 
+    @property
+    def read(self) -> Literal["units", "cells"]:
+        """What the concepts are."""
+        return "cells" if self.config.concepts == "cells" else "units"
+
     @cached_property
     def knowledge(self) -> Knowledge:
         """The units or the cells, and whether all units are valid."""
         if self.config.concepts == "cells":
             return _cells(self.shape)
-        return _units(self.shape, lawful=self.config.incomplete == "violated")
+        finer = _cells_of_units(self.shape) if self.config.concepts == "both" else None
+        return _units(self.shape, lawful=self.config.incomplete == "violated", cells=finer)
 
     @cached_property
     def layout(self) -> Layout:
         """The picture, and where each unit or cell shows."""
-        appearance = self.appearance
+        shape, appearance = self.shape, self.appearance
         if not self.config.image:
             return Layout(0, 0)
-        cells = self.shape.units if self.config.concepts == "units" else np.arange(self.shape.cells)[:, None]
-        boxes = {name: appearance.box(part) for name, part in zip(self.space.names, cells, strict=True)}
-        return Layout(appearance.side, appearance.side, 3, boxes)
+        units = zip(shape.unit_names, shape.units, strict=True)
+        cells = zip(shape.cell_names, np.arange(shape.cells)[:, None], strict=True)
+        shown = {"units": units, "cells": cells, "both": chain(units, cells)}[self.config.concepts]
+        return Layout(appearance.side, appearance.side, 3, {name: appearance.box(part) for name, part in shown})
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -118,7 +129,7 @@ class Sudoku(Task):
         return tuple(replace(split, where=self._where(split.name)) for split in splits)
 
     def _where(self, name: str) -> Formula:
-        if name != "hard" or self.config.concepts == "cells":
+        if name != "hard" or self.read == "cells":
             return TRUE
         units = [Var(unit) for unit in self.shape.unit_names]
         return at_least(len(units) - max(self.plan("hard").counts), *units)
@@ -129,7 +140,7 @@ class Sudoku(Task):
         ratio = Fraction(config.valid_ratio).limit_denominator(100)
         plan = BoardPlan(
             self.shape, ratio, tuple(config.violations), config.actions, config.incomplete, config.blanks,
-            odd_cells=config.odd_cells, per_grid=config.per_grid, read=config.concepts,
+            odd_cells=config.odd_cells, per_grid=config.per_grid, read=self.read,
         )  # fmt: skip
         if split == "hard":
             return replace(plan, valid=Fraction(1, 2), counts=(least, least + 1), actions=None)
@@ -165,11 +176,20 @@ class Sudoku(Task):
         pool = world.style["pool"]
         return tuple(self.painter.writing.name(pool, *pair) for pair in symbol_draws(self.appearance, world.style))
 
+    def subconcepts_of(self, worlds: Sequence[World]) -> Codes:
+        """Return the digits of all cells, 0 where there is none."""
+        boards = np.stack([read_board(world.style[CONTENT]) for world in worlds])
+        return replace(self.plan("train"), read="cells").codes(boards)
+
+    def backbones(self) -> dict[str, str]:
+        """Return what reads a cell, where cells are read."""
+        return {"concept": CELL_BACKBONE} if self.config.concepts == "both" else {}
+
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the board nearest to this one whose units or cells have the values wanted."""
         wanted = {self.space.place(name): self.space.concept(name).code(value) for name, value in changes.items()}
         before = read_board(world.style[CONTENT])
-        if self.config.concepts == "units":
+        if self.read == "units":
             bits = {place: bool(code) for place, code in wanted.items()}
             board = nearest_board(self.shape, before, bits, self.config.incomplete)
         else:
@@ -181,7 +201,7 @@ class Sudoku(Task):
         return World(self.space, tuple(codes), {**world.style, CONTENT: write_boards(board[None])[0]})
 
 
-def _units(shape: BoardShape, lawful: bool) -> Knowledge:
+def _units(shape: BoardShape, lawful: bool, cells: Knowledge | None = None) -> Knowledge:
     """Return the rule over units; what can be true of them together is a law if every digit must be there."""
     kinds = {kind: tuple(f"{kind}{number + 1}" for number in range(shape.side)) for kind in KINDS}
     concepts = tuple(Concept(name, (False, True)) for name in shape.unit_names)
@@ -197,14 +217,28 @@ def _units(shape: BoardShape, lawful: bool) -> Knowledge:
         for crossing in KINDS
         if line != crossing and lawful
     ]
-    return Knowledge.of(space, {"valid": And(tuple(Var(name) for name in shape.unit_names))}, laws)
+    valid_board = And(tuple(Var(name) for name in shape.unit_names))
+    return Knowledge.of(space, {"valid": valid_board}, laws, subconcepts=cells)
 
 
 def _cells(shape: BoardShape) -> Knowledge:
-    """Return the rule over cells: in each unit all digits differ, from one another and from 0, which is none."""
+    """Return the rule over cells: all units are valid."""
+    return Knowledge.of(_cell_space(shape), {"valid": And(tuple(_valid_units(shape).values()))})
+
+
+def _cells_of_units(shape: BoardShape) -> Knowledge:
+    """Return what makes each unit valid, over its cells."""
+    return Knowledge.of(_cell_space(shape), _valid_units(shape))
+
+
+def _cell_space(shape: BoardShape) -> ConceptSpace:
     values = tuple(range(shape.side + 1))
     concepts = tuple(Concept(name, values) for name in shape.cell_names)
-    space = ConceptSpace(concepts, encoders=(EncoderGroup("digit", shape.cell_names),))
+    return ConceptSpace(concepts, encoders=(EncoderGroup("digit", shape.cell_names),))
+
+
+def _valid_units(shape: BoardShape) -> dict[str, Formula]:
+    """Return when each unit is valid: its digits differ, from one another and from 0, which is none."""
     names = np.array(shape.cell_names)[shape.units].tolist()
-    units = tuple(AllDifferent((Const(0), *map(Var, unit))) for unit in names)
-    return Knowledge.of(space, {"valid": And(units)})
+    units = [AllDifferent((Const(0), *map(Var, unit))) for unit in names]
+    return dict(zip(shape.unit_names, units, strict=True))

@@ -2,11 +2,13 @@
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
+from itertools import chain
 from typing import Any
 
 from assay.errors import suggestion
-from assay.logic.prolog.terms import PrologError, Term, Variable, deref, show
+from assay.logic.prolog.terms import PrologError, Term, Tick, Variable, deref, show
 
 Number = int | float
 BITS = 200_000
@@ -16,7 +18,7 @@ BITS = 200_000
 def _whole(*numbers: Number) -> None:
     for number in numbers:
         if type(number) is not int:
-            raise PrologError(f"a whole number is wanted, not {number}")
+            raise PrologError(f"a whole number is wanted, not {show(number)}")
 
 
 def _short(number: Number) -> Number:
@@ -57,7 +59,7 @@ def _power(left: Number, right: Number) -> Number:
         if right < 0:
             if left in (1, -1):
                 return int(left ** (right % 2))
-            raise PrologError(f"{left} to the power {right} is no whole number")
+            raise PrologError(f"{show(left)} to the power {show(right)} is no whole number")
         if left.bit_length() * right > BITS and left not in (0, 1, -1):
             raise PrologError(f"a number grows beyond {BITS:,} bits")
         return int(left**right)
@@ -76,9 +78,9 @@ def _real(compute: Callable[[], Any]) -> float:
 
 def _shifted(left: Number, right: Number) -> Number:
     _whole(left, right)
-    if right > BITS:
+    if left and right + int(left).bit_length() > BITS:
         raise PrologError(f"a number grows beyond {BITS:,} bits")
-    return int(left) << int(right) if right >= 0 else int(left) >> int(-right)
+    return int(left) << int(right) if right >= 0 else int(left) >> min(int(-right), 2 * BITS)
 
 
 def _bits(function: Callable[[int, int], int]) -> Callable[[Number, Number], Number]:
@@ -125,8 +127,9 @@ def function_of(name: str, arity: int) -> Callable[..., Number]:
     return function  # type: ignore[no-any-return]
 
 
-def value_of(term: Term) -> Number:
+def value_of(term: Term, tick: Tick) -> Number:
     """Return the number that an arithmetic term stands for."""
+    tick()
     term = deref(term)
     kind = type(term)
     if kind is int or kind is float:
@@ -135,9 +138,9 @@ def value_of(term: Term) -> Number:
         raise PrologError("an unbound variable in arithmetic; it needs a value first")
     if kind is tuple:
         if term[0] == "." and len(term) == 3 and deref(term[2]) == "[]":
-            return value_of(term[1])
+            return value_of(term[1], tick)
         function = function_of(term[0], len(term) - 1)
-        return apply_function(function, [value_of(part) for part in term[1:]])
+        return apply_function(function, [value_of(part, tick) for part in term[1:]])
     if kind is str and term in NONE:
         return NONE[term]
     raise PrologError(f"{show(term)} is no number")
@@ -146,6 +149,19 @@ def value_of(term: Term) -> Number:
 def apply_function(function: Callable[..., Number], arguments: list[Number]) -> Number:
     """Return a function's value, or raise in one line."""
     try:
-        return function(*arguments)
+        return _short(function(*arguments))
     except (TypeError, ValueError, OverflowError) as error:
         raise PrologError(f"arithmetic fails: {error}") from None
+
+
+def chained(function: Callable[..., Number], numbers: Iterable[Number]) -> Number:
+    """Return `a + b + c` of however many numbers, by any such function, or raise in one line."""
+    try:
+        return _short(reduce(function, numbers))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise PrologError(f"arithmetic fails: {error}") from None
+
+
+def total_of(numbers: Iterable[Number]) -> Number:
+    """Return the sum of numbers, or raise in one line."""
+    return chained(operator.add, chain((0,), numbers))

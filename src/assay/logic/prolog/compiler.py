@@ -13,10 +13,14 @@ from assay.logic.prolog import arithmetic
 from assay.logic.prolog.builtins import ANSWERS, TESTS
 from assay.logic.prolog.control import Control
 from assay.logic.prolog.environment import Env, Make, Rest, Run, Step, done
-from assay.logic.prolog.terms import Key, PrologError, Term, Variable, deref, indicator, key_of, show
+from assay.logic.prolog.terms import Key, PrologError, Term, Tick, Variable, deref, indicator, key_of, show
 
 if TYPE_CHECKING:
     from assay.logic.prolog.machine import Machine, Predicate
+
+
+COMPILED = 10
+"""A compiled goal takes the memory of so many parts of a term."""
 
 
 class CompiledClause(Control):
@@ -33,6 +37,8 @@ class CompiledClause(Control):
 
     def goal(self, term: Term) -> Make:
         """Return how to make a goal's function."""
+        if self.live:
+            self.machine.store.build(COMPILED)
         term = deref(term)
         if type(term) is Variable:
             term = ("call", term)
@@ -151,16 +157,16 @@ class CompiledClause(Control):
 
     def number(self, term: Term) -> Step:
         """Return a function that gives the value of an arithmetic term."""
-        term = deref(term)
+        term, tick = deref(term), self.machine.store.step
         if type(term) in (int, float):
             return lambda env: term
         if type(term) is Variable:
             if not self.live and id(term) not in self.bound_variables:
-                return lambda env: arithmetic.value_of(Variable())  # says that it is unbound, if it comes to that
-            return _value_at(self.operand(term, []))
+                return lambda env: arithmetic.value_of(Variable(), tick)  # says that it is unbound, if it comes to that
+            return _value_at(self.operand(term, []), tick)
         if type(term) is not tuple:
             try:
-                known = arithmetic.value_of(term)
+                known = arithmetic.value_of(term, tick)
             except PrologError as problem:
                 raise self.error(problem) from None
             return lambda env: known
@@ -188,15 +194,8 @@ class CompiledClause(Control):
         while type(term) is tuple and len(term) == 3 and term[0] == operator:
             operands.append(term[2])
             term = deref(term[1])
-        first, *rest = [self.number(part) for part in (term, *reversed(operands))]
-
-        def value(env: Env) -> Any:
-            total = first(env)
-            for operand in rest:
-                total = function(total, operand(env))
-            return total
-
-        return value
+        values = [self.number(part) for part in (term, *reversed(operands))]
+        return lambda env: arithmetic.chained(function, [value(env) for value in values])
 
 
 def _located(problem: PrologError, error: Callable[[object], PrologError], term: Term) -> PrologError:
@@ -208,12 +207,12 @@ def _located(problem: PrologError, error: Callable[[object], PrologError], term:
     return located
 
 
-def _value_at(place: int) -> Step:
+def _value_at(place: int, tick: Tick) -> Step:
     value_of = arithmetic.value_of
 
     def value(env: Env) -> Any:
         term = env[place]
-        return term if type(term) is int else value_of(term)
+        return term if type(term) is int else value_of(term, tick)
 
     return value
 

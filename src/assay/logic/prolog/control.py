@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.logic.prolog import arithmetic
 from assay.logic.prolog.environment import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
-from assay.logic.prolog.store import ORDER, compare, in_order
+from assay.logic.prolog.store import Store
 from assay.logic.prolog.terms import Key, PrologError, Term, Variable, as_list, chain_of, deref, free_vars, key_of, show
 
 
@@ -193,6 +193,7 @@ class Control(ClauseEnvironment, ABC):
         store = self.machine.store
 
         def keep(env: Env, answers: Rest) -> Any:
+            store.build()
             answers.append(store.copy(build(env)))
             return None
 
@@ -211,7 +212,7 @@ class Control(ClauseEnvironment, ABC):
 
     def findall(self, term: Term) -> Make:
         """Compile `findall`."""
-        return self._gathered(self.collector(term[1], term[2]), as_list, term[3])
+        return self._gathered(self.collector(term[1], term[2]), lambda store, answers: as_list(answers), term[3])
 
     def aggregate(self, term: Term) -> Make:
         """Compile `aggregate_all`."""
@@ -225,10 +226,10 @@ class Control(ClauseEnvironment, ABC):
         return self._gathered(self.collector(template, term[2]), AGGREGATES[key], term[3])
 
     def _gathered(
-        self, collect: Callable[[Env], list[Term]], result: Callable[[list[Term]], Term], answer: Term
+        self, collect: Callable[[Env], list[Term]], result: Callable[[Store, list[Term]], Term], answer: Term
     ) -> Make:
         steps: list[Step] = []
-        place, unify, error = self.operand(answer, steps), self.machine.store.unify, self.error
+        place, store, error = self.operand(answer, steps), self.machine.store, self.error
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
@@ -236,10 +237,10 @@ class Control(ClauseEnvironment, ABC):
                 for step in steps:
                     step(env)
                 try:
-                    value = result(answers)
+                    value = result(store, answers)
                 except PrologError as problem:
                     raise error(problem) from None
-                return following(env, rest) if value is not None and unify(env[place], value) else None
+                return following(env, rest) if value is not None and store.unify(env[place], value) else None
 
             return run
 
@@ -261,7 +262,7 @@ class Control(ClauseEnvironment, ABC):
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
-                groups = _groups(collect(env), distinct)
+                groups = _groups(store, collect(env), distinct)
                 for step in steps:
                     step(env)
                 mark = len(store.trail)
@@ -289,37 +290,39 @@ class Control(ClauseEnvironment, ABC):
         return lambda following: machine.dynamic(arguments, following, where)
 
 
-def _groups(pairs: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:
+def _groups(store: Store, pairs: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:
     groups: list[tuple[Term, list[Term]]] = []
-    for pair in sorted(pairs, key=lambda pair: ORDER(pair[1])):
-        if groups and compare(groups[-1][0], pair[1]) == 0:
+    for pair in sorted(pairs, key=lambda pair: store.order(pair[1])):
+        if groups and store.compare(groups[-1][0], pair[1]) == 0:
             groups[-1][1].append(pair[2])
         else:
             groups.append((pair[1], [pair[2]]))
-    return [(value, in_order(members, True) if distinct else members) for value, members in groups]
+    return [(value, store.in_order(members, True) if distinct else members) for value, members in groups]
 
 
 def _atoms(term: Term) -> set[str]:
-    atoms, waiting = set(), [term]
+    atoms, waiting, seen = set(), [term], set[int]()
     while waiting:
         part = deref(waiting.pop())
         if type(part) is tuple:
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
             waiting.extend(part[1:])
         elif type(part) is str:
             atoms.add(part)
     return atoms
 
 
-def _numbers(terms: list[Term]) -> list[Any]:
-    return [arithmetic.value_of(item) for item in terms]
+def _numbers(store: Store, terms: list[Term]) -> list[Any]:
+    return [arithmetic.value_of(item, store.step) for item in terms]
 
 
-def _set(terms: list[Term]) -> Term:
-    return as_list(in_order(terms, True))
-
-
-AGGREGATES: dict[Key, Callable[[list[Term]], Term]] = {
-    ("count", 0): len, ("count", 1): len, ("sum", 1): lambda answers: sum(_numbers(answers)),
-    ("max", 1): lambda answers: max(_numbers(answers), default=None),
-    ("min", 1): lambda answers: min(_numbers(answers), default=None), ("bag", 1): as_list, ("set", 1): _set,
+AGGREGATES: dict[Key, Callable[[Store, list[Term]], Term]] = {
+    ("count", 0): lambda store, answers: len(answers), ("count", 1): lambda store, answers: len(answers),
+    ("sum", 1): lambda store, answers: arithmetic.total_of(_numbers(store, answers)),
+    ("max", 1): lambda store, answers: max(_numbers(store, answers), default=None),
+    ("min", 1): lambda store, answers: min(_numbers(store, answers), default=None),
+    ("bag", 1): lambda store, answers: as_list(answers),
+    ("set", 1): lambda store, answers: as_list(store.in_order(answers, True)),
 }  # fmt: skip

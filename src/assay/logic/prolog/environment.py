@@ -42,12 +42,17 @@ class ClauseEnvironment:
         self.constants: dict[tuple[type, Any], int] = {}
         self.slots: dict[int, int] = {}
         self.bound_variables: set[int] = set()
+        self.fixed: dict[int, bool] = {}
+        self.held: list[Term] = []
+        """The terms whose numbers are known in `fixed`: kept, so that no other gets the same number."""
         self.arguments = head[1:] if type(head) is tuple else ()
         self.arity = len(self.arguments)
         self.matchers = self._head()
 
     def error(self, why: object) -> PrologError:
-        """Return an error that says where."""
+        """Return an error that says where; one that stops the whole rule says enough."""
+        if isinstance(why, PrologError) and "was stopped at" in str(why):
+            return why
         return PrologError(f"{self.where}: {why}")
 
     # places in the environment
@@ -74,7 +79,24 @@ class ClauseEnvironment:
 
     def is_fixed(self, term: Term) -> bool:
         """Return whether a term is the same in every use of the clause."""
-        return self.live or not free_vars(term)
+        if self.live or type(term) is not tuple:
+            return self.live or type(term) is not Variable
+        if id(term) not in self.fixed:
+            self._look_through(term)
+        return self.fixed[id(term)]
+
+    def _look_through(self, term: Term) -> None:
+        """Note of each compound in a term whether it holds variables; parts come before what holds them."""
+        waiting: list[tuple[Term, bool]] = [(term, False)]
+        while waiting:
+            part, parts_known = waiting.pop()
+            if parts_known:
+                inside = [self.fixed[id(p)] if type(p) is tuple else type(p) is not Variable for p in part[1:]]
+                self.fixed[id(part)] = all(inside)
+                self.held.append(part)
+            elif id(part) not in self.fixed:
+                waiting.append((part, True))
+                waiting.extend((inner, False) for inner in part[1:] if type(inner) is tuple)
 
     # the head
 
@@ -126,7 +148,7 @@ class ClauseEnvironment:
 
     def builder(self, term: Term) -> Step:
         """Return a function that builds a term from the environment."""
-        if self.live or not free_vars(term):
+        if self.is_fixed(term):
             return lambda env: term
         if type(term) is Variable:
             slot = self.slot(term)

@@ -69,6 +69,7 @@ class Lifter(Unifier):
 
     def all(self, goals: tuple[Term, ...], depth: int) -> Formula:
         """Return when all goals hold."""
+        self.tick()
         if depth > DEEPEST:
             raise self.refuse("it recurses")
         if not goals:
@@ -110,7 +111,7 @@ class Lifter(Unifier):
             case "forall", 2:
                 return (opposite(self._tried((arguments[0], ("\\+", arguments[1])), depth + 1)),)
             case "is", 2:
-                return self.bind(arguments[0], number(arguments[1]))
+                return self.bind(arguments[0], number(arguments[1], self.tick))
             case "=", 2:
                 return self.unify(*arguments)
             case (("\\=" | "\\==" | "=="), 2):
@@ -118,7 +119,7 @@ class Lifter(Unifier):
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 return self._count(deref(arguments[1]), arguments[2], depth)
         if name in COMPARE and len(arguments) == 2:
-            return comparison(name, *arguments)
+            return comparison(name, arguments[0], arguments[1], self.tick)
         raise self.refuse(f"{indicator((name, len(arguments)))} is not understood here")
 
     def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:

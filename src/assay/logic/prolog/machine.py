@@ -17,6 +17,8 @@ Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]
 Arguments = tuple[Term, ...]
 FRAMES = 2
 """Python frames that one goal may take."""
+LARGEST_INDEX = 1_000_000
+"""The most entries that clauses without a first argument may take in an index."""
 SMALL = 8
 """Fewer facts than this are looked through one by one."""
 
@@ -37,13 +39,15 @@ class Predicate:
             return
         firsts = [_kind_of(clause.head[1]) for clause, _ in compiled]
         keys = {first for first in firsts if first is not None}
-        if not keys:
+        if not keys or len(keys) * firsts.count(None) > LARGEST_INDEX:
             return
-        self.open = [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first is None]
-        self.index = {
-            key: [ready for first, (_, ready) in zip(firsts, compiled, strict=True) if first in (None, key)]
-            for key in keys
-        }
+        self.open, self.index = [], {}
+        for first, ready in zip(firsts, self.clauses, strict=True):
+            if first is None:
+                for clauses in (self.open, *self.index.values()):
+                    clauses.append(ready)
+            else:
+                self.index.setdefault(first, [*self.open]).append(ready)
 
     def caller(self, machine: "Machine", arguments: Callable[[Env], Arguments], following: Run) -> Run:
         """Return the function of a goal that calls this predicate."""
@@ -167,13 +171,17 @@ class Machine:
         self.predicates: dict[Key, Predicate] = dict(self.tables)
         for key in (*whole.declared, *whole.clauses):
             self.predicates.setdefault(key, Predicate(key))
-        for key, clauses in whole.clauses.items():
-            name = whole.name if key in program.clauses else "library"
-            self.predicates[key].load([(clause, self._ready(clause, name)) for clause in clauses])
+        with self._deep():
+            for key, clauses in whole.clauses.items():
+                name = whole.name if key in program.clauses else "library"
+                self.predicates[key].load([(clause, self._ready(clause, name)) for clause in clauses])
 
     def _ready(self, clause: Clause, name: str) -> Ready:
         where = f"{name} line {clause.line}"
-        return CompiledClause(self, clause.head, clause.body, where).parts()
+        try:
+            return CompiledClause(self, clause.head, clause.body, where).parts()
+        except RecursionError:
+            raise PrologError(f"{where}: a term is too long, or nested too deep") from None
 
     def query(self, name: str, arity: int) -> Callable[[Arguments], bool]:
         """Return a function that says whether a goal with these arguments can be proved."""
@@ -200,9 +208,14 @@ class Machine:
     @contextmanager
     def running(self, worlds: int = 1) -> Iterator[None]:
         """Allow proofs as deep as the limits say, and start the clock for so many worlds."""
+        with self._deep():
+            self.meter.restart(worlds)
+            yield
+
+    @contextmanager
+    def _deep(self) -> Iterator[None]:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(max(before, FRAMES * self.limits.depth + 1000))
-        self.meter.restart(worlds)
         try:
             yield
         finally:

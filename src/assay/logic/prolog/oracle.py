@@ -146,7 +146,7 @@ def rule_of(
         else:
             formula = formula_of(read, space, asked_of.head)
         return formula if _agree(formula, asked_of, space, packed) else asked_of
-    except (NoSymbols, FormulaError, PrologError):
+    except (NoSymbols, FormulaError, PrologError, RecursionError):
         return asked_of
 
 

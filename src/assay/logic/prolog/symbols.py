@@ -8,12 +8,13 @@ from assay.errors import NoSymbols
 from assay.logic import formula as f
 from assay.logic.formula import Const, Formula
 from assay.logic.prolog.arithmetic import COMPARE, value_of
-from assay.logic.prolog.terms import Term, Variable, deref, show
+from assay.logic.prolog.terms import Term, Tick, Variable, deref, show
 from assay.logic.prolog.vocabulary import atom_of
 
 Conditions = tuple[Formula, ...]
 MIRROR: dict[str, f.Operator] = {"<": "<", ">": ">", "=<": "<=", ">=": ">=", "=:=": "==", "=\\=": "!="}
 FALSE = Const(False)
+MOST_WORK = 500_000
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,13 @@ class Unifier:
 
     def __init__(self) -> None:
         self.trail: list[Variable] = []
+        self.work = 0
+
+    def tick(self) -> None:
+        """Count a step of work on terms, which may be far larger than their text."""
+        self.work += 1
+        if self.work > MOST_WORK:
+            raise NoSymbols("the program's terms are too large, or too many, to be written as a formula")
 
     def undo(self, mark: int) -> None:
         """Unbind what was bound since."""
@@ -94,6 +102,7 @@ class Unifier:
 
     def unify(self, left: Term, right: Term) -> Conditions | None:
         """Return what must hold for two terms to be equal, having bound variables; None if they never are."""
+        self.tick()
         left, right = deref(left), deref(right)
         if left is right:
             return ()
@@ -150,8 +159,9 @@ def _equal(left: Sym, right: Sym) -> Conditions | None:
     return (f.disjunction(*pairs),)
 
 
-def number(term: Term) -> Formula:
+def number(term: Term, tick: Tick) -> Formula:
     """Return an arithmetic term as a formula."""
+    tick()
     term = deref(term)
     if type(term) is int:
         return Const(term)
@@ -160,9 +170,9 @@ def number(term: Term) -> Formula:
             raise NoSymbols(f"{term.formula} is no number")
         return term.formula
     if type(term) is tuple:
-        inside = [number(part) for part in term[1:]]
+        inside = [number(part, tick) for part in term[1:]]
         if all(isinstance(part, Const) for part in inside):
-            value = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]))
+            value = value_of((term[0], *[part.value for part in inside if isinstance(part, Const)]), tick)
             if type(value) is int:
                 return Const(value)
         match term[0], len(inside):
@@ -182,9 +192,9 @@ def number(term: Term) -> Formula:
     raise NoSymbols(f"no formula says what {what} is in arithmetic")
 
 
-def comparison(operator: str, left: Term, right: Term) -> Conditions | None:
+def comparison(operator: str, left: Term, right: Term, tick: Tick) -> Conditions | None:
     """Return what must hold for an arithmetic comparison; None if it never does."""
-    first, second = number(left), number(right)
+    first, second = number(left, tick), number(right, tick)
     if isinstance(first, Const) and isinstance(second, Const):
         return () if COMPARE[operator](int(first.value), int(second.value)) else None
     sign = MIRROR[operator]

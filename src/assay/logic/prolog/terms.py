@@ -1,22 +1,29 @@
 """Prolog terms: atoms are Python strings, numbers are numbers, compounds are tuples `(name, argument, ...)`.
 
 A list is `(".", head, tail)`, ended by the atom `[]`. Deep terms must not be compared, hashed or printed by Python
-itself, which would use the machine's stack: the functions here do it.
+itself, which would use the machine's stack: the functions here do it. A term may share parts, so that it is far larger
+than its memory, and may be cyclic: what walks through one counts its steps, or looks at no part twice.
 """
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from assay.errors import AssayError
 
 Term = Any
 Key = tuple[str, int]
+Tick = Callable[[], None]
+"""What is called with every step of work, and raises where there are too many."""
 
 NIL = "[]"
 PAIR = "."
 CURLY = "{}"
+MOST_PARTS = 1_000_000
+"""The parts that a list, a chain of operators or a written term may have; a cyclic one has no end."""
+MOST_DIGITS = 4_000
+"""Python writes no longer numbers in decimal."""
 SOLO_ATOM = re.compile(r"[a-z][A-Za-z0-9_]*\Z|[+\-*/\\^<>=~:.?@#&$]+\Z|\[\]\Z|!\Z|;\Z|\{\}\Z", re.ASCII)
 
 
@@ -76,8 +83,11 @@ def as_list(items: Iterable[Term], tail: Term = NIL) -> Term:
 
 def items_of(term: Term) -> Iterator[Term]:
     """Give the items of a proper list, or raise."""
-    term = deref(term)
+    term, left = deref(term), MOST_PARTS
     while type(term) is tuple and term[0] == PAIR and len(term) == 3:
+        left -= 1
+        if left < 0:
+            raise _too_many("a list", "items")
         yield term[1]
         term = deref(term[2])
     if term != NIL:
@@ -91,18 +101,24 @@ def key_of(term: Term) -> Key:
 
 
 def indicator(key: Key) -> str:
-    """Write a predicate's name as Prolog books do: `member/2`."""
-    return f"{quoted_atom(key[0])}/{key[1]}"
+    """Write a predicate's name as Prolog books do: `member/2`; the first part of a long one."""
+    return f"{show(key[0])}/{key[1]}"
 
 
-def chain_of(term: Term, operator: str) -> list[Term]:
+def chain_of(term: Term, operator: str, most: int = MOST_PARTS) -> list[Term]:
     """Return the operands of a chain `a, b, c` of one right-associative operator."""
     operands = []
     term = deref(term)
     while type(term) is tuple and len(term) == 3 and term[0] == operator:
         operands.append(deref(term[1]))
+        if len(operands) > most:
+            raise _too_many(f"a chain of '{operator}'", "parts", most)
         term = deref(term[2])
     return [*operands, term]
+
+
+def _too_many(what: str, parts: str, most: int = MOST_PARTS) -> PrologError:
+    return PrologError(f"{what} has more than {most:,} {parts}; it may be cyclic")
 
 
 def join_terms(terms: Iterable[Term], operator: str, empty: Term) -> Term:
@@ -117,12 +133,13 @@ def join_terms(terms: Iterable[Term], operator: str, empty: Term) -> Term:
 def free_vars(term: Term) -> list[Variable]:
     """Return the unbound variables of a term, in order of first appearance."""
     variables: dict[int, Variable] = {}
-    waiting = [term]
+    waiting, seen = [term], set[int]()
     while waiting:
         part = deref(waiting.pop())
         if type(part) is Variable:
             variables.setdefault(id(part), part)
-        elif type(part) is tuple:
+        elif type(part) is tuple and id(part) not in seen:
+            seen.add(id(part))
             waiting.extend(reversed(part[1:]))
     return list(variables.values())
 
@@ -140,11 +157,12 @@ def quoted_atom(name: str) -> str:
 
 
 class TermWriter:
-    """Writes terms with operators and lists, the variables by name."""
+    """Writes terms with operators and lists, the variables by name; what is beyond `most` parts as `...`."""
 
-    def __init__(self, names: dict[int, str] | None = None) -> None:
+    def __init__(self, names: dict[int, str] | None = None, most: int = MOST_PARTS) -> None:
         self.names = dict(names or {})
         self.next_letter = 0
+        self.left = most
 
     def name(self, variable: Variable) -> str:
         """Return a variable's name, a new one for a new variable."""
@@ -159,6 +177,9 @@ class TermWriter:
     def write(self, term: Term, most: int = 1200) -> str:
         """Return the text of a term that fits where operators up to this priority may stand."""
         term = deref(term)
+        self.left -= 1
+        if self.left < 0:
+            return "..."
         if type(term) is Variable:
             return self.name(term)
         if type(term) is Text:
@@ -191,16 +212,27 @@ class TermWriter:
         level, kind = INFIX[name]
         shown_name = "," if name == "," else f" {quoted_atom(name)} "
         if kind == "xfy":
-            operands = chain_of(term, name)
+            operands = self._chain(term, name)
             texts = [self._operand(operand, level - 1) for operand in operands[:-1]]
             return shown_name.join([*texts, self._operand(operands[-1], level)])
         operands = [term[2]]
         left = deref(term[1])
         while kind == "yfx" and type(left) is tuple and len(left) == 3 and left[0] == name:
+            if len(operands) > self.left:
+                left = "..."
+                break
             operands.append(left[2])
             left = deref(left[1])
         texts = [self._operand(left, level if kind == "yfx" else level - 1)]
         return shown_name.join([*texts, *(self._operand(operand, level - 1) for operand in reversed(operands))])
+
+    def _chain(self, term: Term, name: str) -> list[Term]:
+        """Return the operands of a chain, the first ones of a very long one."""
+        operands: list[Term] = []
+        while type(term) is tuple and len(term) == 3 and term[0] == name and len(operands) <= self.left:
+            operands.append(term[1])
+            term = deref(term[2])
+        return [*operands, term]
 
     def _operand(self, term: Term, most: int) -> str:
         """Write an operand; an operator that is one stands in brackets, or it would be taken for what it does."""
@@ -208,7 +240,7 @@ class TermWriter:
 
     def _list(self, term: Term) -> str:
         cells = []
-        while type(term) is tuple and term[0] == PAIR and len(term) == 3:
+        while type(term) is tuple and term[0] == PAIR and len(term) == 3 and self.left >= 0:
             cells.append(self.write(term[1], 999))
             term = deref(term[2])
         return f"[{','.join(cells)}{'' if term == NIL else '|' + self.write(term, 999)}]"
@@ -225,7 +257,7 @@ def _number(term: Term) -> str:
             return {"inf": "inf", "-inf": "-inf", "nan": "nan"}[text]
         mantissa, _, exponent = text.partition("e")
         return (mantissa if "." in mantissa else mantissa + ".0") + (f"e{exponent}" if exponent else "")
-    return str(term)
+    return str(term) if term.bit_length() < 3 * MOST_DIGITS else hex(term)
 
 
 def _letters(number: int) -> str:
@@ -234,10 +266,7 @@ def _letters(number: int) -> str:
 
 def show(term: Term, most: int = 60) -> str:
     """Write a term for a message, the first part of a long one."""
-    try:
-        text = TermWriter().write(term)
-    except RecursionError:
-        return "a term nested very deep"
+    text = TermWriter(most=2 * most).write(term)
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

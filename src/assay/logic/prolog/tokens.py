@@ -16,16 +16,17 @@ PATTERN = re.compile(
                   |\d+(?:_\d+)*(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)?)
       | (?P<var>[A-Z_][A-Za-z0-9_]*)
       | (?P<atom>[a-z][A-Za-z0-9_]*|\[\]|\{\}|!|;|[+\-*/\\^<>=~:.?@\#&$]+)
-      | (?P<quoted>'(?:[^'\\]|''|\\x[0-9a-fA-F]+\\?|\\[0-7]+\\|\\.)*')
-      | (?P<text>"(?:[^"\\]|""|\\x[0-9a-fA-F]+\\?|\\[0-7]+\\|\\.)*")
+      | (?P<quoted>'(?:[^'\\]|''|\\x[0-9a-fA-F]+\\?|\\[0-7]+\\|\\.)*+')
+      | (?P<text>"(?:[^"\\]|""|\\x[0-9a-fA-F]+\\?|\\[0-7]+\\|\\.)*+")
       | (?P<punct>[()\[\]{},|])""",
     re.VERBOSE | re.DOTALL,
 )
 ESCAPES = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "s": " ", "e": "\x1b",
 }  # fmt: skip
+SURROGATE = re.compile("[\ud800-\udfff]")
 ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]+)\\?|([0-7]+)\\|(\n)|(.))", re.DOTALL)
-LONGEST = 5_000_000
+LONGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ def tokens_of(text: str, source: str) -> Iterator[Token]:
     """Give the tokens of a Prolog text; `source` names it in errors."""
     place = SourceText(text, source)
     if len(text) > LONGEST:
-        raise PrologError(f"{source}: a program of {len(text)} characters is longer than {LONGEST}")
+        raise PrologError(f"{source}: a program of {len(text):,} characters is longer than {LONGEST:,}")
+    stray = SURROGATE.search(text)
+    if stray is not None:
+        raise place.error(stray.start(), "half of a character (an unpaired surrogate)")
     at, line, line_start, spaced = 0, 1, 0, True
     while at < len(text):
         match = PATTERN.match(text, at)
@@ -104,12 +108,12 @@ def _value(kind: str, piece: str, place: SourceText, at: int) -> Term:
 def _number(piece: str, place: SourceText, at: int) -> int | float:
     if piece.startswith("0'"):
         return ord("'" if piece == "0'''" else _unescaped(piece[2:], place, at))
+    if len(piece) > 1200:
+        raise place.error(at, f"a number of {len(piece)} digits is too long")
     if piece[:2] in ("0x", "0o", "0b"):
         return int(piece, 0)
     if "." in piece or "e" in piece.lower():
         return float(piece)
-    if len(piece) > 1200:
-        raise place.error(at, f"a number of {len(piece)} digits is too long")
     return int(piece.replace("_", ""))
 
 
@@ -120,8 +124,8 @@ def _unescaped(body: str, place: SourceText, at: int) -> str:
             return ""
         if hexadecimal or octal:
             number = int(hexadecimal, 16) if hexadecimal else int(octal, 8)
-            if number > 0x10FFFF:
-                raise place.error(at, f"no character has the number {number}")
+            if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+                raise place.error(at, f"no character has the number {hexadecimal or octal:.20}")
             return chr(number)
         if letter in ESCAPES or letter in "\\'\"`":
             return ESCAPES.get(letter, letter)

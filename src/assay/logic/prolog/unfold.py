@@ -16,7 +16,19 @@ from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.program import Program
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.symbols import Conditions, Sym, Unifier, comparison, either, number, opposite, simplify, symbol
-from assay.logic.prolog.terms import Key, Term, Variable, as_list, chain_of, deref, indicator, items_of, key_of, show
+from assay.logic.prolog.terms import (
+    Key,
+    Term,
+    Tick,
+    Variable,
+    as_list,
+    chain_of,
+    deref,
+    indicator,
+    items_of,
+    key_of,
+    show,
+)
 from assay.logic.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
 
 MOST_PATHS = 20_000
@@ -124,7 +136,7 @@ class Unfolder:
             case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
                 return self._extend(self._compared_terms(name, *arguments), path)
         if name in COMPARE and len(arguments) == 2:
-            return self._extend(comparison(name, *arguments), path)
+            return self._extend(comparison(name, arguments[0], arguments[1], self.unifier.tick), path)
         return self._library(key, arguments, path, depth)
 
     def _extend(self, conditions: Conditions | None, path: Path) -> Iterator[Path]:
@@ -134,7 +146,7 @@ class Unfolder:
 
     def _compared_terms(self, name: str, left: Term, right: Term) -> Conditions | None:
         if name == "is":
-            return self.unifier.bind(left, number(right))
+            return self.unifier.bind(left, number(right, self.unifier.tick))
         if name == "=":
             return self.unifier.unify(left, right)
         mark = len(self.unifier.trail)
@@ -275,7 +287,7 @@ class Unfolder:
                 pairs = [("-", place, item) for place, item in enumerate(items_of(arguments[1]), int(key[0][-1]))]
                 yield from self._among(("-", arguments[0], arguments[2]), pairs, path)
             case ("sum_list", 2):
-                total = f.total(*(number(item) for item in items_of(arguments[0])))
+                total = f.total(*(number(item, self.unifier.tick) for item in items_of(arguments[0])))
                 yield from self._extend(self.unifier.bind(arguments[1], total), path)
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 yield from self._counted(arguments[1], arguments[2], path, depth)
@@ -300,7 +312,9 @@ class Unfolder:
     def _gathered(self, arguments: Sequence[Term], path: Path, depth: int) -> Iterator[Path]:
         """Give a path for each list that a `findall` can give: each of its answers is there or not."""
         template, goal, result = arguments
-        answers = [(conditions, _copied(template)) for conditions in self.goal(deref(goal), (), depth + 1)]
+        answers = [
+            (conditions, _copied(template, self.unifier.tick)) for conditions in self.goal(deref(goal), (), depth + 1)
+        ]
         if sum(1 for conditions, _ in answers if conditions) > 8:
             raise self.refuse("a findall has too many answers that depend on the world")
         chosen: list[tuple[Path, list[Term]]] = [(path, [])]
@@ -319,11 +333,12 @@ class Unfolder:
             self.unifier.undo(mark)
 
 
-def _copied(term: Term) -> Term:
+def _copied(term: Term, tick: Tick) -> Term:
+    tick()
     term = deref(term)
     if type(term) is not tuple:
         return term
-    return (term[0], *[_copied(part) for part in term[1:]])
+    return (term[0], *[_copied(part, tick) for part in term[1:]])
 
 
 def rename_variables(clause: Clause) -> tuple[Term, Term]:

@@ -19,6 +19,7 @@ Shape = tuple[int, int, int]
 """Channels, height, width."""
 
 FROZEN = "frozen:"
+NAMES = {"image": "pictures", "text": "texts", "numbers": "tables or features"}
 HEAD = (256, 64)
 """The layers on top of frozen features, those of rsbench for embeddings (Tables 15 and 19)."""
 
@@ -40,15 +41,19 @@ class BackbonePlan:
     weights: str = "no"
     deep: bool = False
     """Whether it is so deep that GPUs train it in bfloat16 unless told otherwise."""
+    reads: tuple[str, ...] = ("image",)
+    """What it reads: pictures, numbers of words (`text`), or plain `numbers` of tables and features."""
 
     def __call__(self, shape: Shape, source: str | None = None) -> nn.Module:
         """Return the network for pictures of this shape, with the weights from the source if there is one."""
         return self.make(shape, source)
 
 
-def backbone(smallest: int = 1) -> Callable[[Callable[[Shape], nn.Module]], BackbonePlan]:
+def backbone(
+    smallest: int = 1, reads: tuple[str, ...] = ("image",)
+) -> Callable[[Callable[[Shape], nn.Module]], BackbonePlan]:
     """Declare a backbone that takes its sizes from the picture, and so has no weights to begin from."""
-    return lambda make: BackbonePlan(lambda shape, source: make(shape), smallest)
+    return lambda make: BackbonePlan(lambda shape, source: make(shape), smallest, reads=reads)
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,20 @@ def is_deep(text: str) -> bool:
     return plan.deep and not spec.frozen
 
 
+def require_reads(text: str, kind: str) -> None:
+    """Refuse a backbone that does not read what there is: `image`, `text` or `numbers`."""
+    if not can_read(text, kind):
+        there = [name for name in BACKBONES if can_read(name, kind)]
+        raise ConfigError(f"backbone {text!r} does not read {NAMES[kind]}; these do: {', '.join(there)}")
+
+
+def can_read(text: str, kind: str) -> bool:
+    """Return whether a backbone reads `image`s, `text`s or `numbers`; one that is frozen reads pictures only."""
+    spec = BackboneSpec.of(text)
+    plan: BackbonePlan = BACKBONES[spec.name]
+    return kind in plan.reads and not (spec.frozen and kind != "image")
+
+
 def build_backbone(text: str, shape: Shape) -> Backbone:
     """Return the backbone that the text asks for, for pictures of this shape."""
     if not BackboneSpec.of(text).frozen:
@@ -127,7 +146,8 @@ def build_network(text: str, shape: Shape) -> Backbone:
     try:
         network = plan(shape, spec.source)
         with torch.no_grad():
-            features = network.eval()(torch.zeros(1, *shape)).shape[1]
+            example = torch.zeros(1, 1, *shape[1:]).long() if "text" in plan.reads else torch.zeros(1, *shape)
+            features = network.eval()(example).shape[1]
     except RuntimeError:
         raise refusal from None
     return Backbone(network.train(), int(features))

@@ -41,6 +41,18 @@ def conv_stride(shape: Shape) -> nn.Module:
     )
 
 
+@backbone(smallest=8)
+def conv_norm(shape: Shape) -> nn.Module:
+    """Return two pooled convolutions with group norm at half the resolution, and a layer.
+
+    White paper makes batch norms unsteady: what they keep of batches lags behind, and answers in use are then poor.
+    """
+    layers: list[nn.Module] = [nn.AvgPool2d(2)]
+    for inputs, outputs in pairwise((shape[0], 32, 64)):
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.GroupNorm(8, outputs), nn.ReLU(), nn.MaxPool2d(2)]
+    return _dense(shape, layers, [128])
+
+
 @backbone(smallest=4)
 def conv_pool_3(shape: Shape) -> nn.Module:
     """Return two pooled convolutions, a plain one, and two layers."""
@@ -55,7 +67,7 @@ def _pooling(*depths: int, widths: list[int], smallest: int) -> BackbonePlan:
 
 def _perceptron(*widths: int) -> BackbonePlan:
     """Declare layers of these widths on the pixels, or on an embedding that takes the place of a picture."""
-    return backbone()(lambda shape: _dense(shape, [], list(widths)))
+    return backbone(reads=("image", "numbers"))(lambda shape: _dense(shape, [], list(widths)))
 
 
 conv_pool = _pooling(16, 32, widths=[128, 64], smallest=4)

@@ -25,8 +25,9 @@ class CBMConfig(ConceptConfig, PerceptionConfig):
     """`joint`: all at once. `sequential`: concepts, then the head on predicted concepts. `independent`: the head on
     true concepts. With perception only the head is learned, on perceived or else on true concepts."""
     head: HeadKind = "linear"
-    """`linear` (with softmax on top: logistic regression), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true
-    where all concepts are)."""
+    """`linear` (with softmax on top: logistic regression), `log-linear` (the same on log probabilities, among whose
+    functions are products such as "all are true"), `mlp`, `rule` (the knowledge itself, exactly) or `and` (true where
+    all concepts are)."""
     hidden: list[int] = [64]
     """The widths of the hidden layers of an `mlp`."""
     reads: Literal["probabilities", "logits"] = "probabilities"
@@ -49,7 +50,7 @@ class CBM(ConceptModel):
 
     def build(self, backbone: str) -> None:
         """Make the encoder and the head."""
-        self.encoder = self.concept_encoder(backbone, self.config.share)
+        self.encoder = self.make_encoder(backbone)
         self.head = label_head(self.config.head, self.knowledge, self.config.hidden)
         if self.config.reads == "logits" and isinstance(self.head, GivenHead):
             raise ConfigError(f"reads: a head that is given ({self.config.head!r}) reads probabilities, not logits")

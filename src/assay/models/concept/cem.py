@@ -15,24 +15,21 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.concepts import ConceptSpace
 from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth, sample_mask
-from assay.models.core.encoder import ConceptEncoder, Context, Sharing
+from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
-from assay.render.picture import Layout
 
 
 class EmbeddedConcepts(nn.Module):
     """From pictures to the embeddings of each concept's values, and how probable they are, as logits."""
 
-    def __init__(self, space: ConceptSpace, layout: Layout, backbone: str, share: Sharing, width: int) -> None:
+    def __init__(self, encoder: ConceptEncoder, sizes: Sequence[int], width: int) -> None:
         super().__init__()
-        self.sizes = list(space.sizes)
-        widths = {concept.name: len(concept.values) * width for concept in space.concepts}
-        self.encoder = ConceptEncoder(space, layout, backbone, share, widths)
+        self.sizes = list(sizes)
+        self.encoder = encoder
         self.context = Context(self.encoder)
         self.scorers = nn.ModuleDict({str(size): nn.Linear(size * width, size) for size in sorted(set(self.sizes))})
 
@@ -76,7 +73,8 @@ class CEM(ConceptModel):
     def build(self, backbone: str) -> None:
         """Make what reads embeddings, and the linear layer on top."""
         config = self.config
-        self.embedded = EmbeddedConcepts(self.space, self.layout, backbone, config.share, config.width)
+        widths = {concept.name: len(concept.values) * config.width for concept in self.space.concepts}
+        self.embedded = EmbeddedConcepts(self.read_encoder(backbone, widths), self.space.sizes, config.width)
         self.head = nn.Linear(len(self.space) * config.width, sum(self.label_sizes))
 
     def labels_from(self, embeddings: list[Tensor], concepts: list[Tensor]) -> list[Tensor]:

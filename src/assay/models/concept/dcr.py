@@ -20,9 +20,9 @@ from assay.concepts import Value
 from assay.data.dataset import SplitData
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
-from assay.models.core.encoder import ConceptEncoder, Context
+from assay.models.core.encoder import Context
 from assay.models.core.losses import concept_loss, supervision_mask
-from assay.models.core.neural import CHUNK, ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
+from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 
@@ -78,7 +78,7 @@ class DCR(ConceptModel):
         self.atoms = [atom for place in range(len(self.space)) for atom in self._atoms(place)]
         per = Counter(atom.concept for atom in self.atoms)
         widths = {name: per[place] * 2 * width for place, name in enumerate(self.space.names)}
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, self.config.share, widths)
+        self.encoder = self.read_encoder(backbone, widths)
         self.context = Context(self.encoder)
         self.scorer = nn.Linear(2 * width, 1)
         self.matters = _network(width, sum(self.label_sizes))
@@ -153,8 +153,8 @@ class DCR(ConceptModel):
         self.eval()
         feed = self.feed(data, self.device)
         rules: dict[str, list[Formula]] = {label.name: [] for label in self.knowledge.labels}
-        for images in feed.chunks(CHUNK):
-            embeddings, logits = self.embed_atoms(images.float() / 255)
+        for pictures in self.chunks(feed):
+            embeddings, logits = self.embed_atoms(pictures)
             concepts = softmax_each(logits)
             _, matters, positive = self.write_rules(embeddings, concepts)
             truths = torch.split(self.truths(embeddings, concepts), self.label_sizes, dim=1)

@@ -16,7 +16,6 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth
-from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -83,6 +82,7 @@ class ECBM(ConceptModel):
     """Concepts and labels of least energy."""
 
     name = "ecbm"
+    answer_cost: ClassVar[int] = 6
     Config: ClassVar[type[NeuralConfig]] = ECBMConfig
     config: ECBMConfig
 
@@ -90,7 +90,7 @@ class ECBM(ConceptModel):
         """Make the encoder, the embeddings and the three energies."""
         config, count = self.config, len(self.space)
         widths = dict.fromkeys(self.space.names, config.features)
-        self.encoder = ConceptEncoder(self.space, self.layout, backbone, config.share, widths)
+        self.encoder = self.read_encoder(backbone, widths)
         self.values = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.labels = nn.ParameterList(torch.randn(size, config.width) for size in self.label_sizes)
         self.register_buffer("sizes", torch.tensor(self.space.sizes), persistent=False)

@@ -6,9 +6,11 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from assay.errors import ConfigError
 from assay.models.backbones.build import FROZEN, dense, frozen_backbone
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.concept.blackbox import BlackBox
+from assay.models.core.inputs import ModelInput
 from assay.models.core.neural import NeuralConfig
 from assay.render.picture import Box, Layout
 
@@ -48,6 +50,10 @@ class Embedding(BlackBox):
         widths = [len(self.parts) * body.features, *self.config.hidden]
         self.layers = nn.Sequential(*dense(widths[0], widths[1:]))
         self.head = HeadLayer(widths[-1], sum(self.label_sizes))
+
+    def read_as(self, reads: ModelInput) -> None:
+        """Refuse what is no picture."""
+        raise ConfigError(f"model 'embedding' embeds pictures, not input={reads.kind}; blackbox reads sentences=FOLDER")
 
     def logits(self, pictures: Tensor) -> list[Tensor]:
         """Return the logits of each label."""

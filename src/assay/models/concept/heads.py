@@ -1,5 +1,6 @@
 """Label heads: from concept probabilities to the logits of each label, learned or given."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,9 +11,10 @@ from torch import Tensor, nn
 
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
+from assay.models.core.subconcepts import LEAST_SEEN
 from assay.models.rule.circuit import RuleLayer
 
-HeadKind = Literal["linear", "mlp", "rule", "and"]
+HeadKind = Literal["linear", "log-linear", "mlp", "rule", "and"]
 HIDDEN = 64
 SMALLEST = 1e-12
 
@@ -27,9 +29,19 @@ def label_head(kind: HeadKind, knowledge: Knowledge, widths: Sequence[int] = (HI
     if kind == "and":
         return AndHead(knowledge)
     inputs, outputs = sum(knowledge.space.sizes), sum(len(label.values) for label in knowledge.labels)
+    if kind == "log-linear":
+        return nn.Sequential(LogProbabilities(), nn.Linear(inputs, outputs))
     sizes = [inputs, *(widths if kind == "mlp" else ())]
     hidden = [layer for before, size in pairwise(sizes) for layer in (nn.Linear(before, size), nn.ReLU())]
     return nn.Sequential(*hidden, nn.Linear(sizes[-1], outputs))
+
+
+class LogProbabilities(nn.Module):
+    """Probabilities as logs from -1 to 0: what is nearly impossible differs from what is impossible."""
+
+    def forward(self, concepts: Tensor) -> Tensor:
+        """Return the logs, in parts of the lowest that is told from lower ones."""
+        return concepts.clamp(min=math.exp(LEAST_SEEN)).log() / -LEAST_SEEN
 
 
 class GivenHead(nn.Module):

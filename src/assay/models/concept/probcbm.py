@@ -79,8 +79,7 @@ class ProbCBM(ConceptModel):
         """Make the encoder, the points of values and labels, and the linear layer between them."""
         config, count = self.config, len(self.space)
         widths = dict.fromkeys(self.space.names, config.latent)
-        encoder = ConceptEncoder(self.space, self.layout, backbone, config.share, widths)
-        self.gaussians = Gaussians(encoder, count, config)
+        self.gaussians = Gaussians(self.read_encoder(backbone, widths), count, config)
         self.points = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.scale = nn.Parameter(torch.tensor(SCALE))
         self.head = nn.Linear(count * config.width, len(self.label_sizes) * config.label_width)
@@ -172,9 +171,9 @@ class ProbCBM(ConceptModel):
         own = self.concepts_of(embeddings)
         concepts = apply_interventions(own, do)
         if self.config.hard:
-            every = torch.ones(1, 1, len(own), dtype=torch.bool, device=pictures.device)
+            every = torch.ones(1, 1, len(own), dtype=torch.bool, device=embeddings.device)
             return Outputs(self.labels_of(self.set_concepts(embeddings[:, :1], harden(concepts), every)), concepts)
-        where = torch.zeros(len(pictures), 1, len(own), dtype=torch.bool, device=pictures.device)
+        where = torch.zeros(len(pictures), 1, len(own), dtype=torch.bool, device=embeddings.device)
         for place, setting in do.items():
             where[:, 0, place] = is_set(own[place], setting)
         return Outputs(self.labels_of(self.set_concepts(embeddings, concepts, where)), concepts)

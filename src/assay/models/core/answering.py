@@ -2,32 +2,64 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput, Rows, override
+from assay.diagnosis.interventions.intervenable import (
+    EVERY,
+    BottleneckModel,
+    IntervenableModel,
+    ModelOutput,
+    Rows,
+    override,
+)
 from assay.diagnosis.interventions.label_heads import LinearHead
+from assay.models.core.encoder import ConceptEncoder, ReadPictures
 from assay.models.core.feeds import Feed
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel, Outputs
 
 WORK_RUN = 400_000
+WORK_READ, WORK_READ_GPU = 4_000_000, 25_000_000
+"""How many rows a policy may have answered by a network that is run again, or that has read the pictures before."""
+AT_ONCE = 4096
 CLOSE = 1e-4
 
 
 def network_answerer(model: "NeuralModel", feed: Feed) -> IntervenableModel:
-    """Return a network with the pictures of a split; they are encoded once where labels follow from concepts alone."""
+    """Return a network with the pictures of a split.
+
+    They are encoded once, unless the network looks at them otherwise than by its encoder of concepts.
+    """
     model.eval()
     outputs = _plain(model.probabilities(feed, {}))
     again = labels_given(model, outputs.concepts)
     if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
         return BottleneckModel(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
+    read = _read(model, feed)
+    if read is not None:
+        once = ReadOnce(model, read, outputs)
+        again = once.answer(EVERY, {}).labels
+        if all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
+            return once
     return Rerun(model, feed, outputs)
+
+
+@torch.no_grad()
+def _read(model: "NeuralModel", feed: Feed) -> ReadPictures | None:
+    """Return what the encoder of a network reads off all pictures, if it has one encoder."""
+    encoders = [module for module in model.modules() if isinstance(module, ConceptEncoder)]
+    inner = {own for module in encoders for own in module.modules() if own is not module}
+    outer = [module for module in encoders if module not in inner]
+    if len(outer) != 1:
+        return None
+    chunks = [outer[0](images) for images in model.chunks(feed)]
+    return ReadPictures([torch.cat(parts) for parts in zip(*chunks, strict=True)])
 
 
 def labels_given(model: "NeuralModel", concepts: list[Array]) -> list[Array] | None:
@@ -65,15 +97,69 @@ class Rerun:
 
     def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
         """Run the network with concepts set."""
-        device = self.feed.device
-        settings = {place: override(self.own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
-        do = {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}
+        do = _settings(self.own, rows, given, self.feed.device)
         return _plain(self.model.probabilities(self.feed.choose(rows), do))
 
 
+@dataclass(frozen=True)
+class ReadOnce:
+    """A network whose labels follow from what its encoder reads: only what comes after that is run again."""
+
+    model: "NeuralModel"
+    read: ReadPictures
+    own: ModelOutput
+    soft: bool = True
+    linear: LinearHead | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    @property
+    def work(self) -> int:
+        """How many rows a policy may have answered: fewer where an answer takes a search."""
+        whole = WORK_READ_GPU if self.model.device.type == "cuda" else WORK_READ
+        return whole // self.model.answer_cost
+
+    @property
+    def concepts(self) -> list[Array]:
+        """The network's own probabilities."""
+        return self.own.concepts
+
+    def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
+        """Run what comes after the encoder with concepts set."""
+        do = _settings(self.own, rows, given, self.model.device)
+        chosen = torch.arange(len(self.read), device=self.model.device)
+        chosen = chosen[rows] if isinstance(rows, slice) else chosen[torch.from_numpy(np.asarray(rows))]
+        parts, start = list[ModelOutput](), 0
+        with torch.no_grad():
+            for part in torch.split(chosen, AT_ONCE):
+                here = {place: x[start : start + len(part)] for place, x in do.items()}
+                parts.append(_plain(self.model.answer(cast(Tensor, self.read.take(part)), here)))
+                start += len(part)
+        columns = (
+            zip(*(part.labels for part in parts), strict=True),
+            zip(*(part.concepts for part in parts), strict=True),
+        )
+        return ModelOutput(*([np.concatenate(column) for column in both] for both in columns))
+
+
+def _settings(own: ModelOutput, rows: Rows, given: Mapping[int, Array], device: torch.device) -> dict[int, Tensor]:
+    """Return what concepts are set to in rows, as tensors; a network's own probabilities where nothing is set."""
+    settings = {place: override(own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
+    return {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}
+
+
 def _plain(outputs: "Outputs") -> ModelOutput:
-    """Return what a network says as arrays."""
-    return ModelOutput([p.cpu().numpy() for p in outputs.labels], [p.cpu().numpy() for p in outputs.concepts or []])
+    """Return what a network says as arrays; they leave a GPU together, which waits for each that leaves by itself."""
+    labels, columns = len(outputs.labels), [*outputs.labels, *(outputs.concepts or [])]
+    if len({column.dtype for column in columns}) > 1:
+        arrays = [column.cpu().numpy() for column in columns]
+    else:
+        widths = [column.shape[1] for column in columns]
+        arrays = np.split(torch.cat(columns, dim=1).cpu().numpy(), np.cumsum(widths)[:-1], axis=1)
+    return ModelOutput(arrays[:labels], arrays[labels:])
 
 
 def _linear(model: "NeuralModel") -> LinearHead | None:

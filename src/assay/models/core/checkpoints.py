@@ -5,6 +5,7 @@ state, random states, and as JSON the history and where training stands. It is k
 often than once a second, so that short epochs are not spent on writing; what was not kept is computed again.
 """
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SECONDS = 1.0
 """The least time between two checkpoints."""
-NOTES = "training"
+NOTES, SEAL = "training", "sha256"
 
 
 @dataclass
@@ -78,7 +79,8 @@ class Checkpoint:
             "histories": [[asdict(epoch) for epoch in trainee.history] for trainee in trainees],
         }
         plain = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
-        write_atomically(self.path, save(plain, {NOTES: json.dumps(notes)}))
+        text = json.dumps(notes)
+        write_atomically(self.path, save(plain, {NOTES: text, SEAL: _seal(plain, text)}))
         self._last = time.monotonic()
 
     def restore(self, trainees: "Sequence[Trainee]") -> Progress | None:
@@ -90,10 +92,13 @@ class Checkpoint:
 
         try:
             with safe_open(self.path, "pt") as file:
-                notes = json.loads(file.metadata()[NOTES])
+                about = file.metadata()
+                notes = json.loads(about[NOTES])
                 if notes["identity"] != json.loads(json.dumps(dict(self.identity))):
                     return None
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if about[SEAL] != _seal(tensors, about[NOTES]):
+                return None
             best = [BestEpoch(**numbers) for numbers in notes["best"]]
             histories = [[Epoch(**epoch) for epoch in history] for history in notes["histories"]]
             if len(histories) != len(trainees):
@@ -124,6 +129,13 @@ def _tensors_of(
     yield "random.cpu", torch.get_rng_state()
     if descent.feed.device.type == "cuda":
         yield "random.cuda", torch.cuda.get_rng_state(descent.feed.device)
+
+
+def _seal(tensors: Mapping[str, Tensor], notes: str) -> str:
+    """Return the hash of what a checkpoint holds."""
+    digest = hashlib.sha256(save(dict(sorted(tensors.items()))))
+    digest.update(notes.encode())
+    return digest.hexdigest()
 
 
 def _part(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ By default there is one network for each encoder group (all shapes, all colours)
 objects, which reads all attributes of an object off its part of the picture, as the published networks for Kand-Logic.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,8 +13,10 @@ from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, EncoderGroup
 from assay.errors import ConfigError
+from assay.logic.knowledge import Knowledge
 from assay.models.backbones.build import build_backbone
 from assay.models.backbones.dropout import HeadLayer
+from assay.models.core.subconcepts import SubconceptReader
 from assay.render.picture import Box, Layout
 
 CONTEXT = 64
@@ -34,14 +36,19 @@ class EncoderView:
     boxes: tuple[Box, ...] = ()
 
 
-def encoder_views(space: ConceptSpace, layout: Layout, share: Sharing = True) -> list[EncoderView]:
+def encoder_views(
+    space: ConceptSpace, layout: Layout, share: Sharing = True, without: Collection[str] = ()
+) -> list[EncoderView]:
     """Return a view for each encoder group whose concepts have regions, and one for all concepts that have none.
 
-    Without sharing, each concept has a view of its own.
+    Without sharing, each concept has a view of its own. Those `without` are not read off the picture.
     """
     if share == "objects":
         return _object_views(space, layout)
-    groups = space.encoders if share else tuple(EncoderGroup(name, (name,)) for name in space.names)
+    names = [tuple(name for name in group.concepts if name not in without) for group in space.encoders]
+    groups = [EncoderGroup(group.name, own) for group, own in zip(space.encoders, names, strict=True) if own]
+    if not share:
+        groups = [EncoderGroup(name, (name,)) for name in space.names if name not in without]
     views = []
     whole: list[str] = []
     for group in groups:
@@ -82,21 +89,36 @@ class Reader(nn.Module):
         """How many concepts are read off each part."""
         self.head = HeadLayer(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
 
-    def forward(self, images: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor) -> dict[str, Tensor]:
         """Return the numbers of each concept of the view."""
         if not self.view.boxes:
-            return list(self.head(self.body(images)).split(self.sizes, dim=1))
-        cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
-        read = list(self.head(self.body(torch.cat(cuts))).chunk(len(cuts)))
-        if self.each == 1:
-            return read
-        return [numbers for part in read for numbers in part.split(self.sizes[: self.each], dim=1)]
+            outputs = list(self.head(self.body(images)).split(self.sizes, dim=1))
+        else:
+            cuts = [images[:, :, box.top : box.bottom, box.left : box.right] for box in self.view.boxes]
+            outputs = list(self.head(self.body(torch.cat(cuts))).chunk(len(cuts)))
+            if self.each > 1:
+                outputs = [own for part in outputs for own in part.split(self.sizes[: self.each], dim=1)]
+        return dict(zip(self.view.concepts, outputs, strict=True))
+
+
+@dataclass(frozen=True)
+class ReadPictures:
+    """Pictures that an encoder has read already: its numbers of each concept."""
+
+    numbers: list[Tensor]
+
+    def __len__(self) -> int:
+        return len(self.numbers[0])
+
+    def take(self, rows: Tensor) -> "ReadPictures":
+        """Return some of them."""
+        return ReadPictures([own[rows] for own in self.numbers])
 
 
 class ConceptEncoder(nn.Module):
     """All readers together: logits of each concept, or as many numbers for it as `widths` says.
 
-    Concepts of one encoder group must have one width.
+    Concepts of one encoder group must have one width. Concepts that are made of subconcepts follow from those.
     """
 
     def __init__(
@@ -106,22 +128,27 @@ class ConceptEncoder(nn.Module):
         backbone: str,
         share: Sharing = True,
         widths: Mapping[str, int] | None = None,
+        subconcepts: Knowledge | None = None,
     ) -> None:
         super().__init__()
         self.names = space.names
         wide = widths or {concept.name: len(concept.values) for concept in space.concepts}
         self.widths = [wide[name] for name in space.names]
-        views = encoder_views(space, layout, share)
+        views = encoder_views(space, layout, share, () if subconcepts is None else subconcepts.label_names)
         self.readers = nn.ModuleList(Reader(view, wide, layout, backbone) for view in views)
-        self.parts = len(views) > 1 or bool(views[0].boxes)
+        if subconcepts is not None:
+            finer = ConceptEncoder(subconcepts.space, layout, backbone, share)
+            self.readers.append(SubconceptReader(finer, subconcepts, space, widths or {}))
+        self.parts = len(self.readers) > 1 or not views or bool(views[0].boxes)
         """Whether concepts are read off parts of the picture, or by several networks."""
 
-    def forward(self, images: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor | ReadPictures) -> list[Tensor]:
         """Return the numbers of each concept, in the order of the space."""
+        if isinstance(images, ReadPictures):
+            return images.numbers
         outputs: dict[str, Tensor] = {}
         for reader in self.readers:
-            assert isinstance(reader, Reader)
-            outputs.update(zip(reader.view.concepts, reader(images), strict=True))
+            outputs.update(reader(images))
         return [outputs[name] for name in self.names]
 
 

@@ -21,6 +21,7 @@ from assay.data.decoded_file import DecodedFile
 from assay.data.decoding import Fill, Lookahead, allocate_bytes, decode_ahead
 from assay.data.split_data import SplitData
 from assay.models.core.devices import free_memory
+from assay.models.core.inputs import ModelInput
 from assay.models.core.tensors import Batch, to_annotations
 
 AHEAD = 3
@@ -60,13 +61,18 @@ class Feed:
         memory_share: float = 0.25,
         channels_last: bool = False,
         repeats: bool = False,
+        reads: ModelInput | None = None,
     ) -> None:
-        """Put a split on a device; one that `repeats`, as epochs do, may keep decoded pictures in a file."""
+        """Put a split on a device; one that `repeats`, as epochs do, may keep decoded pictures in a file.
+
+        What it `reads` instead of pictures is always held.
+        """
         self.data, self.device = data, device
-        self.as_decoded = channels_last or data.layout.channels == 1
+        self.as_decoded = channels_last or data.layout.channels == 1 or reads is not None
         self.annotations = to_annotations(data, device)
-        held = _fits(data, device, memory_share)
-        self.images = self._in_memory_order(torch.from_numpy(data.images)).to(device) if held else None
+        held = reads is not None or _fits(data, device, memory_share)
+        rows = (data.images if reads is None else reads.array(data)) if held else None
+        self.images = None if rows is None else self._in_memory_order(torch.from_numpy(rows)).to(device)
         cached = DecodedFile(data.decode_into, len(data), data.picture_shape) if repeats and not held else None
         self._fill: Fill = data.decode_into if cached is None else cached.fill
 

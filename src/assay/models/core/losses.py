@@ -1,6 +1,7 @@
 """The losses that models share."""
 
 import math
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -15,6 +16,7 @@ from assay.models.core.tensors import Annotations
 from assay.seeds import Deck
 
 SMALLEST = 1e-12
+SubconceptTraining = Literal["fixed", "tuned", "latent"]
 
 
 class Supervision(Config):
@@ -26,6 +28,10 @@ class Supervision(Config):
     """Only where a concept has one of these values; by default all. The paper supervises digits 3, 4, 8 and 9."""
     supervised_share: float = Field(1.0, ge=0, le=1)
     """The share of examples whose concepts are supervised."""
+    subconcepts: SubconceptTraining = "fixed"
+    """Where concepts are made of finer ones, such as units of cells: `fixed`: a first phase teaches what reads these by
+    their annotations, and it stays as it is afterwards; `tuned`: it then goes on learning with the concepts; `latent`:
+    they are not supervised, and learned through the concepts only."""
 
 
 def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Annotations, seed: int) -> Tensor:

@@ -65,6 +65,7 @@ class Model(ABC):
         if not isinstance(knowledge, Knowledge):
             raise ConfigError(f"a model is made of a dataset, not of a {type(knowledge).__name__}")
         given = settings if isinstance(settings, Settings) else Settings(dict(settings or {}))
+        self.given = given
         self.config = self.configure(given, backbones or {})
         self.knowledge = knowledge
         self.layout = cast(Layout, layout)  # learners on concepts need none

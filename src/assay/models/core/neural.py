@@ -1,12 +1,12 @@
 """What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
 
+import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -18,21 +18,24 @@ from torch import Tensor, nn
 from assay.arrays import Array
 from assay.config import Settings, validate
 from assay.data.dataset import SplitData
+from assay.data.manifest import to_json
 from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
-from assay.errors import ConfigError, DataError, RunFailed
+from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
-from assay.models.backbones.build import is_deep, rebuilding
-from assay.models.backbones.dropout import Dropout, HeadLayer
+from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads
+from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
-from assay.models.core.devices import device_for, device_of, seed_all, seed_of
+from assay.models.core.devices import seed_all
 from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, Sharing
 from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
-from assay.models.core.losses import Supervision
-from assay.models.core.model import Epoch, Model, Report
-from assay.models.core.steps import ManySeeds, OneSeed
-from assay.models.core.tensors import Annotations, one_hot_like
-from assay.models.core.training import Facts, Phase, Precision, Stepping, Trainee, Training, train
+from assay.models.core.fitting import fit_models
+from assay.models.core.inputs import InputSettings, ModelInput, input_from, learn_input
+from assay.models.core.model import Model, Report
+from assay.models.core.steps import OneSeed
+from assay.models.core.subconcepts import reading_f1
+from assay.models.core.tensors import Annotations, one_hot_like, scaled
+from assay.models.core.training import Facts, Phase, Precision, Training
 from assay.models.core.validation import f1_of_columns
 from assay.models.symbolic.perception import Perception
 from assay.models.symbolic.perception_settings import (
@@ -43,7 +46,7 @@ from assay.models.symbolic.perception_settings import (
     saved_perception,
     with_perception,
 )
-from assay.runs.folder import WEIGHTS
+from assay.runs.folder import INPUT, WEIGHTS
 
 CHUNK = 1024
 MOST_PIXELS = 2**25
@@ -58,7 +61,16 @@ class NeuralConfig(Training):
     """What every network can set, besides how it is trained."""
 
     backbone: str | None = None
-    """By default the one that the task suggests for the role."""
+    """By default the one that the task suggests for the role; for texts `bag-of-ngrams`, for numbers `mlp`."""
+    input: Literal["auto", "image", "text", "table", "features"] = "auto"
+    """What is read of an example. `auto` is the picture if there is one, else features, else the text. A `table` is a
+    text in one line, `head=round, knees=no`, or a grid."""
+    tokens: int = Field(256, ge=1)
+    """How many words of a text are read at most."""
+    feature_files: str | None = None
+    """A folder with `train.npy`, `valid.npy`, ...: for each split a row of features an example, by its number."""
+    sentences: str | None = None
+    """A local folder with a text model (needs transformers): texts are read as its features, which are not trained."""
     dropout: float = Field(0.0, ge=0, lt=1)
     """The share of the backbone's features that is dropped in training before the linear layer on top of it, which
     gives concepts, or in a model without concepts labels."""
@@ -81,6 +93,8 @@ class NeuralModel(Model, nn.Module):
     Config: ClassVar[type[NeuralConfig]]
     config: NeuralConfig
     default_backbone: ClassVar[str] = "conv-pool"
+    answer_cost: ClassVar[int] = 1
+    """How many times the work of a label head an answer takes after the pictures are read."""
     checkpoint: Checkpoint | None = None
     """Where training is kept, so that it can go on after it was ended."""
     training_facts: Facts | None = None
@@ -89,6 +103,8 @@ class NeuralModel(Model, nn.Module):
     """Why it must read pictures itself; None where it can take its concepts from another model."""
     perception: Perception | None = None
     """Where its concepts come from, if it does not read pictures itself."""
+    reads: ModelInput | None = None
+    """What is read of an example, if it is no picture."""
 
     @classmethod
     def configure(cls, settings: Settings, backbones: Mapping[str, str]) -> NeuralConfig:
@@ -104,15 +120,44 @@ class NeuralModel(Model, nn.Module):
         return config.model_copy(update={"backbone": backbone, **updates})
 
     def prepare(self) -> None:
-        """Build the network, from weights that the seed decides."""
+        """Build the network, from weights that the seed decides; one that reads no pictures when it sees its data."""
         config = self.config
         if isinstance(config, PerceptionConfig) and config.perception is not None:
             self.perception = perception_of(config.perception, config.reader)
+        pictures = config.input in ("auto", "image") and self.layout.width and can_read(str(config.backbone), "image")
+        if pictures or self.perception is not None:
+            self._build()
+
+    def _build(self) -> None:
         seed_all(self.seed, self.name, "weights")
         self.build(str(self.config.backbone))
         for part in self.modules():
             if isinstance(part, HeadLayer):
                 part.dropout = self.config.dropout
+
+    def sees_pictures(self, columns: Collection[str]) -> bool:
+        """Return whether it reads the pictures of a dataset with these columns."""
+        other = self.config.feature_files or self.config.sentences
+        return "image" in columns and other is None and self.config.input in ("auto", "image")
+
+    def see(self, data: SplitData) -> None:
+        """Learn from the training split what is read of an example; where it is no picture, build what reads it."""
+        if self.reads is not None:
+            return
+        config = self.config
+        reads = learn_input(InputSettings(config.input, config.tokens, config.feature_files, config.sentences), data)
+        if reads is None:
+            require_reads(str(config.backbone), "image")
+        else:
+            self.read_as(reads)
+
+    def read_as(self, reads: ModelInput) -> None:
+        """Build the network that reads this of each example."""
+        backbone = self.given.values.get("backbone") or reads.usual_backbone
+        require_reads(str(backbone), "numbers" if reads.layout.channels == 1 else reads.kind)
+        self.reads, self.layout = reads, reads.layout
+        self.config = self.config.model_copy(update={"input": reads.kind, "backbone": str(backbone)})
+        self._build()
 
     @abstractmethod
     def build(self, backbone: str) -> None:
@@ -144,11 +189,11 @@ class NeuralModel(Model, nn.Module):
         """Return a split on its way to the network: its pictures, or the concepts that perception gives."""
         if self.perception is not None:
             return ConceptFeed(data, device, self.perception.probabilities(data))
-        return Feed(data, device, self.config.memory_share, channels_last, repeats)
+        return Feed(data, device, self.config.memory_share, channels_last, repeats, self.reads)
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
-        _fit([self], train_data, valid, report, OneSeed)
+        fit_models([self], train_data, valid, report, OneSeed)
 
     def training_precision(self, device: torch.device) -> Precision:
         """Return the numbers that it is trained in on a device."""
@@ -167,6 +212,8 @@ class NeuralModel(Model, nn.Module):
 
         It is computed on the device, and NaN where an answer is no number.
         """
+        if what == "subconcepts":
+            return reading_f1(self, validation)
         truth, own = validation.annotations, self.probabilities(validation, {})
         concepts = own.concepts or []
         parts = {"labels": (truth.labels, own.labels), "concepts": (truth.concepts, concepts)}
@@ -182,17 +229,20 @@ class NeuralModel(Model, nn.Module):
         """Return the probabilities for pictures, chunk by chunk."""
         self.eval()
         chunks, start = [], 0
-        pixels = self.layout.channels * self.layout.height * self.layout.width
-        for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))):
+        for images in self.chunks(pictures):
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
-            inputs = images if images.is_floating_point() else images.float() / 255
-            chunks.append(self.answer(inputs, interventions))
+            chunks.append(self.answer(images, interventions))
             start += len(images)
         labels = [torch.cat(parts) for parts in zip(*(chunk.labels for chunk in chunks), strict=True)]
         if chunks[0].concepts is None:
             return Outputs(labels)
         concepts = [chunk.concepts or [] for chunk in chunks]
         return Outputs(labels, [torch.cat(parts) for parts in zip(*concepts, strict=True)])
+
+    def chunks(self, pictures: PictureSource) -> Iterator[Tensor]:
+        """Yield pictures as numbers from 0 to 1, so many at a time as the network is asked about at once."""
+        pixels = self.layout.channels * self.layout.height * self.layout.width
+        return (scaled(images) for images in pictures.chunks(max(1, min(CHUNK, MOST_PIXELS // pixels))))
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return the probabilities for a split, as arrays whose rows add up to 1."""
@@ -214,6 +264,8 @@ class NeuralModel(Model, nn.Module):
         """Write the weights, and return where they were learned and how many they are."""
         weights = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
         write_atomically(folder / WEIGHTS, save(weights))
+        if self.reads is not None:
+            write_atomically(folder / INPUT, to_json(self.reads.to_dict()))
         facts: dict[str, Any] = {"device": str(self.device), "parameters": sum(p.numel() for p in self.parameters())}
         if self.perception is not None:
             facts["perception"] = perception_seen_from(self.perception, folder)
@@ -233,6 +285,8 @@ class NeuralModel(Model, nn.Module):
 
     def restore(self, folder: Path, device: str) -> None:
         """Read the weights, ready to predict on a device."""
+        if self.config.input not in ("auto", "image"):
+            self.read_as(_read_input(folder))
         try:
             self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
@@ -249,76 +303,22 @@ class ConceptModel(NeuralModel):
     default_backbone = "conv-stride"
     why_pictures: ClassVar[str | None] = "its labels follow from embeddings that it reads off the picture"
 
-    def concept_encoder(self, backbone: str, share: Sharing) -> nn.Module:
-        """Return what gives the logits of all concepts: a network on pictures, or what perception says of them."""
-        if self.perception is not None:
-            return PerceivedConcepts(self.space)
-        return ConceptEncoder(self.space, self.layout, backbone, share)
+    def make_encoder(self, backbone: str) -> nn.Module:
+        """Return what gives the logits of all concepts: a network that reads them, or what perception says of them."""
+        return self.read_encoder(backbone) if self.perception is None else PerceivedConcepts(self.space)
+
+    def read_encoder(self, backbone: str, widths: Mapping[str, int] | None = None) -> ConceptEncoder:
+        """Return what reads the logits of each concept, or as many numbers for it as `widths` says."""
+        share: Sharing = getattr(self.config, "share", True)
+        return ConceptEncoder(self.space, self.layout, backbone, share, widths, self.knowledge.subconcepts)
 
 
-def why_not_together(model: NeuralModel) -> str | None:
-    """Return why seeds of a model cannot be trained side by side, or None if they can."""
-    if device_of(model.config.device).type == "cpu" and any(isinstance(part, Dropout) for part in model.modules()):
-        return "on a CPU its dropout is drawn for one network at a time"
-    if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
-        return "each seed is shown the concepts of other examples"
-    return None
-
-
-def fit_together(
-    models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None
-) -> None:
-    """Fit models that differ in their seed only, side by side in one process."""
-    why = why_not_together(models[0])
-    if why is not None:
-        raise ConfigError(f"seeds of {models[0].name!r} cannot be trained side by side: {why}")
-    _fit(models, train_data, valid, report, ManySeeds)
-
-
-def _fit(
-    models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report, step: Stepping
-) -> None:
-    """Fit one model, or seeds of it side by side, each keeping the epoch that is best on validation."""
-    first = models[0]
-    device = device_for(first.config)
-    config = first.config.model_copy(update={"precision": first.training_precision(device)})
-    channels_last = device.type == "cuda" and config.channels_last and step is OneSeed
-    for model in models:
-        model.to(device)
-        if channels_last:
-            model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    feed, validation = (first.feed(data, device, channels_last, repeats=True) for data in (train_data, valid))
-    orders = _seeded_orders(models, device) if step is ManySeeds else _seeded_alone(first)
-    trainees = [
-        Trainee(model, model.phases(feed.annotations), partial(model.validation_f1, validation), order, model.seed)
-        for model, order in zip(models, orders, strict=True)
-    ]
+def _read_input(folder: Path) -> ModelInput:
+    """Return what a run's network reads."""
     try:
-        facts = train(trainees, feed, config, step, report, first.checkpoint)
-    except torch.OutOfMemoryError:
-        raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
-    for model, trainee in zip(models, trainees, strict=True):
-        model.history, model.training_facts = trainee.history or [_as_given(model, feed, validation)], facts
-        model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-
-
-def _as_given(model: NeuralModel, feed: Feed, validation: Feed) -> Epoch:
-    """Return how a model answers that has nothing to learn: its concepts are perceived, and its rule is given."""
-    right, score = (float(model.validation_f1(split, "labels")) for split in (feed, validation))
-    return Epoch("as given", 1, 1 - right, score, True)
-
-
-def _seeded_alone(model: NeuralModel) -> list[None]:
-    """Seed torch for one model, whose examples are shuffled by the same stream of randomness."""
-    seed_all(model.seed, model.name, "training")
-    return [None]
-
-
-def _seeded_orders(models: Sequence[NeuralModel], device: torch.device) -> list[torch.Generator]:
-    """Seed torch for several models, and return what shuffles the examples of each, as if it were alone."""
-    first = models[0]
-    seed_all(first.seed, first.name, "side by side")
-    return [torch.Generator(device).manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
+        return input_from(json.loads((folder / INPUT).read_bytes()))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{str(folder / INPUT)!r} cannot be read: {error}") from None
 
 
 def _tensor(setting: Array) -> Tensor:

@@ -22,6 +22,7 @@ from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
 from assay.render.picture import Layout
 from assay.runs.folder import CHECKPOINT, STAGES, TRANSFER, RunFolder
+from assay.runs.seals import check_learned
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
 if TYPE_CHECKING:
@@ -68,7 +69,11 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
-    return make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    network = network_of(model)
+    if network is not None and not network.sees_pictures(dataset.manifest.get("columns", ["image"])):
+        network.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
+    return model
 
 
 def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
@@ -101,9 +106,20 @@ def train_together(
     check_log(order.log)
     if count_stages(dataset) > 1:
         raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
-    models = [_build(order, dataset, seed) for seed in seeds]
+    runs = {seed: RunFolder(folder / f"seed{seed}") for seed in seeds}
+    try:
+        train_seeds(order, runs, dataset, report)
+    except AssayError:
+        RunFolder(folder).release()
+        raise
+    return [run.folder for run in runs.values()]
+
+
+def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset, report: Report) -> None:
+    """Train the seeds of a model, each for its folder, side by side where that can be."""
+    models = [_build(order, dataset, seed) for seed in folders]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
-    runs = [RunFolder(folder / f"seed{seed}") for seed in seeds]
+    runs = list(folders.values())
     for model, run in zip(models, runs, strict=True):
         if runs[-1].is_finished or not _is_finished(run, model, dataset):
             run.claim()
@@ -121,10 +137,9 @@ def train_together(
                     log.add(epoch)
                 log.add_scores(dataset, run)
     except AssayError:
-        for run in [*runs, RunFolder(folder)]:
+        for run in runs:
             run.release()
         raise
-    return [run.folder for run in runs]
 
 
 def _fit_side_by_side(
@@ -137,7 +152,7 @@ def _fit_side_by_side(
     networks = [network for model in models if (network := network_of(model)) is not None]
     if not networks:
         return False
-    from assay.models.core.neural import fit_together, why_not_together
+    from assay.models.core.fitting import fit_together, why_not_together
 
     if why_not_together(networks[0]) is not None:
         return False
@@ -214,7 +229,9 @@ def _require_fitting(model: Model, dataset: Dataset) -> None:
     labels = [[(label.name, label.values) for label in knowledge.labels] for knowledge in (own, other)]
     if labels[0] != labels[1]:
         raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
-    require_size(model, dataset.layout, repr(dataset.name))
+    network = network_of(model)
+    if network is None or network.reads is None:
+        require_size(model, dataset.layout, repr(dataset.name))
 
 
 def require_size(model: Model, layout: Layout, what: str) -> None:
@@ -254,6 +271,7 @@ def load_model(folder: Path, device: str = "cpu") -> Model:
         raise DataError(explain_missing("model", name, about.get(CODE), what))
     require_same(MODELS.entry(name).code, about.get(CODE), what)
     make: type[Model] = MODELS[name]
+    check_learned(folder, about)
     return make.load(folder, about, device)
 
 

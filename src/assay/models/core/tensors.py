@@ -32,7 +32,8 @@ class Annotations:
 class Batch(Annotations):
     """Examples with their annotations and their pictures: bytes, examples x channels x height x width.
 
-    Where another model reads the pictures, its concept probabilities take their place.
+    Texts, tables, features, and where another model reads the pictures its concept probabilities take the place of
+    pictures, as numbers that are not bytes.
     """
 
     images: Tensor
@@ -40,7 +41,12 @@ class Batch(Annotations):
     @property
     def pictures(self) -> Tensor:
         """The pictures, or what takes their place, as numbers from 0 to 1."""
-        return self.images if self.images.is_floating_point() else self.images / 255
+        return scaled(self.images)
+
+
+def scaled(images: Tensor) -> Tensor:
+    """Return bytes as numbers from 0 to 1, and other numbers as they are."""
+    return images / 255 if images.dtype == torch.uint8 else images
 
 
 def to_annotations(data: SplitData, device: torch.device) -> Annotations:

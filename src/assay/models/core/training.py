@@ -81,12 +81,14 @@ class Phase:
     name: str
     parameters: list[nn.Parameter]
     loss: Callable[[Batch], Tensor]
-    score: Literal["labels", "concepts", "intervened", "all"] = "labels"
+    score: Literal["labels", "concepts", "intervened", "all", "subconcepts"] = "labels"
     """`intervened` is that of labels after all known concepts were set to the truth; `all` is the mean of the three."""
     begin: Callable[[int, int], None] = lambda epoch, epochs: None
     """Called before each epoch with its number and how many there are at most."""
     varies: bool = False
     """Whether `begin` changes numbers that the loss reads, so that a captured step has to be captured again."""
+    batch_size: int | None = None
+    """By default that of the settings."""
 
 
 @dataclass
@@ -160,7 +162,8 @@ def train(
             if not phases[0].parameters or number < begun.phase:
                 continue
             models = [trainee.model for trainee in trainees]
-            descent = Optimization(step(models, phases, feed, config), models, feed, config)
+            own = config.model_copy(update={"batch_size": phases[0].batch_size or config.batch_size})
+            descent = Optimization(step(models, phases, feed, own), models, feed, own)
             progress = begun if number == begun.phase else Progress(number)
             _run(trainees, phases, descent, config, report, progress, checkpoint)
             facts["captured"] = descent.is_captured

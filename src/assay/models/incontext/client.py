@@ -107,7 +107,10 @@ class Client:
                 raise self._refusal(error) from None
         except (OSError, http.client.HTTPException) as error:
             raise self._not_reached(error) from None
-        return _reply(self.endpoint.without_key(body.decode("utf-8", "replace")), tokens)
+        hide = self.endpoint.without_key
+        reply = _reply(hide(body.decode("utf-8", "replace")), tokens)
+        # JSON may write any letter as a number, so that the key shows only now
+        return replace(reply, text=hide(reply.text), finish=hide(reply.finish), model=hide(reply.model))
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         """Read an answer, however slowly it comes, within the time for one."""

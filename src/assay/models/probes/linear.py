@@ -6,6 +6,7 @@ solution lies whatever the width of the layer: a layer of 25,000 features costs 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -35,6 +36,9 @@ class ProbeConfig(Config):
     """How many random concepts TCAV compares with."""
     ridge: float = Field(0.01, gt=0)
     """The penalty of TCAV's linear classifiers, as a share of the mean variance."""
+    vectors: Literal["ridge", "sgd"] = "ridge"
+    """TCAV's linear classifiers: least squares on all examples, or, as in the code of rsbench, support vectors by
+    stochastic descent on at most 150 examples of each value."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
 

@@ -32,7 +32,15 @@ from assay.models.probes.activations import (
     sensitivity,
 )
 from assay.models.probes.linear import LinearProbe, ProbeConfig, fit_linear
-from assay.models.probes.tcav import Directions, Effect, concept_codes, concept_directions, effects, shuffles
+from assay.models.probes.tcav import (
+    Directions,
+    Effect,
+    concept_codes,
+    concept_directions,
+    effects,
+    released_directions,
+    shuffles,
+)
 from assay.predictions import Answer, Predictions
 from assay.runs.writing import split_for
 from assay.seeds import rng_for
@@ -164,7 +172,10 @@ def _fit(
         others = activations(subject, layer, validation.images, most)
         linear = fit_linear(rows, fitted.concepts, others, validation.concepts, sizes, config.strengths)
         return LayerProbe(layer, most, linear), ((), linear.strengths)
-    directions = concept_directions(rows, fitted.concepts, sizes, config.ridge)
+    if config.vectors == "sgd":
+        directions = released_directions(rows, fitted.concepts, sizes, ask.seed)
+    else:
+        directions = concept_directions(rows, fitted.concepts, sizes, config.ridge)
     gradients = sensitivity(subject, layer, validation.images, most, directions.span.directions)
     orders = shuffles(len(rows), config.repetitions, ask.seed)
     concept_effects = effects(rows, fitted.concepts, directions, gradients, config.ridge, orders)

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import to_json
-from assay.files import require_empty, write_atomically
+from assay.files import write_atomically, write_folder
 from assay.logic.knowledge import Knowledge
 from assay.models.core.devices import device_of
 from assay.models.core.runs import load_network
@@ -28,10 +28,10 @@ def probe_run(
 ) -> Probed:
     """Probe the model of a run, and write what was found to a folder."""
     check_dataset(RunFolder(folder), dataset)
-    require_empty(output, make=True)
-    subject = Subject.of(load_network(folder))
-    probed = probe_layers(subject, dataset, ask, report)
-    write_probed(probed, subject, dataset, output, ask, RunFolder(folder).about())
+    with write_folder(output, lambda there: (there / TABLE).is_file()) as half:
+        subject = Subject.of(load_network(folder))
+        probed = probe_layers(subject, dataset, ask, report)
+        write_probed(probed, subject, dataset, half, ask, RunFolder(folder).about())
     return probed
 
 

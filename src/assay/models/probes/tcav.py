@@ -20,10 +20,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assay.arrays import Array
+from assay.distribution import import_extra
 from assay.models.probes.activations import Sensitivity
 from assay.models.probes.linear import Span
 from assay.seeds import rng_for
 
+RELEASED_MOST, RELEASED_PENALTY = 150, 1e-3
+"""How rsbench's code fits directions: on so many examples of each value, with this penalty."""
 AT_ONCE = 2_000_000
 """How many numbers of random directions are held at once."""
 
@@ -62,6 +65,29 @@ def concept_directions(rows: Tensor, codes: Tensor, sizes: Sequence[int], ridge:
     span = Span.of(rows)
     columns = _units(_solver(span.coordinates(rows), ridge) @ targets(codes, sizes))
     return Directions(span, columns, tuple(sizes))
+
+
+def released_directions(rows: Tensor, codes: Tensor, sizes: Sequence[int], seed: int) -> Directions:
+    """Return concept activation vectors as rsbench's code has them: linear support vectors, by stochastic descent."""
+    classifier = import_extra("sklearn.linear_model", "directions by stochastic descent").SGDClassifier
+    span, columns = Span.of(rows), []
+    features, values = rows.double().cpu().numpy(), codes.cpu().numpy()
+    for concept, size in enumerate(sizes):
+        chosen = _some_of_each(values[:, concept], seed, concept)
+        found = np.zeros((size, features.shape[1]))
+        seen = np.unique(values[chosen, concept])
+        if len(seen) > 1:
+            fit = classifier(alpha=RELEASED_PENALTY, random_state=seed).fit(features[chosen], values[chosen, concept])
+            found[seen] = fit.coef_ if len(seen) > 2 else np.concatenate([-fit.coef_, fit.coef_])
+        columns.append(torch.from_numpy(found).to(span.basis.device).T)
+    inside = span.basis.double().T @ torch.cat(columns, dim=1) / span.scale
+    return Directions(span, _units(inside), tuple(sizes))
+
+
+def _some_of_each(values: Array, seed: int, concept: int) -> Array:
+    """Return the places of some examples of each value, drawn at random."""
+    order = rng_for(seed, "directions", concept).permutation(len(values))
+    return np.sort(np.concatenate([order[values[order] == value][:RELEASED_MOST] for value in np.unique(values)]))
 
 
 def concept_codes(directions: Directions, gradients: Sequence[Tensor]) -> Tensor:

@@ -12,7 +12,6 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.core.encoder import ConceptEncoder
 from assay.models.core.losses import SMALLEST, supervision_mask
 from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -40,7 +39,7 @@ class Bears(DPL):
     def build(self, backbone: str) -> None:
         """Make the members and the rule; `encoder` is the first of them."""
         super().build(backbone)
-        more = [ConceptEncoder(self.space, self.layout, backbone, self.config.share) for _ in range(self.members - 1)]
+        more = [self.read_encoder(backbone) for _ in range(self.members - 1)]
         self.others = nn.ModuleList(more)
         self.learned = self.members
 

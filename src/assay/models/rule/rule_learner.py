@@ -71,8 +71,12 @@ class RuleLearner(ConceptModel):
         self.knowledge.require_rule(f"model {self.name!r}")
         if self.perception is not None and self.config.reconstruction_weight:
             raise ConfigError("reconstruction_weight draws pictures again, and with perception none are read")
-        self.encoder = self.concept_encoder(backbone, self.config.share)
+        self.encoder = self.make_encoder(backbone)
         self.taught = self._taught()
+        if self.config.reconstruction_weight and self.reads is not None:
+            raise ConfigError(
+                f"reconstruction_weight draws pictures again, and this model reads input={self.reads.kind}"
+            )
         if self.config.reconstruction_weight:
             pixels = self.layout.channels * self.layout.height * self.layout.width
             self.decoder = PictureDecoder(pixels, sum(self.space.sizes))

@@ -22,6 +22,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.distribution import install_line
 from assay.errors import MissingExtra, RunFailed
+from assay.processes import start_program
 from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
 
@@ -44,13 +45,13 @@ class Blender:
 
     def __init__(self, python: str) -> None:
         self.seconds = 0.0
-        self.notes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
+        self.stack = contextlib.ExitStack()
+        self.notes: IO[bytes] = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (it is entered)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.notes}
         try:
-            self.process = subprocess.Popen(
-                [python, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.notes, text=True
-            )
+            self.process = self.stack.enter_context(start_program([python, str(WORKER)], **pipes, text=True))
         except OSError as error:
-            self.notes.close()
+            self.stack.close()
             raise MissingExtra(f"Blender's Python cannot be started: {error}") from error
         self.answers: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -94,12 +95,8 @@ class Blender:
 
     def stop(self) -> None:
         """End the process."""
-        self.process.kill()
-        self.process.wait()
-        self.notes.close()
-        with contextlib.suppress(OSError):
-            if self.process.stdin:
-                self.process.stdin.close()
+        with contextlib.suppress(OSError):  # what is left of a scene that it did not read
+            self.stack.close()
 
     @property
     def alive(self) -> bool:
