@@ -4,11 +4,14 @@
 two markers. Robots of 32 pixels, whose knees do not show; the same data and seeds for each row.
 """
 
+import os
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
 import numpy as np
 
