@@ -13,7 +13,7 @@ from assay.errors import ConfigError
 from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.models import MODELS
-from assay.models.concept.head_inputs import harden, insert_truth
+from assay.models.concept.head_inputs import harden, insert_truth, sample_mask
 from assay.models.core.fitting import fit_together
 from assay.models.core.neural import apply_interventions, is_set
 from assay.models.core.tensors import to_batch
@@ -28,10 +28,12 @@ FAMILY = {
     "rule": ("cbm", {"head": "rule"}),
     "cem": ("cem", {}),
     "cem-hard": ("cem", {"hard": True}),
+    "cem-batch": ("cem", {"intervened_by": "batch"}),
     "probcbm": ("probcbm", {}),
     "probcbm-joint": ("probcbm", {"mode": "joint", "samples": 0}),
     "probcbm-hard": ("probcbm", {"hard": True}),
     "ecbm": ("ecbm", {}),
+    "ecbm-authors": ("ecbm", {"perturbed_by": "batch", "reads": "picture"}),
     "ecbm-global": ("ecbm", {"told": "global", "begin": "picture", "learning_rate": 0.01, "batch_size": 32}),
     "dcr": ("dcr", {"temperature": 2.0}),
     "dcr-hard": ("dcr", {"hard": True}),
@@ -199,6 +201,38 @@ def test_shown_concepts_are_certain_and_others_as_they_were():
     own = [torch.tensor([[0.2, 0.8], [0.6, 0.4]])]
     told = insert_truth(torch.tensor([[0], [-1]]), torch.tensor([[True], [False]]), own)[0]
     assert told.tolist() == [[1.0, 0.0], own[0][1].tolist()]
+
+
+def test_concepts_intervened_on_are_drawn_for_examples_or_for_the_batch():
+    """The authors of CEM draw once for a batch: each of its examples that may be is told of the same concepts."""
+    torch.manual_seed(0)
+    known = torch.ones(400, 8, dtype=torch.bool)
+    by_example, by_batch = sample_mask(known, 0.25), sample_mask(known, 0.25, "batch")
+    assert len(by_example.unique(dim=0)) > 50 and len(by_batch.unique(dim=0)) == 1
+    assert 0.2 < by_example.float().mean() < 0.3
+    known[0] = False
+    assert not sample_mask(known, 1.0, "batch")[0].any()
+
+
+def test_perturbed_concepts_are_drawn_for_examples_or_for_the_batch(data):
+    torch.manual_seed(0)
+    codes = torch.zeros(400, 3, dtype=torch.long)
+    kinds = {}
+    for how in ("example", "batch"):
+        model = built("ecbm", data, perturbed=0.5, perturbed_by=how)
+        kinds[how] = len(model._perturb(codes).unique(dim=0))
+    assert kinds["example"] == 8 and kinds["batch"] <= 2
+
+
+def test_an_energy_beside_the_picture_sees_the_features_of_all_concepts(data):
+    own, shared = built("ecbm", data), built("ecbm", data, reads="picture")
+    assert shared.of_concept.project.in_features == len(data.knowledge.space) * own.of_concept.project.in_features
+    pictures = torch.rand(4, data.layout.channels, data.layout.height, data.layout.width)
+    for model, others in ((own, False), (shared, True)):
+        features = [part.detach() for part in model.eval().encoder(pictures)]
+        moved = [features[0], *(part + 1 for part in features[1:])]
+        before, after = (model.concept_energies(each, [v[None] for v in model.values])[0] for each in (features, moved))
+        assert torch.allclose(before, after) != others
 
 
 def test_hardening_lets_gradients_pass():

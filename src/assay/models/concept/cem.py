@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
+from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth, sample_mask
 from assay.models.core.encoder import ConceptEncoder, Context
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
@@ -58,6 +58,8 @@ class CEMConfig(ConceptConfig):
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
     """How often a supervised concept is mixed by the truth in training."""
+    intervened_by: DrawnFor = "example"
+    """Whether these concepts are drawn for each example or, as in the authors' code, once for a batch."""
     weight_decay: float = Field(4e-5, ge=0)
 
 
@@ -88,7 +90,8 @@ class CEM(ConceptModel):
             embeddings, logits = self.embedded(batch.pictures)
             known = mask[batch.rows]
             own = softmax_each(logits)
-            inputs = insert_truth(batch.concepts, sample_mask(known, self.config.intervention_chance), own)
+            intervened = sample_mask(known, self.config.intervention_chance, self.config.intervened_by)
+            inputs = insert_truth(batch.concepts, intervened, own)
             labels = label_loss(self.labels_from(embeddings, inputs), batch.labels)
             return labels + self.config.concept_weight * concept_loss(logits, batch.concepts, known)
 

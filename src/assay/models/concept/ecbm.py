@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
+from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -45,6 +45,11 @@ class ECBMConfig(ConceptConfig):
     """The weight of the energy between concepts and label."""
     perturbed: float = Field(0.2, ge=0, le=1)
     """The share of examples, and of their concepts, that are changed before the last energy sees them in training."""
+    perturbed_by: DrawnFor = "example"
+    """Whether the concepts to change are drawn for each example or, as in the authors' code, for a batch: then those
+    examples of it that are changed are changed in the same concepts."""
+    reads: Literal["concept", "picture"] = "concept"
+    """Whether the energy of a concept is beside its own features or, as in the authors' code, beside all of them."""
     steps: int | None = Field(None, ge=1)
     """How many steps of search give an answer: by default the table's 10 where all has two values, and else 100, as 10
     steps cannot tell many values apart."""
@@ -89,7 +94,7 @@ class ECBM(ConceptModel):
         self.values = nn.ParameterList(torch.randn(size, config.width) for size in self.space.sizes)
         self.labels = nn.ParameterList(torch.randn(size, config.width) for size in self.label_sizes)
         self.register_buffer("sizes", torch.tensor(self.space.sizes), persistent=False)
-        self.of_concept = Energy(config.features, config.width, DROPOUT)
+        self.of_concept = Energy(config.features * (1 if config.reads == "concept" else count), config.width, DROPOUT)
         self.of_label = Energy(count * config.features, config.width, DROPOUT)
         self.of_both = Energy(count * config.width, config.width, 0.0)
         self.read_concept = nn.ModuleList(nn.Linear(config.width, 1) for _ in range(count))
@@ -98,6 +103,8 @@ class ECBM(ConceptModel):
 
     def concept_energies(self, features: Sequence[Tensor], embeddings: Sequence[Tensor]) -> list[Tensor]:
         """Return the energy of embeddings of each concept beside the picture."""
+        if self.config.reads == "picture":
+            features = [torch.cat(list(features), dim=1)] * len(features)
         parts = zip(features, embeddings, self.read_concept, strict=True)
         return [self.of_concept(beside, vectors, read) for beside, vectors, read in parts]
 
@@ -135,7 +142,8 @@ class ECBM(ConceptModel):
         """Return the codes with some changed to another value; those missing stay so."""
         share = self.config.perturbed
         where = torch.rand(codes.shape[0], 1, device=codes.device) < share
-        where = where & (torch.rand(codes.shape, device=codes.device) < share) & (codes >= 0)
+        rows = len(codes) if self.config.perturbed_by == "example" else 1
+        where = where & (torch.rand(rows, codes.shape[1], device=codes.device) < share) & (codes >= 0)
         sizes = self.get_buffer("sizes")
         others = (torch.rand(codes.shape, device=codes.device) * (sizes - 1)).long() + 1
         return torch.where(where, (codes + others) % sizes, codes)

@@ -5,6 +5,7 @@ each concept, so that setting a concept to that very value changes nothing.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -14,6 +15,9 @@ from assay.models.core.encoder import Sharing
 from assay.models.core.losses import Supervision
 from assay.models.core.neural import NeuralConfig
 from assay.models.core.tensors import one_hot_like
+
+DrawnFor = Literal["example", "batch"]
+"""What random concepts are drawn for in training: each example by itself, or all examples of a batch together."""
 
 
 class ConceptConfig(NeuralConfig, Supervision):
@@ -40,6 +44,10 @@ def insert_truth(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> li
     return [torch.where(mask[:, i, None], one_hot_like(codes[:, i], own), own) for i, own in enumerate(otherwise)]
 
 
-def sample_mask(mask: Tensor, chance: float) -> Tensor:
-    """Return the mask with each entry kept by chance: the concepts intervened on in one training step."""
-    return mask & (torch.rand(mask.shape, device=mask.device) < chance)
+def sample_mask(mask: Tensor, chance: float, drawn_for: DrawnFor = "example") -> Tensor:
+    """Return the mask with each entry kept by chance: the concepts intervened on in one training step.
+
+    They are drawn anew for each example, or once for all examples of the batch.
+    """
+    rows = len(mask) if drawn_for == "example" else 1
+    return mask & (torch.rand(rows, mask.shape[1], device=mask.device) < chance)
