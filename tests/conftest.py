@@ -71,57 +71,11 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     server.close()
 
 
-ALIKE = (
-    *(
-        "test_hostile.py::test_a_hostile_program_ends_in_an_answer_or_one_line[texts",
-        "test_hostile.py::test_such_a_program",
-    ),
-    *("test_inputs.py::test_every_network_trains", "test_subconcepts.py::test_every_network_reads_units"),
-    *("test_predicates.py::test_printed_programs_label_as_our_rules_do", "test_tasks.py::test_every_task_passes"),
-    "test_side_by_side.py::test_every_run_has_records_whether_trained_side_by_side_or_not[False",
-    *(
-        "sudoku/test_task.py::test_variants_keep_the_contract[{'cell_px",
-        "test_contracts.py::test_task_keeps_the_contract[sudoku-paper",
-    ),
-    *(
-        "test_contracts.py::test_backbone_gives_the_features_it_says[vit-l-32",
-        "test_drawing.py::test_knobs_are_gradual[blur",
-    ),
-    *(
-        "test_ilp.py::test_rules_of_trains_are_found_exactly[complex",
-        "test_ilp.py::test_rules_of_trains_are_found_exactly[num",
-    ),
-    *("test_own_file.py::test_every_verb_says", "chess/test_task.py::test_a_dataset_is_audited_and_exported"),
-    "clevr/test_task.py::test_settings_that_do_not_fit_are_refused_in_one_line[settings2",
-    "clevr/test_task.py::test_settings_that_do_not_fit_are_refused_in_one_line[settings3",
-    *(
-        "test_claims.py::test_every_claim_is_true_of_the_data[2",
-        "test_claims.py::test_every_claim_is_true_of_the_data[3",
-    ),
-    *(
-        "robots/test_task.py::test_the_laws_of_tasks[paper-",
-        "test_no_placeholder_and_few_twins[t",
-        "test_most_rules_of_the_paper_are_found_exactly_from_24_examples[25",
-    ),
-    *("test_few_shot_tasks_keep_the_laws[settings1", "test_36_readings_fit_the_default_rule[3"),
-)
-"""Tests over many cases that take seconds each: of these only some run in `make test`, all in `make test-slow`."""
-QUICK = (
-    "cbm-",
-    "[cbm]",
-    "dpl-text",
-    "theory",
-    "numerical-list",
-    "mnlogic]",
-    "kand-logic]",
-    "robots]",
-    "mnadd-evenodd]",
-)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the many to `make test-slow`."""
+    """Leave to `make test-slow` what `slow.txt` names."""
+    lines = (Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").split("# but not\n")
+    named, quick = ([line for line in part.splitlines() if line and line[0] != "#"] for part in lines)
     for item in items:
-        if any(name in item.nodeid for name in ALIKE) and not any(name in item.nodeid for name in QUICK):
+        if any(part in item.nodeid for part in named) and not any(part in item.nodeid for part in quick):
             item.add_marker(pytest.mark.slow)
