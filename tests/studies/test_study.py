@@ -11,9 +11,10 @@ import yaml
 
 from assay.cli.demo import demo_study
 from assay.config import Settings
-from assay.errors import ConfigError, RunFailed
+from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models.core.neural import NeuralModel
 from assay.studies.local_workers import LocalWorkers
+from assay.studies.ready import find_study
 from assay.studies.records import read_records
 from assay.studies.run import run_study
 from assay.studies.study import load_study, study_from
@@ -262,3 +263,19 @@ def test_a_study_file_writes_under_the_folder_that_one_is_in(output, tmp_path):
     with pytest.raises(ConfigError, match="lies outside of this folder; to write there, say -o"):
         load_study(file)
     assert load_study(file, tmp_path / "there").output == tmp_path / "there"
+
+
+@needs_task("trains", "kand-logic")
+def test_only_some_models_and_seeds_are_run_with_the_data_that_they_need():
+    whole = find_study("vlol-table-5", "paper")
+    part = whole.only(["ViT"], 2)
+    assert {(run.label, run.seed) for run in part.runs} == {("ViT", 0), ("ViT", 1)}
+    assert {run.name for run in part.runs} <= {
+        run.name for run in whole.runs
+    }  # the same folders, so that they are kept
+    assert [step.name for step in part.datasets] == [step.name for step in whole.datasets]  # it is tried on all scenes
+    drawn = find_study("rsbench-table-4", "paper")
+    assert [step.recipe.task.config.view for step in drawn.only(["NN"]).datasets] == ["figures"]
+    assert len(drawn.only().runs) == len(drawn.runs) and drawn.only().datasets == drawn.datasets
+    with pytest.raises(UnknownName, match="no model called 'VIT'; did you mean 'ViT'"):
+        whole.only(["VIT"])

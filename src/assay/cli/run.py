@@ -17,6 +17,10 @@ def run(
         Path | None, typer.Option("-o", "--output", help="The output folder; by default that of the file.")
     ] = None,
     size: Annotated[Literal["small", "paper"], typer.Option(help="The size of a ready study.")] = "small",
+    model: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Run only this model of the study; can be repeated.")
+    ] = [],  # noqa: B006
+    seeds: Annotated[int | None, typer.Option(min=1, help="Run only the first so many seeds.")] = None,
     trial: Annotated[bool, typer.Option(help="Estimate the duration by a small trial of each step.")] = True,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes; by default one per processor.")
@@ -43,7 +47,7 @@ def run(
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
     check_log(log)
-    loaded = find_study(study, size, refuse_remote(output), allow_code).with_log(log)
+    loaded = find_study(study, size, refuse_remote(output), allow_code).only(model, seeds).with_log(log)
     for allowed in loaded_files():
         say(f"runs code  {allowed.file.path}  sha256 {allowed.file.sha256}")
     pool = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)

@@ -17,7 +17,7 @@ from assay.config import Config, Settings, load_yaml, validate
 from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset
 from assay.data.recipe import Recipe, recipe_from
-from assay.errors import AssayError, ConfigError, MissingExtra, suggestion
+from assay.errors import AssayError, ConfigError, MissingExtra, UnknownName, suggestion
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.studies.allowed_code import allow_code
@@ -129,6 +129,29 @@ class Study:
     def with_log(self, kind: str | None) -> "Study":
         """Return the study with all runs logged to a service."""
         return replace(self, runs=tuple(replace(run, log=kind) for run in self.runs))
+
+    def only(self, models: Sequence[str] = (), seeds: int | None = None) -> "Study":
+        """Return the study with the runs of some models, of its first so many seeds, and the steps that these need."""
+        labels = list(dict.fromkeys(run.label for run in self.runs))
+        for model in models:
+            if model not in labels:
+                raise UnknownName(f"the study has no model called {model!r}{suggestion(model, labels)}")
+        chosen = [
+            run
+            for run in self.runs
+            if run.label in (models or labels) and run.seed in self.config.seeds[: seeds or None]
+        ]
+        needed = {run.name for run in chosen} | {run.needs for run in chosen}
+        runs = tuple(run for run in self.runs if run.name in needed)
+        data = {run.data for run in runs} | {name for run in runs for name in _tried_on(run)}
+        copies = tuple(copy for copy in self.copies if copy.name in data)
+        data |= {copy.parent for copy in copies}
+        return replace(self, datasets=tuple(d for d in self.datasets if d.name in data), copies=copies, runs=runs)
+
+
+def _tried_on(run: RunStep) -> set[str]:
+    """Return the other datasets that a run is tried on."""
+    return {name for _, settings in run.analyses for name in settings.values.get("folders", {}).values()}
 
 
 @dataclass
