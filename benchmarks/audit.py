@@ -6,7 +6,6 @@ watermark is a light square of 4 x 4 pixels in a corner of some of the positives
 training and the rest for testing.
 """
 
-import sys
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,7 @@ from assay.concepts import bits
 from assay.logic.knowledge import Knowledge
 from assay.render.png import encode_png
 from assay.seeds import rng_for
-from benchmarks.pages import write_between
+from benchmarks.pages import publish
 from benchmarks.timing import Result
 
 SIDE, MARK = 32, 4
@@ -130,9 +129,7 @@ def run() -> list[Result]:
 
 
 def main() -> None:
-    text = written()
-    print(text)
-    write_between(sys.argv[1:], BEGIN, END, text)
+    publish(written(), BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ two markers. Robots of 32 pixels, whose knees do not show; the same data and see
 """
 
 import os
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import recipe_from
 from assay.studies.summary import sign_flip
-from benchmarks.pages import write_between
+from benchmarks.pages import publish
 from benchmarks.timing import Result
 
 BEGIN, END = "<!-- authors: begin -->", "<!-- authors: end -->"
@@ -82,9 +81,7 @@ def run() -> list[Result]:
 
 
 def main() -> None:
-    text = written()
-    print(text)
-    write_between(sys.argv[1:], BEGIN, END, text)
+    publish(written(), BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,14 @@
 """Tables in pages of the documentation, each between two markers, so that a command can write them again."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+
+def publish(text: str, begin: str, end: str) -> None:
+    """Print a text, and put it between two markers of the pages that the command line names."""
+    print(text)
+    write_between(sys.argv[1:], begin, end, text)
 
 
 def write_between(pages: Iterable[str], begin: str, end: str, text: str) -> None:

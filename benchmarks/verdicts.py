@@ -3,11 +3,10 @@
 `python -m benchmarks.verdicts` prints the table; with the name of a page it also writes it there, between two markers.
 """
 
-import sys
 import time
 
 from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
-from benchmarks.pages import write_between
+from benchmarks.pages import publish
 from benchmarks.timing import Result
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
@@ -58,10 +57,7 @@ def run() -> list[Result]:
 
 
 def main() -> None:
-    made, total, diagnoses = rows()
-    text = markdown(made, total, diagnoses)
-    print(text)
-    write_between(sys.argv[1:], BEGIN, END, text)
+    publish(markdown(*rows()), BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -39,15 +39,18 @@ def network_answerer(model: "NeuralModel", feed: Feed) -> IntervenableModel:
     model.eval()
     outputs = _plain(model.probabilities(feed, {}))
     again = labels_given(model, outputs.concepts)
-    if again is not None and all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
+    if again is not None and _is_close(again, outputs.labels):
         return BottleneckModel(model.name, outputs.concepts, lambda x: labels_given(model, x) or [], _linear(model))
     read = _read(model, feed)
     if read is not None:
         once = ReadOnce(model, read, outputs)
-        again = once.answer(EVERY, {}).labels
-        if all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, outputs.labels, strict=True)):
+        if _is_close(once.answer(EVERY, {}).labels, outputs.labels):
             return once
     return Rerun(model, feed, outputs)
+
+
+def _is_close(again: list[Array], labels: list[Array]) -> bool:
+    return all(np.abs(a - b).max() <= CLOSE for a, b in zip(again, labels, strict=True))
 
 
 @torch.no_grad()
@@ -132,17 +135,8 @@ class ReadOnce:
         do = _settings(self.own, rows, given, self.model.device)
         chosen = torch.arange(len(self.read), device=self.model.device)
         chosen = chosen[rows] if isinstance(rows, slice) else chosen[torch.from_numpy(np.asarray(rows))]
-        parts, start = list[ModelOutput](), 0
-        with torch.no_grad():
-            for part in torch.split(chosen, AT_ONCE):
-                here = {place: x[start : start + len(part)] for place, x in do.items()}
-                parts.append(_plain(self.model.answer(cast(Tensor, self.read.take(part)), here)))
-                start += len(part)
-        columns = (
-            zip(*(part.labels for part in parts), strict=True),
-            zip(*(part.concepts for part in parts), strict=True),
-        )
-        return ModelOutput(*([np.concatenate(column) for column in both] for both in columns))
+        chunks = (cast(Tensor, self.read.take(part)) for part in torch.split(chosen, AT_ONCE))
+        return _plain(self.model.answer_chunks(chunks, do))
 
 
 def _settings(own: ModelOutput, rows: Rows, given: Mapping[int, Array], device: torch.device) -> dict[int, Tensor]:

@@ -2,7 +2,7 @@
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -224,12 +224,16 @@ class NeuralModel(Model, nn.Module):
             parts["intervened"] = (truth.labels, self.probabilities(validation, do).labels)
         return torch.stack([f1_of_columns(*parts[key]) for key in (parts if what == "all" else [what])]).mean()
 
-    @torch.no_grad()
     def probabilities(self, pictures: PictureSource, do: Mapping[int, Tensor]) -> Outputs:
         """Return the probabilities for pictures, chunk by chunk."""
+        return self.answer_chunks(self.chunks(pictures), do)
+
+    @torch.no_grad()
+    def answer_chunks(self, pictures: Iterable[Tensor], do: Mapping[int, Tensor]) -> Outputs:
+        """Return the probabilities for all pictures of some chunks."""
         self.eval()
         chunks, start = [], 0
-        for images in self.chunks(pictures):
+        for images in pictures:
             interventions = {place: codes[start : start + len(images)] for place, codes in do.items()}
             chunks.append(self.answer(images, interventions))
             start += len(images)
