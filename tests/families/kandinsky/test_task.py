@@ -21,6 +21,7 @@ from assay.families.kandinsky.shapes import COLOURS
 from assay.families.kandinsky.task import KandLogic, KandLogicAnd
 from assay.render.picture import Box, boxes_of
 from assay.seeds import rng_for
+from assay.studies.ready import find_study
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 
@@ -203,7 +204,7 @@ def test_objects_are_numbered_by_their_distance_from_the_corner_of_their_figure(
         boxes = [thing.box for thing in held.task.render(world).things]
         for number, box in enumerate(boxes):
             x, y, radius = world.style["figures"][number // 3][number % 3]
-            x += 64 * (number // 3)
+            x += 66 * (number // 3)
             assert box.left <= x <= box.right and box.top <= y <= box.bottom and box.right - box.left <= 2 * radius + 1
 
 
@@ -217,8 +218,29 @@ def test_a_changed_object_leaves_the_other_pixels() -> None:
             assert other is not None
             after = held.task.render(other)
             x, y, radius = world.style["figures"][1][0]
-            far = np.hypot(np.arange(192)[None] + 0.5 - x - 64, np.arange(64)[:, None] + 0.5 - y) > radius + 1
+            far = np.hypot(np.arange(196)[None] + 0.5 - x - 66, np.arange(64)[:, None] + 0.5 - y) > radius + 1.1
             assert (before.image[far] == after.image[far]).all() and (before.instances != 4)[far].all()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("background", ["white", "grey", "black"])
+def test_a_line_between_figures_says_where_they_end_and_nothing_else(background: str) -> None:
+    worlds = training(recipe(n=20))[1]
+    apart, touching = (KandLogic(background=background, gap=gap) for gap in (2, 0))
+    lines = np.zeros(196, dtype=bool)
+    lines[[64, 65, 130, 131]] = True
+    for world in worlds:
+        picture, paper = apart.render(world), touching.render(world)
+        assert picture.instances is not None and not picture.instances[:, lines].any()
+        line = picture.image[:, lines].reshape(-1, 3)
+        assert (line == line[0]).all() and np.abs(line[0].astype(int) - apart.empty[0, 0]).min() > 70
+        assert (picture.image[:, ~lines] == paper.image).all() and paper.image.shape == (64, 192, 3)
+
+
+@pytest.mark.parametrize("study", ["rsbench-table-4", "rsbench-table-30"])
+def test_studies_of_the_paper_have_its_pictures_without_a_line(study: str) -> None:
+    tasks = [step.recipe.task for step in find_study(study, "paper").datasets]
+    widths = {task.layout.width for task in tasks if task.config.view == "figures"}
+    assert widths == {192}
 
 
 def test_styles_do_not_depend_on_the_concepts() -> None:
@@ -258,7 +280,7 @@ def test_more_than_255_objects_have_masks_of_their_own() -> None:
 def test_boxes_and_masks_are_on_disk(tmp_path: Path) -> None:
     held = recipe(n=20)
     make(held, tmp_path / "data")
-    assert Dataset.open(tmp_path / "data")["train"].images.shape == (20, 64, 192, 3)
+    assert Dataset.open(tmp_path / "data")["train"].images.shape == (20, 64, 196, 3)
     rows = pq.read_table(tmp_path / "data" / "train" / "part-00000.parquet").to_pylist()
     for row in rows:
         instances = np.array(Image.open(io.BytesIO(row["instances"]["bytes"])))

@@ -63,6 +63,8 @@ COLOURS: dict[str, Colour] = {
     "brown": (120, 75, 40),
 }
 BACKGROUNDS: dict[str, Colour] = {"white": (255, 255, 255), "grey": (150, 150, 150), "black": (0, 0, 0)}
+LINES: dict[str, Colour] = {"white": (110, 110, 110), "grey": (60, 60, 60), "black": (150, 150, 150)}
+"""The line between two figures on each background."""
 
 
 def most_that_fit(side: int, smallest: float) -> int:

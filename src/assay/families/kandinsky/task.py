@@ -33,6 +33,7 @@ from assay.families.kandinsky.patterns import (
 from assay.families.kandinsky.shapes import (
     BACKGROUNDS,
     COLOURS,
+    LINES,
     SHAPES,
     cutout,
     most_that_fit,
@@ -78,6 +79,8 @@ class KandConfig(TaskConfig):
     """The least radius of an object, as a share of `side`; never less than 5 pixels."""
     largest: float = Field(0.18, gt=0, le=0.5)
     """The greatest radius."""
+    gap: int = Field(2, ge=0, le=64)
+    """The width of the line between two figures in pixels; 0, as in the paper, lets them touch."""
     background: Literal["white", "grey", "black"] = "white"
     """What the objects lie on."""
     view: Literal["figures", "objects"] = "figures"
@@ -118,6 +121,7 @@ class KandLogic(Task):
     """Figures of coloured shapes: do they all have the same kind of shapes, or of colours?"""
 
     name = "kand-logic"
+    version: ClassVar[int] = 2
     Config = KandConfig
     config: KandConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}
@@ -194,11 +198,16 @@ class KandLogic(Task):
             return super().worlds_in(split, seed)
         return WorldSource(self._sorted_by, split, seed, self.name, self.version, style=self.style)
 
+    @property
+    def step(self) -> int:
+        """The pixels from the left edge of a figure to that of the next."""
+        return self.config.side + self.config.gap
+
     @cached_property
     def layout(self) -> Layout:
         """Figures side by side; or the objects, each in a square of its own."""
         if self.config.view == "figures":
-            return Layout(self.config.side * self.config.figures, self.config.side, 3)
+            return Layout(self.step * self.config.figures - self.config.gap, self.config.side, 3)
         boxes = {
             name: Box(CROP * place, 0, CROP * (place + 1), CROP)
             for place, slot in enumerate(self.slots)
@@ -220,9 +229,12 @@ class KandLogic(Task):
 
     @cached_property
     def empty(self) -> Array:
-        """The picture without objects."""
+        """The picture without objects: the background, and lines between the figures."""
         shape = (self.layout.height, self.layout.width, 3)
-        return np.full(shape, BACKGROUNDS[self.config.background], dtype=np.uint8)
+        empty = np.full(shape, BACKGROUNDS[self.config.background], dtype=np.uint8)
+        for figure in range(1, self.config.figures if self.config.view == "figures" else 0):
+            empty[:, self.step * figure - self.config.gap : self.step * figure] = LINES[self.config.background]
+        return empty
 
     def render(self, world: World) -> Picture:
         """Set the objects into the picture, each with its mask and box."""
@@ -239,7 +251,7 @@ class KandLogic(Task):
                 stamps.append((slot.name, cutout(*appearance, spot, CROP), CROP * number, 0))
             else:
                 stamp, left, top = sprite_at(*appearance, spot)
-                stamps.append((slot.name, stamp, config.side * figure + left, top))
+                stamps.append((slot.name, stamp, self.step * figure + left, top))
         return stamp_sprites(self.empty, stamps)
 
 
