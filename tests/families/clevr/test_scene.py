@@ -7,7 +7,7 @@ import pytest
 
 from assay.families.clevr.placement import TALL, Bodies, CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES, ClevrObject, scene_of, shape_mesh
-from assay.render.engines import label_pixels
+from assay.render.engines import label_pixels, shoot
 from assay.seeds import rng_for
 
 STILL = {"key": (0, 0, 0), "fill": (0, 0, 0), "back": (0, 0, 0)}
@@ -99,3 +99,46 @@ def test_each_of_the_four_attributes_is_in_the_scene():
     assert metal.material.metallic > usual.material.metallic and metal.material.roughness < usual.material.roughness
     assert blue.material.color != usual.material.color
     assert small.matrix[0, 0] == pytest.approx(0.3) and usual.matrix[0, 0] == pytest.approx(0.7)
+
+
+def seen(*objects):
+    """Return the picture of objects, each (colour, shape, material, x), and which pixels show the first."""
+    solids = [
+        ClevrObject(f"object{n}", colour, shape, material, "large", (x, 1.2, 20.0))
+        for n, (colour, shape, material, x) in enumerate(objects, start=1)
+    ]
+    shot = shoot(scene_of(solids, CameraView(320, 240, reach=2.0), STILL))
+    return shot.image.astype(int), shot.things == 1
+
+
+def test_a_metal_ball_mirrors_the_object_beside_it_and_a_rubber_one_does_not():
+    reds = {}
+    for material in ("metal", "rubber"):
+        alone, ball = seen(("gray", "sphere", material, -1.2))
+        beside, _ = seen(("gray", "sphere", material, -1.2), ("red", "cube", "rubber", 0.5))
+        redder = (beside[..., 0] - beside[..., 1]) - (alone[..., 0] - alone[..., 1])
+        reds[material] = int((redder[ball] > 40).sum())
+    assert reds["metal"] > 60 and reds["rubber"] == 0
+
+
+def inside(mask):
+    """Return the pixels of a mask that are more than three from its outline, where nothing else shines through."""
+    for _ in range(3):
+        mask = mask & np.all([np.roll(mask, step, axis) for step in (-1, 1) for axis in (0, 1)], axis=0)
+    return mask
+
+
+def test_lamps_on_a_metal_ball_are_spots_and_not_rows_of_dots():
+    image, ball = seen(("green", "sphere", "metal", -1.2))
+    light = np.where(inside(ball), image[..., 2], 0)
+    near = [np.roll(light, (v, u), (0, 1)) for v in (-1, 0, 1) for u in (-1, 0, 1) if (v, u) != (0, 0)]
+    dots = inside(ball) & (light > 40) & (light >= np.max(near, axis=0) + 8)
+    assert light.max() > 120 and dots.sum() <= 3  # 13 where the cells of the lamps show
+
+
+def test_the_round_edges_of_a_metal_cube_are_lines_and_not_dots():
+    image, cube = seen(("red", "cube", "metal", 0.5))
+    light = np.where(inside(cube), image[..., 1], 0)
+    left, right = np.flatnonzero(inside(cube).any(axis=0))[[0, -1]]
+    edges = light[:, left + 2 : right - 2].max(axis=0)
+    assert edges.max() > 90 and np.abs(np.diff(edges)).max() < 45  # 124 where each pixel is a point

@@ -27,7 +27,7 @@ COLOURS = {
     "pink": (250, 130, 185),
     "orange": (245, 120, 15),
 }
-MATERIALS = {"rubber": (0.0, 0.85), "metal": (1.0, 0.16)}
+MATERIALS = {"rubber": (0.0, 0.85), "metal": (1.0, 0.08)}
 """How metallic and how rough."""
 SIZES = {"large": 0.7, "medium": 0.5, "small": 0.3}
 """The radius, as rsbench has them."""
@@ -38,8 +38,9 @@ FARTHEST = 40.0
 """The depth that counts as white."""
 
 FLOOR = Material(linear_rgb(178, 178, 176), roughness=0.9)
-AMBIENT = Sky((0.1, 0.1, 0.1), (0.65, 0.65, 0.65), (0.3, 0.3, 0.3))
-"""Brighter towards the horizon, so that metal has something to shine with."""
+AMBIENT = Sky((0.4, 0.4, 0.4), (0.75, 0.75, 0.75), (0.3, 0.3, 0.3))
+"""Brighter towards the horizon, so that metal has something to shine with; and so bright that the floor far away, which
+the edges of a mirror reflect, is no black line."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class Lamp:
 
 
 LAMPS = {
-    "key": Lamp((6.0, -3.5, 7.5), 2.0, 480.0),
-    "fill": Lamp((-6.5, -5.5, 5.0), 4.0, 170.0),
-    "back": Lamp((-3.0, 6.5, 6.5), 2.0, 200.0),
+    "key": Lamp((6.0, -3.5, 7.5), 2.0, 380.0),
+    "fill": Lamp((-6.5, -5.5, 5.0), 4.0, 120.0),
+    "back": Lamp((-3.0, 6.5, 6.5), 2.0, 160.0),
 }
 
 

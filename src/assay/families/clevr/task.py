@@ -42,6 +42,7 @@ class Clevr(SceneTask):
     """Solids on a floor: do two of them share colour and shape?"""
 
     name = "clevr"
+    version: ClassVar[int] = 2
     Config = ClevrConfig
     config: ClevrConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}

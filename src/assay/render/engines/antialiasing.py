@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.arrays import Array
+from assay.render.engines.brdf import METAL, POLISHED
 from assay.render.engines.bvh import FAR
 from assay.render.engines.gbuffer import GBuffer, facing_normal, pixel_colour
 from assay.render.engines.indirect_lighting import trace_light
@@ -194,13 +195,15 @@ def nearest_lender(
     height, width = p.owner.shape
     best, column, row = 1e9, -1, -1
     u, v = int(np.floor(a)), int(np.floor(b))
+    mirror = w.solid.rows[i, 37] >= METAL and w.solid.rows[i, 38] < POLISHED
+    least = -1.0 if mirror else 0.8  # a ray from the eye would lack the lamps' highlights, and leave a dark dot
     for q in range(max(v - 1, 0), min(v + 2, height)):
         for o in range(max(u - 1, 0), min(u + 2, width)):
             if p.owner[q, o] != i:
                 continue
             turn = nx * p.normal[q, o, 0] + ny * p.normal[q, o, 1] + nz * p.normal[q, o, 2]
             lift = (p.at[q, o, 0] - x) * nx + (p.at[q, o, 1] - y) * ny + (p.at[q, o, 2] - z) * nz
-            if turn < 0.8 or abs(lift) > 6 * d / w.frame[12]:
+            if turn < least or abs(lift) > 6 * d / w.frame[12]:
                 continue
             off = (o + 0.5 - a) ** 2 + (q + 0.5 - b) ** 2 + 4 * (1 - turn)
             if off < best:

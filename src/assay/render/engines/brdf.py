@@ -7,6 +7,11 @@ from assay.render.engines.jit import subroutine
 DIELECTRIC = 0.04
 """The reflectance of a dielectric at normal incidence (F0)."""
 
+METAL, POLISHED = 0.1, 0.2
+"""Metallic from this value on; a mirror below this roughness, where each wrong ray would show as a dot."""
+RISE = 0.02
+"""The least sine of the angle between a mirror's facet and what it reflects."""
+
 
 @subroutine
 def environment_brdf(rough: float, front: float) -> tuple[float, float]:
@@ -50,6 +55,20 @@ def sample_ggx(
     if lz < 0.01:
         lz = 0.01
     return ax * lx + bx * ly + nx * lz, ay * lx + by * ly + ny * lz, az * lx + bz * ly + nz * lz
+
+
+@subroutine
+def turn_outwards(fx: float, fy: float, fz: float, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
+    """Return a reflected direction d turned to rise from the facet with normal f.
+
+    Smooth normals may send it below the facet, and a mirror would show dark dots of its own inside along its outline.
+    """
+    rise = fx * dx + fy * dy + fz * dz
+    if rise >= RISE:
+        return dx, dy, dz
+    dx, dy, dz = dx + (RISE - rise) * fx, dy + (RISE - rise) * fy, dz + (RISE - rise) * fz
+    size = np.sqrt(dx * dx + dy * dy + dz * dz)
+    return dx / size, dy / size, dz / size
 
 
 @subroutine

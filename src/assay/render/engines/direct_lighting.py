@@ -3,10 +3,13 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.brdf import DIELECTRIC, environment_brdf, ggx_lobe
-from assay.render.engines.gbuffer import GBuffer
+from assay.render.engines.brdf import DIELECTRIC, METAL, POLISHED, environment_brdf, ggx_lobe
+from assay.render.engines.gbuffer import GBuffer, pixel_alpha
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
+
+BLEND, MIRROR_BLEND = 0.2, 0.6
+"""By how much a lamp's cells widen the lobe, over the square of their size; less would show them as dots on a mirror."""
 
 
 @subroutine
@@ -48,7 +51,7 @@ def irradiance(w: PackedScene, lamp: int, x: float, y: float, z: float, nx: floa
 @subroutine
 def light_cell(
     w: PackedScene, lamp: int, s: float, t: float, grid: int, x: float, y: float, z: float,
-    nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, nv: float,
+    nx: float, ny: float, nz: float, vx: float, vy: float, vz: float, alpha: float, nv: float, blend: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Return the light of one cell of a lamp: diffuse, specular at reflectance 1, and at reflectance 0 (the rim)."""
     dx, dy, dz, far, light = light_point(w, lamp, s, t, x, y, z)
@@ -63,7 +66,7 @@ def light_cell(
     wide = w.lights[lamp, 16] / grid
     if w.lights[lamp, 0] == 0:
         wide /= far
-    specular = light * nl * ggx_lobe(alpha * alpha + wide * wide / 5, alpha, nl, nv, nh)
+    specular = light * nl * ggx_lobe(alpha * alpha + wide * wide * blend, alpha, nl, nv, nh)
     back = (1 - vh) * (1 - vh)
     rim = back * back * (1 - vh)
     return light * nl, specular * (1 - rim), specular * rim
@@ -104,7 +107,8 @@ def light_pixel(
     vx, vy, vz = vx / size, vy / size, vz / size
     nv = max(nx * vx + ny * vy + nz * vz, 0.02)
     metal, rough = w.solid.rows[i, 37], w.solid.rows[i, 38]
-    alpha = max(rough * rough, 0.003)
+    alpha = max(pixel_alpha(w, p, x, y), 0.003)
+    blend = MIRROR_BLEND if metal >= METAL and rough < POLISHED else BLEND
     a, b = environment_brdf(rough, nv)
     for lamp in range(len(w.lights)):
         if free[lamp, y, x] <= 0:
@@ -113,7 +117,7 @@ def light_pixel(
         soft = full = rim = 0.0
         for k in range(grid * grid):
             s, t = (2 * (k % grid) + 1) / grid - 1, (2 * (k // grid) + 1) / grid - 1
-            e, f, g = light_cell(w, lamp, s, t, grid, px, py, pz, nx, ny, nz, vx, vy, vz, alpha, nv)
+            e, f, g = light_cell(w, lamp, s, t, grid, px, py, pz, nx, ny, nz, vx, vy, vz, alpha, nv, blend)
             soft, full, rim = soft + e, full + f, rim + g
         share = free[lamp, y, x] / (grid * grid)
         for c in range(3):

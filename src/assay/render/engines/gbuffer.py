@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.arrays import Array
+from assay.render.engines.brdf import METAL, POLISHED
 from assay.render.engines.intersection import point_to_mesh, point_to_scene
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
@@ -165,3 +166,25 @@ def pixel_step(
         return px - w.frame[0], py - w.frame[1], pz - w.frame[2]
     t = high / slope
     return w.frame[0] + dx * t - px, w.frame[1] + dy * t - py, w.frame[2] + dz * t - pz
+
+
+@subroutine
+def pixel_alpha(w: PackedScene, p: GBuffer, x: int, y: int) -> float:
+    """Return the GGX alpha of a pixel; on a mirror, wider by how far its normals turn from pixel to pixel.
+
+    After Tokuyoshi and Kaplanyan (2019): a highlight narrower than a pixel would come and go along a round edge.
+    """
+    i = p.owner[y, x]
+    alpha: float = w.solid.rows[i, 38] ** 2
+    if w.solid.rows[i, 37] < METAL or w.solid.rows[i, 38] >= POLISHED:
+        return alpha
+    height, width = p.owner.shape
+    spread = 0.0
+    for n in range(2):
+        a, b = (x + 1 if x + 1 < width and p.owner[y, x + 1] == i else x - 1), y
+        if n == 1:
+            a, b = x, (y + 1 if y + 1 < height and p.owner[y + 1, x] == i else y - 1)
+        if a >= 0 and b >= 0 and p.owner[b, a] == i:
+            for c in range(3):
+                spread += (p.normal[b, a, c] - p.normal[y, x, c]) ** 2
+    return np.sqrt(alpha * alpha + min(spread / 6, 0.04))

@@ -3,8 +3,8 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.engines.brdf import DIELECTRIC, environment_brdf, sample_ggx
-from assay.render.engines.gbuffer import GBuffer
+from assay.render.engines.brdf import DIELECTRIC, METAL, POLISHED, environment_brdf, sample_ggx, turn_outwards
+from assay.render.engines.gbuffer import GBuffer, flat_normal, pixel_alpha
 from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise
 from assay.render.engines.indirect_lighting import ambient, trace_light
 from assay.render.engines.jit import kernel
@@ -12,9 +12,8 @@ from assay.render.engines.packed_scene import PackedScene
 from assay.render.engines.rasterizer import camera_ray
 from assay.render.engines.textures import sky_radiance
 
-METAL, CLEAR, SMOOTH = 0.1, 0.06, 0.4
-"""Metallic from this value on; mirror-like below this roughness; dielectrics above this roughness reflect only the mean
-light around them."""
+CLEAR, SMOOTH = 0.06, 0.4
+"""One ray will do below this roughness; dielectrics above this one reflect only the mean light around them."""
 
 
 def reflected_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, indirect: Array, rays: int) -> Array:
@@ -45,14 +44,20 @@ def reflect_rays(w: PackedScene, p: GBuffer, pixels: Array, count: int, rays: Ar
         size = np.sqrt(vx * vx + vy * vy + vz * vz)
         vx, vy, vz = vx / size, vy / size, vz / size
         nx, ny, nz = p.normal[y, x, 0], p.normal[y, x, 1], p.normal[y, x, 2]
-        alpha = w.solid.rows[p.owner[y, x], 38] ** 2
+        i = p.owner[y, x]
+        alpha = pixel_alpha(w, p, x, y)
+        mirror = w.solid.rows[i, 37] >= METAL and w.solid.rows[i, 38] < POLISHED and p.tri[y, x] >= 0
+        fx, fy, fz = flat_normal(w, i, p.tri[y, x]) if mirror else (nx, ny, nz)
+        side = 1.0 if fx * vx + fy * vy + fz * vz >= 0 else -1.0
         key = (y * p.owner.shape[1] + x) * KEYS_PER_PIXEL
         turn, high = hash_noise(key + 800), hash_noise(key + 801)
         for k in range(count):
             s, t = (turn + k * 0.7548776662466927) % 1.0, (high + k * 0.5698402909980532) % 1.0
             n = m * count + k
-            rays[n, 3], rays[n, 4], rays[n, 5] = sample_ggx(nx, ny, nz, vx, vy, vz, alpha, s, t * 0.98)
-            rays[n, 6] = 2.0
+            dx, dy, dz = sample_ggx(nx, ny, nz, vx, vy, vz, alpha, s, t * 0.98)
+            if mirror:
+                dx, dy, dz = turn_outwards(side * fx, side * fy, side * fz, dx, dy, dz)
+            rays[n, 3], rays[n, 4], rays[n, 5], rays[n, 6] = dx, dy, dz, 2.0
             for c in range(3):
                 rays[n, c] = p.start[y, x, c]
 
