@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
+from assay.errors import AssayError
 from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram, piece_outline
 from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE
-from assay.families.chess.drawing.scene import DISTANCE, camera_of, chess_style, scene_of
+from assay.families.chess.drawing.scene import DISTANCE, SIDES, camera_of, chess_style, scene_of
 from assay.families.chess.drawing.textures import PIXELS, board_texture
 from assay.families.chess.positions import SQUARES, codes_of
 from assay.render.engines import label_pixels, picture_of
 from assay.seeds import rng_for
+from assay.tasks import TASKS
 
 MIDDLE = codes_of(["r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1BN2/PP3PPP/R2QKB1R"])[0].tolist()
 STYLE = chess_style(rng_for(0, "chess"), "3d", 1.0)
@@ -42,6 +44,37 @@ def test_a1_is_the_nearest_corner_whatever_the_camera():
         assert np.linalg.norm(camera.eye) == pytest.approx(DISTANCE)
         far = {name: np.linalg.norm(np.array(camera.eye) - at) for name, at in corners.items()}
         assert min(far, key=far.get) == "a1" and camera.eye[2] > 1.6
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_from_every_side_all_pieces_are_seen_where_their_squares_are(side):
+    style = {**STYLE, "side": side}
+    scene = scene_of(MIDDLE, style, 256)
+    seen = np.bincount(label_pixels(scene).things.ravel(), minlength=len(scene.things) + 1)[1:]
+    assert (seen > 15).all() and np.linalg.norm(scene.camera.eye) == pytest.approx(DISTANCE)
+    nearest = {"white": (1, -1), "black": (1, 1), "left": (0, -1), "right": (0, 1), "a1": (1, -1)}[side]
+    assert scene.camera.eye[nearest[0]] * nearest[1] > 1.5
+    places = {thing: instance.matrix[:3, 3] for thing, instance in zip(scene.things, scene.instances, strict=False)}
+    usual = scene_of(MIDDLE, STYLE, 256)
+    for thing, instance in zip(usual.things, usual.instances, strict=False):
+        assert np.array_equal(places[thing], instance.matrix[:3, 3])  # the camera moves, the pieces do not
+
+
+def test_sides_are_equally_likely_and_say_nothing_about_the_position():
+    task = TASKS["chess"](None, width=64)
+    draws = [
+        task.style(rng_for(number, "side"), codes, "train") for number in range(400) for codes in (MIDDLE, [0] * 64)
+    ]
+    assert draws[::2] == draws[1::2]
+    sides, counts = np.unique([style["side"] for style in draws[::2]], return_counts=True)
+    assert set(sides) == {"white", "black", "left", "right"} and counts.min() > 70
+
+
+def test_valued_and_boards_without_coordinates_are_seen_from_a1():
+    for task in (TASKS["valued"](None), TASKS["chess"](None, coordinates=False)):
+        assert {task.style(rng_for(n, "side"), MIDDLE, "train")["side"] for n in range(20)} == {"a1"}
+    with pytest.raises(AssayError, match="without coordinates nothing says which square is which"):
+        TASKS["chess"](None, coordinates=False, sides=["white", "black"])
 
 
 def test_style_is_the_same_for_every_position_and_pieces_stay_in_their_squares():

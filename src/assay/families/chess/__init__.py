@@ -23,6 +23,7 @@ TASKS.preset(
     "chess",
     "VALUED: positions as they come in games, the board to be read under 15 rules.",
     balance="world",
+    sides=["a1"],
     first=0,
     per_game=8,
 )

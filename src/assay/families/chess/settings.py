@@ -9,6 +9,7 @@ from assay.tasks.scene_task import SceneConfig
 from assay.worlds.split import Balance
 
 View = Literal["3d", "flat"]
+Side = Literal["a1", "white", "black", "left", "right"]
 RULES = tuple(rule.name for rule in Board().rules())
 
 
@@ -35,6 +36,9 @@ class ChessConfig(SceneConfig):
     """The width and the height of the picture in pixels."""
     jitter: float = Field(1.0, ge=0, le=3)
     """How far pieces stand off the middle of their squares: 1 is a standard deviation of a 16th of a square's side."""
+    sides: list[Side] = Field(["white", "black", "left", "right"], min_length=1)
+    """From where the board is seen, each side equally often; `a1`, as in the paper: that corner is the nearest. Without
+    coordinates it is always `a1`, since nothing else says which square is which."""
     coordinates: bool = True
     """Write letters and numbers at the edges of the board."""
     room: bool = True
@@ -43,7 +47,14 @@ class ChessConfig(SceneConfig):
     @model_validator(mode="after")
     def _must_agree(self) -> "ChessConfig":
         self.refuse_shared("is not for positions of chess, which are too many to list", allowed=["balance"])
+        if not self.coordinates and "sides" in self.model_fields_set and self.sides != ["a1"]:
+            raise ValueError("sides: without coordinates nothing says which square is which; leave one of them out")
         return self
+
+    @property
+    def seen_from(self) -> list[Side]:
+        """The sides from which boards are seen."""
+        return self.sides if self.coordinates else ["a1"]
 
 
 class ChessSaneConfig(ChessConfig):

@@ -45,6 +45,7 @@ class Chess(SceneTask):
     how_drawn: ClassVar[str] = "Positions were taken from games of chess; each split has games of its own"
 
     name = "chess"
+    version: ClassVar[int] = 2
     Config: ClassVar[type[ChessConfig]] = ChessConfig
     config: ChessConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "hard": 200, "ood": 200}
@@ -140,7 +141,7 @@ class Chess(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where pieces stand in their squares, and from where the board is seen."""
-        return chess_style(rng, self.config.view, self.config.jitter)
+        return chess_style(rng, self.config.view, self.config.jitter, self.config.seen_from)
 
     def render(self, world: World) -> Picture:
         """Draw the board, and write it as FEN."""

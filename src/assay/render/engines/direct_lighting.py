@@ -9,7 +9,7 @@ from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 
 BLEND, MIRROR_BLEND = 0.2, 0.6
-"""By how much a lamp's cells widen the lobe, over the square of their size; less would show them as dots on a mirror."""
+"""How much a lamp's cells widen the lobe, over the square of their size; less would show them as dots on a mirror."""
 
 
 @subroutine

@@ -1,4 +1,4 @@
-"""A position as a scene: pieces on a board, a room around it, and a camera for which A1 is the nearest corner."""
+"""A position as a scene: pieces on a board, a room around it, and a camera that sees it from one of five sides."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,19 @@ from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose
+from assay.render.scene import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Scene,
+    Sky,
+    Vector,
+    linear_rgb,
+    pose,
+    rotation_z,
+)
 from assay.worlds.world import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
@@ -17,6 +29,8 @@ FOV = 26.0
 FARTHEST = 8.0
 FACING = {"N": (128.0, 308.0), "B": (-45.0, -45.0), "K": (-45.0, -45.0)}
 """Where pieces look that are not round, White's and Black's: knights left and right, others at the camera."""
+SIDES = {"a1": 0.0, "white": 40.5, "right": 130.5, "black": 220.5, "left": 310.5}
+"""How far the camera, and what looks at it, is turned about the board from where A1 is nearest, in degrees."""
 PAN = 2.0
 TILT = (0.9, 0.3)
 """The camera is moved to the side by up to `PAN`, and up by a normal number of this mean and deviation, not below 0."""
@@ -30,20 +44,22 @@ WHITE = Material(linear_rgb(236, 222, 192), roughness=0.32)
 BLACK = Material(linear_rgb(66, 52, 47), roughness=0.3)
 
 
-def chess_style(rng: np.random.Generator, view: str, jitter: float) -> Style:
-    """Draw the style of a board; the same for every position."""
+def chess_style(rng: np.random.Generator, view: str, jitter: float, sides: Sequence[str] = ("a1",)) -> Style:
+    """Draw the style of a board; the same for every position. Each of the `sides` is as likely as another."""
     camera = [round(float(rng.uniform(0, PAN)), 4), round(max(0.0, float(rng.normal(*TILT))), 4)]
     offsets = np.clip(rng.normal(0, JITTER * jitter, size=128), -MOST_JITTER, MOST_JITTER)
     if view == "flat":
         return {"offsets": (DIAGRAM_JITTER * offsets).round(4).tolist(), "palette": int(rng.integers(4))}
     turns = rng.uniform(-20, 20, size=64)
     light = rng.uniform(-1, 1, size=3)
+    wood = [round(float(rng.uniform(-1, 1)), 3), int(rng.integers(3))]
     return {
+        "side": sides[int(rng.integers(len(sides)))],
         "camera": camera,
         "light": light.round(3).tolist(),
         "offsets": offsets.round(4).tolist(),
         "turns": turns.round(1).tolist(),
-        "wood": [round(float(rng.uniform(-1, 1)), 3), int(rng.integers(3))],
+        "wood": wood,
     }
 
 
@@ -70,7 +86,7 @@ def pieces_of(codes: Sequence[int], style: Style) -> tuple[Instance, ...]:
             x, y = (
                 (at - 3.5 + off) * SIDE for at, off in zip((place % 8, place // 8), _offset(style, place), strict=True)
             )
-            turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place])
+            turn = FACING.get(KINDS[kind], (0.0, 0.0))[side] + float(style["turns"][place]) + SIDES[style["side"]]
             matrix = pose((x, y, 0.0009), turn=turn, scale=SIDE)
             instances.append(Instance(piece(KINDS[kind]), (WHITE, BLACK)[side], matrix, SQUARES[place]))
     return tuple(instances)
@@ -82,10 +98,10 @@ def _offset(style: Style, place: int) -> tuple[float, float]:
 
 
 def camera_of(style: Style) -> Camera:
-    """Return the camera: moved aside and up by what was drawn, at a fixed distance from the middle of the board."""
+    """Return the camera: on its side, moved aside and up by what was drawn, at a fixed distance from the middle."""
     aside, up = style["camera"]
     eye = np.array(EYE) + np.array([aside, 0.0, up]) / DISTANCE
-    eye *= DISTANCE / np.linalg.norm(eye)
+    eye = rotation_z(SIDES[style["side"]]) @ eye * (DISTANCE / np.linalg.norm(eye))
     return Camera((float(eye[0]), float(eye[1]), float(eye[2])), (0.0, 0.0, 0.0), FOV)
 
 
