@@ -7,7 +7,17 @@ from PIL import Image
 from assay.errors import DataError
 from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
-from assay.families.coco.scene_templates import CROWDED, HEIGHT, MOST, NAMES, OBJECT_KINDS, SCENE_KINDS, WIDTH
+from assay.families.coco.scene_templates import (
+    CROWDED,
+    EYE,
+    HEIGHT,
+    MOST,
+    NAMES,
+    OBJECT_KINDS,
+    OUTDOORS,
+    SCENE_KINDS,
+    WIDTH,
+)
 from assay.families.coco.synthetic import lay_out, recompose, synthetic_album
 from assay.render.canvas import Canvas
 from assay.render.letterbox import Letterbox, read_photograph
@@ -58,6 +68,33 @@ def test_every_object_of_a_scene_is_seen(held):
         assert pixels.min(initial=999) >= 40, (row, [t.name for t in picture.things], pixels)
 
 
+@pytest.mark.parametrize("size", [(96, 96), (160, 60), (60, 160)])
+def test_scenes_fill_pictures_of_any_shape(held, size):
+    for row in range(40):
+        content = held.scenes.content(row, ALL)
+        whole, usual = draw_scene(content, size), draw_scene(content, (WIDTH, HEIGHT))
+        assert whole.image.shape[:2] == size[::-1]
+        edges = np.concatenate([whole.image[[0, -1]].reshape(-1, 3), whole.image[:, [0, -1]].reshape(-1, 3)])
+        assert not (edges == 114).all(axis=1).any() and not (edges == 255).all(axis=1).any()
+        assert [thing.name for thing in whole.things] == [thing.name for thing in usual.things]
+        fit = Letterbox.of((WIDTH, HEIGHT), size)
+        for small, large in zip(whole.things, usual.things, strict=True):
+            place = fit.box([large.box.left, large.box.top, 0, 0], (WIDTH, HEIGHT))
+            assert abs(small.box.top - place.top) <= 3 and small.box.left <= place.left + 3
+
+
+def test_outdoors_things_are_as_high_as_their_distance_says(held):
+    outdoors = 0
+    for row in range(300):
+        content = held.scenes.content(row, ALL)
+        if content["scene"] in OUTDOORS:
+            outdoors += 1
+            line = content["horizon"] * HEIGHT
+            for name, _, foot, tall, *_ in recompose(content, {"person": 1})["objects"]:
+                assert tall == pytest.approx(OBJECT_KINDS[name].metres / EYE * (foot - line), abs=1.0)
+    assert outdoors > 100
+
+
 def test_all_looks_occur_and_classes_are_as_common_as_planned(held):
     assert set(held.scenes.views.tolist()) == set(range(len(SCENE_KINDS)))
     counts = np.zeros((len(held.album), len(NAMES)), dtype=int)
@@ -66,7 +103,7 @@ def test_all_looks_occur_and_classes_are_as_common_as_planned(held):
     for place, kind in enumerate(OBJECT_KINDS.values()):
         share, number = (counts[:, place] > 0).mean(), counts[counts[:, place] > 0, place].mean()
         assert 0.9 < share / kind.images < 3.4, (NAMES[place], share)
-        assert 0.6 < number / kind.objects < 1.2, (NAMES[place], number)
+        assert 0.5 < number / kind.objects < 1.2, (NAMES[place], number)  # cars are wide, and few fit in
 
 
 def test_a_scene_does_not_depend_on_the_others(held):

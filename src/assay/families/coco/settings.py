@@ -118,7 +118,7 @@ class CocoConfig(TaskConfig):
     hard_share: float = Field(0.2, ge=0, lt=1)
     """The share of the test images that is set aside for `hard`."""
     width: int = Field(224, ge=16, le=4096)
-    """The width of the pictures in pixels; images are fitted in, with grey bars where their shape differs."""
+    """The width of the pictures in pixels; photographs are fitted in, with grey bars where their shape differs."""
     height: int = Field(224, ge=16, le=4096)
     """The height of the pictures in pixels."""
 

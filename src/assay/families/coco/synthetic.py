@@ -28,10 +28,12 @@ from assay.families.coco.scene_templates import (
 )
 from assay.seeds import GOLDEN, fractions, mix_words
 
-TRIES = 12
+TRIES = 14
 SPARE = MOST + 1
 HIDDEN = 0.6
 """Scenes where more than this share of an object's box is hidden are not used."""
+FARTHER = 0.5
+"""How high things are that stand farther away, where it is crowded."""
 TEST_SHARE = 0.25
 LIGHTS = 6
 _METRES, _ASPECT, _FILL, _INDOORS, _TABLE = (
@@ -156,7 +158,8 @@ def _place(
     for attempt in range(TRIES):
         across, depths = (hash_uniform(numbers, 6, slot, attempt, axis) for axis in (0, 1))
         feet, tall = stance(kinds, *scene, depths)
-        tall *= 1.0 if attempt < TRIES / 2 else 0.7  # where it is crowded, smaller ones
+        if attempt >= TRIES / 2:  # where it is crowded, farther away, and as much smaller as that makes them
+            feet, tall = _farther(feet, scene), FARTHER * tall
         wide = tall * aspects
         middle = wide * 0.4 + across * (WIDTH - 0.8 * wide)
         box = np.stack([middle - wide / 2, feet - tall, middle + wide / 2, feet], axis=1)
@@ -168,6 +171,14 @@ def _place(
         hidden[better, slot] = covered.sum(axis=1)[better]
     covers, _ = _overlaps(boxes[:, slot], boxes[:, :slot])
     hidden[:, :slot] += covers
+
+
+def _farther(feet: Array, scene: tuple[Array, Array]) -> Array:
+    """Return feet nearer to the horizon outdoors; indoors things differ in size instead."""
+    views, horizons = scene
+    outdoors = np.isin(views, [SCENE_KINDS.index(look) for look in OUTDOORS])
+    line = horizons * HEIGHT
+    return np.where(outdoors, line + FARTHER * (feet - line), feet)
 
 
 def _overlaps(box: Array, others: Array) -> tuple[Array, Array]:

@@ -36,6 +36,7 @@ class CocoLogic(ImageTask):
     """Ten rules over the objects in an image, a label for each."""
 
     name = "cocologic"
+    version: ClassVar[int] = 2
     Config = CocoLogicConfig
     config: CocoLogicConfig
     paper: ClassVar[Mapping[str, int]] = {"train": 22_500, "valid": 2500, "test": 3500, "hard": 500}
@@ -69,6 +70,7 @@ class CocoLogicFS(ImageTask):
     """One rule over the objects in an image, to be learned from 24 examples."""
 
     name = "cocologic-fs"
+    version: ClassVar[int] = 2
     Config = FewShotConfig
     config: FewShotConfig
     plans: ClassVar[Mapping[str, FewShotPlan]] = {

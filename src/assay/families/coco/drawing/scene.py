@@ -1,4 +1,4 @@
-"""Pictures of the drawn scenes, fitted into one size as photographs are."""
+"""Pictures of the drawn scenes; where a picture has another shape than 640 x 480, ground and sky go on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.scene_templates import HEIGHT, OBJECT_KINDS, WIDTH
 from assay.render.canvas import Canvas
 from assay.render.letterbox import Letterbox
-from assay.render.picture import Box, ObjectBox, Picture
+from assay.render.picture import Picture
 
 DRAWINGS: Mapping[str, Callable[[Brush, Appearance], None]] = {
     "traffic_light": vehicles.traffic_light,
@@ -38,8 +38,8 @@ DRAWINGS: Mapping[str, Callable[[Brush, Appearance], None]] = {
 def draw_scene(content: Mapping[str, Any], size: tuple[int, int]) -> Picture:
     """Return the picture of an embedded scene: near things hide far ones."""
     fit = Letterbox.of((WIDTH, HEIGHT), size)
-    canvas = Canvas(fit.width, fit.height)
-    backdrop = BackdropCanvas(canvas, fit.width / WIDTH, content["horizon"], content["lights"])
+    canvas = Canvas(*size)
+    backdrop = BackdropCanvas(canvas, fit, content["horizon"], content["lights"])
     BACKDROPS[content["scene"]](backdrop)
     with_table = content["scene"] == "table"
     rows = sorted(content["objects"], key=lambda row: float(row[2]))
@@ -51,24 +51,16 @@ def draw_scene(content: Mapping[str, Any], size: tuple[int, int]) -> Picture:
         table(backdrop)
     for row in on_table:
         _draw(row, backdrop)
-    image, instances = fit.pad(canvas.image, size), fit.pad(canvas.instances, size, bar=0)
-    things = [ObjectBox(thing.name, _shifted(thing.box, fit)) for thing in canvas.things]
-    return Picture(image, tuple(things), instances)
+    return Picture(canvas.image, canvas.things, canvas.instances)
 
 
 def _draw(row: Sequence[Any], backdrop: BackdropCanvas) -> None:
     """Draw one object; those that do not count are drawn, but are no things."""
     name, x, y, tall, left, hue, tone, pose, counts = row
-    scale = backdrop.scale
-    brush = Brush(backdrop.canvas, x * scale, y * scale, tall * scale, bool(left))
+    scale, corner = backdrop.scale, backdrop.corner
+    brush = Brush(backdrop.canvas, x * scale + corner[0], y * scale + corner[1], tall * scale, bool(left))
     if not counts:
         DRAWINGS[name](brush, Appearance(hue, tone, pose))
         return
     with backdrop.canvas.thing(name):
         DRAWINGS[name](brush, Appearance(hue, tone, pose))
-
-
-def _shifted(box: Box, fit: Letterbox) -> Box:
-    if box.right == 0:
-        return box
-    return Box(box.left + fit.left, box.top + fit.top, box.right + fit.left, box.bottom + fit.top)
