@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assay.families.driving.drawing import cars, obstacles, people, signals, town
-from assay.families.driving.drawing.scene import HEIGHT, SPOTS, WIDTH, draw_style, traffic_scene
+from assay.families.driving.drawing.road import CROSSINGS
+from assay.families.driving.drawing.scene import ELSEWHERE, HEIGHT, SPOTS, WIDTH, draw_style, traffic_scene
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
 from assay.render.engines import label_pixels, shoot
 from assay.render.scene import Scene
@@ -51,6 +52,40 @@ def test_nothing_hides_behind_anything_even_where_all_are_there() -> None:
     for number in range(24):
         for name, pixels in visible(traffic_scene(dict.fromkeys(NAMES, True), style(number))).items():
             assert pixels >= LEAST, (number, name)
+
+
+@pytest.mark.parametrize("name", [*SPOTS, "stop_sign"])
+def test_a_concept_is_seen_at_several_places(name: str) -> None:
+    still = {**style(1), "camera": [0.0] * 4}
+    things = {other: [*drawn[:2], 0.0, 0.0, 0.0] for other, drawn in still["things"].items()}
+    middles = []
+    for first, elsewhere, side in ((False, [], "left"), (True, list(ELSEWHERE), "right")):
+        held = {**still, "things": things, "mirrored": first, "elsewhere": elsewhere, "sign_side": side}
+        made = traffic_scene(facts(name), held)
+        shows = label_pixels(made).things == made.things.index(name) + 1
+        assert shows.sum() >= LEAST
+        middles.append(np.argwhere(shows).mean(axis=0))
+    assert np.abs(middles[0] - middles[1]).max() > 3, "in pixels"
+
+
+def test_places_and_crossings_are_drawn_equally_often() -> None:
+    drawn = [style(number) for number in range(400)]
+    assert {one["crossing"] for one in drawn} == set(CROSSINGS)
+    for kind in CROSSINGS:
+        assert 70 < sum(one["crossing"] == kind for one in drawn) < 130
+    assert 160 < sum(one["sign_side"] == "left" for one in drawn) < 240
+    for name in ELSEWHERE:
+        assert 160 < sum(name in one["elsewhere"] for one in drawn) < 240
+
+
+def test_crossings_differ_and_hide_nothing() -> None:
+    true = dict.fromkeys(NAMES, True)
+    made = {kind: traffic_scene(true, style(3, crossing=kind), 235, 194) for kind in CROSSINGS}
+    counts = [visible(scene) for scene in made.values()]
+    assert all(other == counts[0] for other in counts)
+    images = [seen(facts(), style(3, crossing=kind), WIDTH, HEIGHT)[0] for kind in CROSSINGS]
+    for place, image in enumerate(images):
+        assert all((np.abs(image - other).max(axis=2) > 20).sum() > 60 for other in images[:place])
 
 
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -32,6 +32,7 @@ class Driving(SceneTask):
     """A crossing as the driver sees it: drawn traffic scenes."""
 
     config: DrivingConfig
+    version: ClassVar[int] = 2
     seconds: ClassVar[float] = 0.6
     farthest: ClassVar[float] = FARTHEST
     trial: ClassVar[Mapping[str, Any]] = {"width": 48, "height": 40, "quality": "draft"}

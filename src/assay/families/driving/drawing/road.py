@@ -20,12 +20,17 @@ BEGIN, CROSSING, BEYOND, END = -6.0, 21.5, 29.5, 160.0
 """How far ahead the road begins, the crossing begins and ends, and the road ends."""
 DASH, PERIOD = 1.5, 3.4
 SIGNS = {"left": -1, "right": 1}
+CROSSINGS = ("plain", "zebra", "paved", "hatched")
+"""Crossings: bare asphalt, with stripes for people on the far side, paved in brick, or with a yellow box."""
 STEM: Sequence[Point] = ((-0.11, 0.0), (0.11, 0.0), (0.11, 3.3), (0.42, 3.3), (0.0, 4.6), (-0.42, 3.3), (-0.11, 3.3))
 BRANCH: Sequence[Point] = (
     (-0.08, 0.9), (0.62, 1.75), (0.62, 1.3), (1.35, 2.25), (0.62, 3.2), (0.62, 2.75), (0.35, 2.6), (-0.08, 1.9),
 )  # fmt: skip
 KERB = paint(188, 186, 180, 0.8)
 SLABS = paint(150, 146, 140, 0.85)
+BRICK = paint(128, 92, 78, 0.9)
+STRIPES = paint(214, 212, 204, 0.8)
+BOX = paint(196, 160, 60, 0.85)
 
 
 def _speckled(name: str, color: tuple[int, int, int], contrast: float, side: int = 128) -> Array:
@@ -67,10 +72,7 @@ def _strip(name: str, left: float, low: float, right: float, high: float, z: flo
 def _dashes() -> Mesh:
     """Return the dashes of a line along y."""
     starts = np.arange(BEGIN - PERIOD, CROSSING - DASH - PERIOD / 2, PERIOD)
-    parts = [rectangle("dash", -0.09, y, 0.09, y + DASH, 0.03) for y in starts]
-    points = np.concatenate([part.vertices for part in parts])
-    faces = np.concatenate([part.faces + 4 * place for place, part in enumerate(parts)])
-    return Mesh("dashes", points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), faces)
+    return _joined("dashes", [rectangle("dash", -0.09, y, 0.09, y + DASH, 0.03) for y in starts])
 
 
 @cache
@@ -107,6 +109,44 @@ def pavement(shade: int) -> list[Instance]:
         instances.append(Instance(_strip("footway", low, BEGIN, high, CROSSING - 0.2, 0.05), SLABS, still))
         instances.append(Instance(_strip("footway beyond", low, BEYOND + 0.2, high, END, 0.05), SLABS, still))
     return instances
+
+
+@cache
+def _stripes() -> Mesh:
+    """Return the stripes of a zebra crossing over the road beyond."""
+    starts = np.arange(-OUTER + 0.3, OUTER - 0.6, 1.0)
+    return _joined("zebra", [rectangle("stripe", x, BEYOND - 2.2, x + 0.5, BEYOND - 0.2, 0.02) for x in starts])
+
+
+@cache
+def _hatching() -> Mesh:
+    """Return the lines of a box that is to be kept clear: its frame, and diagonals both ways."""
+    low, high, half = CROSSING + 0.6, BEYOND - 0.6, OUTER - 0.4
+    parts = [rectangle("edge", -half, y, half, y + 0.15, 0.02) for y in (low, high - 0.15)]
+    parts += [rectangle("edge", x, low, x + 0.15, high, 0.02) for x in (-half, half - 0.15)]
+    run = high - low
+    for start in np.arange(-half, half - run + 0.01, (2 * half - run) / 3):
+        for near, far in ((start, start + run), (start + run, start)):
+            points = np.array([[near, low, 0.02], [near + 0.2, low, 0.02], [far + 0.2, high, 0.02], [far, high, 0.02]])
+            parts.append(Mesh("line", points, np.tile([0.0, 0.0, 1.0], (4, 1)), parts[0].faces))
+    return _joined("box", parts)
+
+
+def _joined(name: str, parts: Sequence[Mesh]) -> Mesh:
+    """Return flat shapes of four corners each as one mesh."""
+    points = np.concatenate([part.vertices for part in parts])
+    faces = np.concatenate([part.faces + 4 * place for place, part in enumerate(parts)])
+    return Mesh(name, points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), faces)
+
+
+def crossing(kind: str) -> list[Instance]:
+    """Return what lies on a crossing of one kind."""
+    if kind == "plain":
+        return []
+    if kind == "paved":
+        return [Instance(_strip("paving", -OUTER, CROSSING, OUTER, BEYOND, 0.015), BRICK, np.eye(4))]
+    mesh, color = (_stripes(), STRIPES) if kind == "zebra" else (_hatching(), BOX)
+    return [Instance(mesh, color, np.eye(4))]
 
 
 def beside(side: str, absent: bool, shade: int, season: int) -> list[Instance]:

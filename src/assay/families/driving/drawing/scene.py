@@ -2,7 +2,8 @@
 
 Every concept has a place of its own, from near to far: the arrow and the lines of our lane; what lies on it; somebody
 on foot; what stands on the lanes beside it; a rider; the gantry with a signal head for each way; the car we follow; on
-the crossing, a car across and cars that turn. A sign stands on the right. Our own bonnet is at the bottom.
+the crossing, a car across and cars that turn. A sign stands beside the road. Our own bonnet is at the bottom.
+Which crossing it is, and on which side the sign, the people and the car across are, is style.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ LINES = (paint(236, 236, 230, 0.8), paint(240, 196, 60, 0.8))
 BEACON = Material((0.0, 0.05, 1.0), emission=1.2)
 AMBULANCE = {"body": paint(244, 244, 240, 0.35), "trim": paint(200, 200, 198), "beacon": BEACON}
 SIGN_AT, GANTRY_AT = (6.35, 13.8), 17.0
+"""The sign stands so far to the right or to the left."""
 
 Facts = Mapping[str, bool]
 
@@ -52,6 +54,15 @@ SPOTS = {
 }
 """`car` and `person` are on one side and `rider` on the other, which the style may exchange."""
 SIDED = ("car", "person", "rider")
+ELSEWHERE = {
+    "follow": (0.0, 1.2),
+    "other_obstacle": (-0.4, -0.4),
+    "left_obstacle": (-0.1, 1.5),
+    "right_obstacle": (0.1, 1.5),
+    "left_follow": (-1.5, 0.6),
+    "right_follow": (1.5, 0.6),
+}
+"""How far from its spot the other place of a thing is, to the right and ahead; those of `SIDED` have two sides."""
 
 
 def draw_style(rng: np.random.Generator) -> dict[str, Any]:
@@ -77,8 +88,11 @@ def draw_style(rng: np.random.Generator) -> dict[str, Any]:
         "line": [int(rng.integers(len(LINES))), round(float(rng.random()), 3), round(float(rng.random()), 3)],
         "arrow": jitter(1)[0],
         "mirrored": bool(rng.integers(2)),
+        "elsewhere": [name for name in ELSEWHERE if rng.integers(2)],
         "things": {name: thing(kinds[name], 1000) for name in SPOTS},
         "sign": pick(signals.SIGNS),
+        "sign_side": pick(("left", "right")),
+        "crossing": pick(road.CROSSINGS),
         "bonnet": int(rng.integers(len(cars.COLOURS))),
         "town": _town(rng),
         "first": int(rng.integers(4)),
@@ -109,7 +123,7 @@ def traffic_scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, he
         *_street(facts, style),
         *(instance for name in SPOTS if facts[name] for instance in _object(name, style)),
         *_lamps(facts),
-        *_sign(facts["stop_sign"], style["sign"]),
+        *_sign(facts["stop_sign"], style["sign"], road.SIGNS[style["sign_side"]]),
         *_surroundings(style["town"]),
         *_own_car(facts.get("emergency", False), style),
     ]
@@ -131,7 +145,7 @@ def _camera(jitter: Sequence[float], width: int, height: int) -> Camera:
 def _street(facts: Facts, style: Mapping[str, Any]) -> list[Instance]:
     shade, season = style["surface"]
     color, *phases = style["line"]
-    instances = road.pavement(shade)
+    instances = road.pavement(shade) + road.crossing(style["crossing"])
     for side, phase in zip(("left", "right"), phases, strict=True):
         instances += road.beside(side, facts[f"no_{side}_lane"], shade, season)
         instances.append(road.line(side, facts[f"{side}_solid_line"], LINES[color], phase))
@@ -143,7 +157,8 @@ def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
     """Return the object that shows a concept."""
     kind, tone, along, ahead, swing = style["things"][name]
     spot, side = SPOTS[name], -1 if style["mirrored"] and name in SIDED else 1
-    at = side * spot.x + along * spot.move[0], spot.y + ahead * spot.move[1], 0.0
+    x, y = ELSEWHERE[name] if name in style["elsewhere"] else (0.0, 0.0)
+    at = side * spot.x + along * spot.move[0] + x, spot.y + ahead * spot.move[1] + y, 0.0
     matrix = pose(at, side * spot.turn + swing * spot.swing)
     if name in ("follow", "car", "left_follow", "right_follow"):
         blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
@@ -180,12 +195,13 @@ def _lamps(facts: Facts) -> list[Instance]:
     return instances
 
 
-def _sign(stop: bool, other: str) -> list[Instance]:
+def _sign(stop: bool, other: str, side: int) -> list[Instance]:
     if not stop and other == "none":
         return []
     name = "stop" if stop else other
     thing = "stop_sign" if stop else "other_sign"
-    low, high = pose([*SIGN_AT, 0]), pose([*SIGN_AT, 3.1])
+    at = side * SIGN_AT[0], SIGN_AT[1]
+    low, high = pose([*at, 0]), pose([*at, 3.1])
     return place(signals.post(), low, thing) + place(signals.sign(name), high, thing)
 
 
