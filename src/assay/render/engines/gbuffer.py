@@ -187,4 +187,5 @@ def pixel_alpha(w: PackedScene, p: GBuffer, x: int, y: int) -> float:
         if a >= 0 and b >= 0 and p.owner[b, a] == i:
             for c in range(3):
                 spread += (p.normal[b, a, c] - p.normal[y, x, c]) ** 2
-    return np.sqrt(alpha * alpha + min(spread / 6, 0.04))
+    wider: float = np.sqrt(alpha * alpha + min(spread / 6, 0.04))
+    return wider
