@@ -52,7 +52,9 @@ class Mutant:
         if folder == ".":
             files = sorted(TESTS.glob("test_*.py"))
         else:
-            there = TESTS / OTHER_FOLDERS.get(folder, folder.replace("auditing", "audit").replace("reporting", "report"))
+            there = TESTS / OTHER_FOLDERS.get(
+                folder, folder.replace("auditing", "audit").replace("reporting", "report")
+            )
             while not there.exists():
                 there = there.parent
             files = [there] if there.is_file() else sorted(there.rglob("test_*.py"))
@@ -101,9 +103,9 @@ class Sources:
             return Verdict("timed out", "", spent)
         failed = FAILED.search(output)
         if failed is None:
-            return Verdict("survived", "" if " passed" in output else output[-300:], spent)
+            return Verdict("survived", "", spent)
         alone = self._run([failed[1]], seconds)
-        passes = alone is not None and " passed" in alone and FAILED.search(alone) is None
+        passes = alone is not None and FAILED.search(alone) is None
         return Verdict("caught" if passes else "fails anyway", failed[1], spent)
 
     def _run(self, tests: list[str], seconds: float) -> str | None:
@@ -114,10 +116,13 @@ class Sources:
             command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as process:
             try:
-                return process.communicate(timeout=seconds)[0]
+                output = process.communicate(timeout=seconds)[0]
             except subprocess.TimeoutExpired:
                 process.terminate()
                 return None
+        if process.returncode and FAILED.search(output) is None:
+            raise SystemExit(f"the tests could not be run: {output[-500:]}")
+        return output
 
 
 def read_list(path: Path) -> Iterator[Mutant]:

@@ -143,7 +143,9 @@ def test_symbols_and_truths_are_the_same_or_not():
 def test_counts_of_truths_are_connectives():
     flat = ground_formula(parse("exactly(2, a, b, c) or d and True"), bits([*"abcd"]))
     assert [str(atom) for atom in atoms(flat)] == ["a", "b", "c", "d"]
-    mixed = ground_formula(parse("count(a, b) + n > 2"), ConceptSpace((*bits(["a", "b"]).concepts, Concept("n", (0, 1, 2)))))
+    mixed = ground_formula(
+        parse("count(a, b) + n > 2"), ConceptSpace((*bits(["a", "b"]).concepts, Concept("n", (0, 1, 2))))
+    )
     assert [str(atom) for atom in atoms(mixed)] == ["count(a, b) + n > 2"]  # n's own value enters
 
 
