@@ -240,3 +240,21 @@ def test_what_cannot_be_done_leaves_no_folder(
 def test_a_folder_that_holds_something_is_refused(mnlogic: Dataset, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is not an empty folder"):
         annotated(mnlogic, mnlogic.folder, missing=0.1)
+
+
+def test_counterfactual_worlds_go_along_with_the_rows_that_are_kept(tmp_path: Path) -> None:
+    settings = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
+    sizes = {"train": 16, "valid": 8, "test": 40, "hard": 8}
+    make(recipe_from("mnlogic", Settings({**settings, "splits": sizes})), tmp_path / "data")
+    old = Dataset.open(tmp_path / "data")
+    fewer = annotated(old, tmp_path / "fewer", label_shares={True: 0.9}, splits=["test"])
+    pairs, before = fewer["pairs"], old["pairs"]
+    kept = np.isin(before.pair_rows, fewer["test"].index)
+    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs["size"] == len(pairs)
+    assert pairs.pair_rows.tolist() == before.pair_rows[kept].tolist()
+    assert (pairs.concepts == before.concepts[kept]).all()
+    assert pairs.pngs == [png for png, keep in zip(before.pngs, kept, strict=True) if keep]
+    same = annotated(old, tmp_path / "same", missing=0.5)
+    assert same["pairs"].pair_rows.tolist() == before.pair_rows.tolist()
+    other = annotated(old, tmp_path / "other", drop=["c"])
+    assert other.pairs is None and "its concepts are not those" in other.why_no_pairs
