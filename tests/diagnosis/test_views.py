@@ -83,7 +83,7 @@ def test_halves_are_halves_and_the_same_every_time():
 
 
 def concept_map(kind, image, entries=None):
-    entries = entries or {key: (10, 9) for key in image}
+    entries = entries or dict.fromkeys(image, (10, 9))
     return ConceptMap("a", kind, ("a",), image, entries)
 
 
