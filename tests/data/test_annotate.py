@@ -135,6 +135,9 @@ def test_refined_concepts_are_indicators_of_values(evenodd: Dataset, tmp_path: P
     assert (data.concepts[:, :10].argmax(axis=1) == old.concepts[:, 0]).all()
     assert (new.knowledge.labels_of(data.concepts) == old.labels).all()  # all values: the sum still follows
     assert not new.knowledge.violations(data.concepts).any() and new.knowledge.constraints[0].tags == ("one_hot",)
+    one = np.eye(10, dtype=int)
+    worlds = np.array([[*one[3], *one[4]], [*one[3], *np.zeros(10, int)], [*(one[3] + one[5]), *one[4]]])
+    assert new.knowledge.violations(worlds).sum(axis=1).tolist() == [0, 1, 1]  # exactly one, as all values are there
     assert {g.name: len(g.concepts) for g in new.knowledge.space.encoders}["digit_is_3"] == 2
     assert new.layout.regions["a_is_3"] == evenodd.layout.regions["a"]
     with pytest.raises(ConfigError, match="only true-or-false labels can be left to chance"):
