@@ -52,9 +52,7 @@ class Mutant:
         if folder == ".":
             files = sorted(TESTS.glob("test_*.py"))
         else:
-            there = TESTS / OTHER_FOLDERS.get(
-                folder, folder.replace("auditing", "audit").replace("reporting", "report")
-            )
+            there = TESTS / folder if (TESTS / folder).exists() else TESTS / OTHER_FOLDERS.get(folder, folder)
             while not there.exists():
                 there = there.parent
             files = [there] if there.is_file() else sorted(there.rglob("test_*.py"))

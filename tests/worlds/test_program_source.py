@@ -70,3 +70,9 @@ def test_labels_that_are_too_rare_end_in_one_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(program_source, "TRIES", 2)
     with pytest.raises(KnowledgeError, match=r"no world with labels \[True\] in 2 draws; they are too rare"):
         held.codes(np.arange(200))
+
+
+def test_places_beside_one_another_draw_worlds_of_their_own() -> None:
+    codes = source().codes(np.arange(400))
+    small = codes[codes.sum(axis=1) <= 12]  # of 79 such worlds
+    assert (small[1:] == small[:-1]).all(axis=1).mean() < 0.06 and len(np.unique(small, axis=0)) > 65
