@@ -27,12 +27,14 @@ def leaks(learn: AuditedSplit, ask: AuditedSplit, labels: int = 1) -> list[str]:
 
 def with_chance(low: float, high: float) -> np.ndarray:
     """Return numbers that follow the label so that chance gives as much with a probability in between."""
-    noise = np.random.default_rng(1).normal(size=ROWS)
-    for strength in np.linspace(0, 1, 4001):
+    noise, least, most = np.random.default_rng(1).normal(size=ROWS), 0.0, 2.0
+    for _ in range(60):  # the more they follow it, the less likely
+        strength = (least + most) / 2
         values = noise + strength * LABELS[:, 0]
         found = separable_effects(values[:, None], LABELS[:, 0], CONCEPTS)
-        if found is not None and low < found.chance[0] < high:
+        if low < found.chance[0] < high:
             return values
+        least, most = (strength, most) if found.chance[0] >= high else (least, strength)
     raise AssertionError("no such strength")
 
 
