@@ -172,8 +172,10 @@ def test_pairs_and_maps_are_deep_links(page, address):
     go(page, address, "#/run/pixels/poor?pairs=unnoticed")
     ready(page)
     assert page.input_value("#pairs-kind") == "unnoticed" and page.locator(".pair-list li").count() > 0
-    follow(page, ".pair-list a")
-    assert page.locator(".stack .base").count() == 1
+    follow(page, ".pair-list .sides div:last-child a")
+    assert "changed" in page.inner_text("main") and page.inner_text("h1").endswith("Next")
+    follow(page, "#origin")
+    assert "of test" in page.inner_text("h1") and page.locator(".stack .base").count() == 1
     go(page, address, "#/map/pixels/test/poor?colour=concept+c&layer=input")
     ready(page)
     assert page.input_value("#colour") == "concept c" and page.input_value("#layer") == "input"
