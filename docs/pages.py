@@ -50,19 +50,40 @@ class Block:
         return f"{before}{begin}\n\n{self.text}\n\n{end}{after}"
 
 
-def blocks() -> Iterator[Block]:
-    """Give the blocks of all pages; those of families and models are computed when they are reached."""
+def task_settings() -> Block:
+    """Return the settings that every task has."""
+    return Block(HERE / "tasks.md", "settings", settings_table(TaskConfig))
+
+
+def network_settings() -> Block:
+    """Return the settings that every network has."""
     from assay.models.core.neural import NeuralConfig
+
+    return Block(HERE / "models.md", "settings", settings_table(NeuralConfig))
+
+
+def learner_settings() -> Block:
+    """Return the settings that every learner on concepts has."""
     from assay.models.symbolic.base import SymbolicConfig
 
-    yield Block(HERE / "tasks.md", "settings", settings_table(TaskConfig))
-    yield Block(HERE / "models.md", "models", model_list())
-    yield Block(HERE / "models.md", "settings", settings_table(NeuralConfig))
-    yield Block(HERE / "symbolic.md", "settings", settings_table(SymbolicConfig))
-    for family in FAMILIES:
-        yield Block(HERE / "families" / f"{family}.md", "facts", family_facts(family))
-    for name in MODELS:
-        yield Block(HERE / "models" / f"{name}.md", "facts", model_facts(name))
+    return Block(HERE / "symbolic.md", "settings", settings_table(SymbolicConfig))
+
+
+def family_block(family: str) -> Block:
+    """Return the block of a family's page."""
+    return Block(HERE / "families" / f"{family}.md", "facts", family_facts(family))
+
+
+def model_block(name: str) -> Block:
+    """Return the block of a model's page."""
+    return Block(HERE / "models" / f"{name}.md", "facts", model_facts(name))
+
+
+def blocks() -> Iterator[Block]:
+    """Give the blocks of all pages."""
+    yield from (make() for make in OVERVIEWS)
+    yield from map(family_block, FAMILIES)
+    yield from map(model_block, MODELS)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -240,14 +261,18 @@ def shared_settings(model: Any) -> list[type[BaseModel]]:
     return [SymbolicConfig]
 
 
-def model_list() -> str:
+def model_list() -> Block:
     """Return all models, networks first, each with its page, its title and where its class is."""
     rows = []
     for name in sorted(MODELS, key=lambda name: (not MODELS[name].is_network, MODELS[name].__module__)):
         title = (HERE / "models" / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
         module, _, made = MODELS.entry(name).target.removeprefix("assay.models.").partition(":")
         rows.append([f"[`{name}`](models/{name}.md)", title, f"`{module}`", f"`{made}`"])
-    return table(["model", "method", "module below `assay.models`", "class"], rows)
+    text = table(["model", "method", "module below `assay.models`", "class"], rows)
+    return Block(HERE / "models.md", "models", text)
+
+
+OVERVIEWS = (task_settings, network_settings, learner_settings, model_list)
 
 
 def main() -> None:

@@ -59,11 +59,12 @@ def run_cells(cells: list[Cell], small: bool = False) -> Iterator[Cell]:
     names: dict[str, Any] = {"__name__": "notebook"}
     for cell in cells:
         if cell.is_code:
-            cell.outputs = list(_run(cell.small if small else cell.source, names))
+            cell.outputs = list(run_code(cell.small if small else cell.source, names))
         yield cell
 
 
-def _run(source: str, names: dict[str, Any]) -> Iterator[Output]:
+def run_code(source: str, names: dict[str, Any]) -> Iterator[Output]:
+    """Run code in a name space and give what it printed, and what its last line shows."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
