@@ -23,8 +23,8 @@ GROUPS = {
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis score METRICS count intervene report view Predictions Answer predictions_for read_predictions "
-        "Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency RunningMetric codes_of "
+        "diagnose Diagnosis score METRICS count intervene report view Predictions Answer predictions_for "
+        "read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency RunningMetric codes_of "
         "plot_errors plot_coverage write_report",
     ),
     "rules": (
@@ -42,9 +42,9 @@ def index() -> str:
     """Return the list of all public names, by group."""
     parts = [
         "# The public interface",
-        "These names are imported by `import assay` and called as `assay.NAME`. Each is imported when it is first used, so "
-        "that `import assay` is fast. The pages of the groups have signatures and examples. The list is "
-        "written by `python docs/api.py`.",
+        "These names are imported by `import assay` and called as `assay.NAME`. Each is imported when it is first used, "
+        "so that `import assay` is fast. The pages of the groups have signatures and examples. The list is written by "
+        "`python docs/api.py`.",
     ]
     for group, (title, names) in GROUPS.items():
         rows = [f"| `{name}` | {first_line(name)} | `{assay._HOMES[name]}` |" for name in names.split()]

@@ -25,7 +25,14 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 PAGES = ("families", "models")
-SMALLER = {"n=4000": "n=64", "n=1000": "n=64", "n=400": "n=64", "n=200": "n=40", "n=100": "n=40", "epochs=12": "epochs=1"}
+SMALLER = {
+    "n=4000": "n=64",
+    "n=1000": "n=64",
+    "n=400": "n=64",
+    "n=200": "n=40",
+    "n=100": "n=40",
+    "epochs=12": "epochs=1",
+}
 """What a test runs in place of the printed numbers."""
 
 
@@ -76,7 +83,9 @@ def write(page: Path) -> None:
 
 
 if __name__ == "__main__":
-    chosen = [HERE / name for name in sys.argv[1:]] or [page for folder in PAGES for page in sorted((HERE / folder).glob("*.md"))]
+    chosen = [HERE / name for name in sys.argv[1:]] or [
+        page for folder in PAGES for page in sorted((HERE / folder).glob("*.md"))
+    ]
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         os.environ["ASSAY_CACHE"] = "cache"  # so that no path of this machine is shown

@@ -69,7 +69,9 @@ def draw(ds: assay.Dataset, predictions: dict[str, assay.Predictions]) -> Figure
     read = np.stack([said.concepts[name].codes for name in ("a", "b")], axis=1)
     sums = [int(ds.knowledge.labels[0].values[code]) for code in said.labels["sum"].codes]
     figure = plt.figure(figsize=(11, 4.3), dpi=160)
-    grid = figure.add_gridspec(2, 5, width_ratios=[1, 1, 1, 0.25, 1.75], left=0.02, right=0.99, bottom=0.16, top=0.82, hspace=0.8)
+    grid = figure.add_gridspec(
+        2, 5, width_ratios=[1, 1, 1, 0.25, 1.75], left=0.02, right=0.99, bottom=0.16, top=0.82, hspace=0.8
+    )
     for number, place in enumerate(different_pairs(split)):
         axis = figure.add_subplot(grid[number // 3, number % 3])
         draw_example(axis, split.images[place], split.concepts[place], read[place], sums[place])
@@ -78,7 +80,13 @@ def draw(ds: assay.Dataset, predictions: dict[str, assay.Predictions]) -> Figure
     right = float((read == split.concepts).mean())
     title = f"{rates[0]:.0%} of the test sums are right, and {right:.0%} of the digits: a reasoning shortcut"
     figure.text(0.02, 0.93, title, fontsize=16, weight="bold", color=INK)
-    figure.text(0.02, 0.875, f"On pairs of digits that were not in training, {rates[1]:.0%} of the sums are right.", fontsize=12, color=INK)
+    figure.text(
+        0.02,
+        0.875,
+        f"On pairs of digits that were not in training, {rates[1]:.0%} of the sums are right.",
+        fontsize=12,
+        color=INK,
+    )
     return figure
 
 

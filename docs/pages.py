@@ -1,9 +1,9 @@
 """Writes into the pages of families and models what the registries know of them: `python docs/pages.py`.
 
 A page is written by hand, but for blocks between markers such as `<!-- facts: begin -->` and `<!-- facts: end -->`. The
-block of a family has its tasks, concepts, rules and settings; that of a model what it can do and its settings. A model's page begins with its
-parts, `<!-- parts: picture > [encoder] > concepts > (rule) > labels -->`, of which a picture is drawn: learned parts in
-brackets, given ones in parentheses.
+block of a family has its tasks, concepts, rules and settings; that of a model what it can do and its settings. A
+model's page begins with its parts, `<!-- parts: picture > [encoder] > concepts > (rule) > labels -->`, of which a
+picture is drawn: learned parts in brackets, given ones in parentheses.
 """
 
 import types
@@ -162,7 +162,11 @@ def family_facts(family: str) -> str:
     """Return the tables of a family."""
     tasks = [TASKS[name]() for name in tasks_of(family)]
     parts = ["### Tasks", task_table(tasks), "### Concepts and rules", concept_table(tasks[0]), rule_table(tasks)]
-    parts += [f"`assay show {tasks[0].name}` prints rules, splits and settings in full.", "### Settings", family_settings(tasks)]
+    parts += [
+        f"`assay show {tasks[0].name}` prints rules, splits and settings in full.",
+        "### Settings",
+        family_settings(tasks),
+    ]
     parts.append("[Tasks](../tasks.md#settings-of-every-task) lists the settings that all tasks have.")
     return "\n\n".join(parts)
 
@@ -245,7 +249,11 @@ def model_facts(name: str) -> str:
     return "\n".join(
         [
             *("## At a glance", "", table(["", ""], rows), "", "## Settings", ""),
-            *(settings_table(model.Config, shared), "", f"It also has the [settings that all such models have](../{where})."),
+            *(
+                settings_table(model.Config, shared),
+                "",
+                f"It also has the [settings that all such models have](../{where}).",
+            ),
         ]
     )
 

@@ -55,16 +55,18 @@ def draw_parts(parts: list[Part]) -> str:
     width = max(left + MARGIN, 60 + 160 * len(kinds))
     key = "".join(_key(kind, MARGIN + 160 * place) for place, kind in enumerate(kinds))
     title = escape(" -> ".join(part.text for part in parts))
+    size = f'viewBox="0 0 {width:.0f} {HEIGHT}" width="{width:.0f}" height="{HEIGHT}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {HEIGHT}" width="{width:.0f}" height="{HEIGHT}" role="img">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
         f'<title>{title}</title><rect width="100%" height="100%" rx="8" fill="#f8fafc"/>{"".join(boxes)}{key}</svg>\n'
     )
 
 
 def _box(part: Part, left: float) -> str:
     fill, edge = FILLS[part.kind]
+    radius = 22 if part.kind == "data" else 5
     return (
-        f'<rect x="{left:.1f}" y="{TOP}" width="{part.width:.1f}" height="{BOX}" rx="{22 if part.kind == "data" else 5}" '
+        f'<rect x="{left:.1f}" y="{TOP}" width="{part.width:.1f}" height="{BOX}" rx="{radius}" '
         f'fill="{fill}" stroke="{edge}" stroke-width="1.5"/>'
         f'<text x="{left + part.width / 2:.1f}" y="{TOP + BOX / 2 + 5}" text-anchor="middle" font-size="14" {FONT}>'
         f"{escape(part.text)}</text>"
@@ -73,10 +75,8 @@ def _box(part: Part, left: float) -> str:
 
 def _arrow(left: float, right: float) -> str:
     middle, tip = TOP + BOX / 2, right - 4
-    return (
-        f'<path d="M{left + 4:.1f} {middle}H{tip:.1f}M{tip - 6:.1f} {middle - 5}L{tip:.1f} {middle}L{tip - 6:.1f} {middle + 5}" '
-        'fill="none" stroke="#475569" stroke-width="1.5"/>'
-    )
+    head = f"M{tip - 6:.1f} {middle - 5}L{tip:.1f} {middle}L{tip - 6:.1f} {middle + 5}"
+    return f'<path d="M{left + 4:.1f} {middle}H{tip:.1f}{head}" fill="none" stroke="#475569" stroke-width="1.5"/>'
 
 
 def _key(kind: str, left: float) -> str:

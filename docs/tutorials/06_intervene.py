@@ -9,7 +9,8 @@
 # %%
 import assay
 
-ds = assay.make("mnlogic", k=4, formula="(a and b) or (c and d)", n=800)  # in tests: ds = assay.make("mnlogic", k=4, n=60)
+n = 800  # in tests: n = 60
+ds = assay.make("mnlogic", k=4, formula="(a and b) or (c and d)", n=n)
 ds["train"].plot(8)
 
 # %% [markdown]
