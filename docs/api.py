@@ -24,8 +24,8 @@ GROUPS = {
     "judging": (
         "Scores and diagnoses",
         "diagnose Diagnosis score METRICS count intervene report view Predictions Answer predictions_for "
-        "read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency RunningMetric codes_of "
-        "plot_errors plot_coverage write_report",
+        "read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency "
+        "RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
     "rules": (
         "Rules and concepts",
@@ -42,7 +42,7 @@ def index() -> str:
     """Return the list of all public names, by group."""
     parts = [
         "# The public interface",
-        "These names are imported by `import assay` and called as `assay.NAME`. Each is imported when it is first used, "
+        "These names are imported by `import assay` and called as `assay.NAME`. Each is imported when first used, "
         "so that `import assay` is fast. The pages of the groups have signatures and examples. The list is written by "
         "`python docs/api.py`.",
     ]

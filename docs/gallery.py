@@ -102,6 +102,7 @@ def mosaic_row(tiles: list[Tile]) -> Image.Image:
     for tile, image, share in zip(tiles, images, shares, strict=True):
         width = min(round(height * share), WIDTH - left)
         row.paste(scaled(image, width, height), (left, 0))
+        ImageDraw.Draw(row).rectangle((left, 0, left + width - 1, height - 1), outline="#d0d7de")
         ImageDraw.Draw(row).text((left + width / 2, height + 7), tile.question, "#24292f", font, "ma")
         left += width + SPACE
     return row

@@ -248,7 +248,7 @@ def model_facts(name: str) -> str:
     where = "models.md#settings-of-every-network" if model.is_network else "symbolic.md#where-concepts-come-from"
     return "\n".join(
         [
-            *("## At a glance", "", table(["", ""], rows), "", "## Settings", ""),
+            *("## At a glance", "", table(["property", "value"], rows), "", "## Settings", ""),
             *(
                 settings_table(model.Config, shared),
                 "",

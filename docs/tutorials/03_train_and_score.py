@@ -13,7 +13,8 @@ import assay
 
 ds = assay.make("mnadd-evenodd", n=4000)  # in tests: ds = assay.make("mnadd-evenodd", n=120)
 epochs = 12  # in tests: epochs = 1
-runs = {name: assay.train(name, ds, f"runs/{name}", epochs=epochs) for name in ("blackbox", "cbm", "dpl")}
+settings = {"blackbox": {}, "cbm": {}, "dpl": {"entropy_weight": 1.0}}
+runs = {name: assay.train(name, ds, f"runs/{name}", epochs=epochs, **settings[name]) for name in settings}
 
 # %% [markdown]
 # Each score comes with a 95 % interval. A black box predicts no concepts, so it has no concept score.
