@@ -11,13 +11,8 @@ EXAMPLE = re.compile(r"(?:^[ ]*(?:>>>|\.\.\.).*\n?)(?:^.*\S.*\n?)*", re.MULTILIN
 def fence_examples(text: str) -> str:
     """Return a docstring with each example in a fenced block.
 
-    >>> print(fence_examples("Add.\\n\\n>>> 1 + 1\\n2"))
-    Add.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
+    >>> fence_examples("Add.\\n\\n>>> 1 + 1\\n2")
+    'Add.\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```'
     """
     return EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text).rstrip()
 

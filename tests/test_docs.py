@@ -1,5 +1,7 @@
 """What the README, the tutorials and the pages say is what happens, and what is generated is current."""
 
+import doctest
+import importlib
 import json
 import re
 from pathlib import Path
@@ -110,6 +112,14 @@ def test_the_pages_of_the_interface_are_current_and_leave_no_name_out():
         assert path.read_text() == text, "run: python docs/api.py"
     named = [name for _, names in api.GROUPS.values() for name in names.split()]
     assert sorted(named) == assay.__all__
+
+
+@pytest.mark.parametrize("name", ["pages", "examples", "parts_diagram", "doctest_blocks"])
+def test_what_the_scripts_of_the_docs_say_of_themselves(name):
+    if name == "doctest_blocks":
+        pytest.importorskip("griffe")
+    result = doctest.testmod(importlib.import_module(f"docs.{name}"))
+    assert result.attempted and not result.failed
 
 
 # -- examples and tutorials --------------------------------------------------------------------------------------------
