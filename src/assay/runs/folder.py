@@ -27,6 +27,8 @@ CHECKPOINT = "checkpoint.safetensors"
 """Where an unfinished run goes on from."""
 TRANSFER = "transfer"
 """What a record says of predictions for data that the model was not trained on."""
+CALLED = "called"
+"""What a record says of the names that a study gives to the model and its task."""
 STAGES = "stages"
 """What each stage of continual learning left."""
 USAGE = "usage.json"
@@ -90,6 +92,24 @@ class RunFolder:
             raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
         about.pop(SEAL, None)
         return about
+
+    @property
+    def label(self) -> str:
+        """What the model is called: in its study, or else by its own name; a predictions file by the file's."""
+        if self.folder.is_file():
+            return self.folder.stem
+        about = self.about()
+        return str(about.get(CALLED, {}).get("model", about["model"]))
+
+    @property
+    def title(self) -> str:
+        """The name that people use, such as `dpl on mnadd-evenodd, seed 0`; hashes are for paths."""
+        if self.folder.is_file():
+            return self.folder.stem
+        about = self.about()
+        task = about.get(CALLED, {}).get("task") or about["data"].get("task") or Path(about["data"]["folder"]).name
+        fold = f", fold {about['fold']['number']}" if "fold" in about else ""
+        return f"{self.label} on {task}, seed {about['seed']}{fold}"
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
         """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""

@@ -27,7 +27,7 @@ from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
 from assay.studies.machines import machine_of
-from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep
+from assay.studies.study import PERCEPTION, PLAIN, CopyStep, DataStep, RunStep
 
 Step = DataStep | CopyStep | RunStep
 RECORDS = "records.json"
@@ -148,12 +148,18 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
         settings = step.settings
         if step.needs:
             settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
-        order = Order(step.model, settings, step.seed, fold, step.log)
+        order = Order(step.model, settings, step.seed, fold, step.log, _called(step))
         usage = measure_usage(
             lambda: train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
         )
         write_atomically(folder / USAGE, to_json(asdict(usage)))
     write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
+
+
+def _called(step: RunStep) -> dict[str, str]:
+    """Return what the study calls the model and the task, with the challenge that changed its data."""
+    changed = "" if step.challenge == PLAIN else f", {step.challenge}"
+    return {"model": step.label, "task": step.task + changed}
 
 
 def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
@@ -166,7 +172,7 @@ def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[Co
     load_files(code)
     folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
     first, report = steps[0], _progress_writer(_note(steps[0], output, PROGRESS))
-    order = Order(first.model, first.settings, first.seed, None, first.log)
+    order = Order(first.model, first.settings, first.seed, None, first.log, _called(first))
     with suppress(AssayError):
         dataset = Dataset.open(output / "data" / first.data)
         train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))

@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
 from assay.render.picture import Layout
-from assay.runs.folder import CHECKPOINT, STAGES, TRANSFER, RunFolder
+from assay.runs.folder import CALLED, CHECKPOINT, STAGES, TRANSFER, RunFolder
 from assay.runs.seals import check_learned
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
@@ -42,6 +42,13 @@ class Order:
     """The part of the training examples that is held out."""
     log: str | None = None
     """What epochs and scores are logged to: `tensorboard`, `wandb` or `mlflow`."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What a study calls the model and its task, where these are not their own names."""
+
+    @property
+    def record(self) -> dict[str, object]:
+        """What a run's record says of the order beside the model's own facts."""
+        return {CALLED: dict(self.called)} if self.called else {}
 
 
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
@@ -58,7 +65,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
                 log.add(epoch)
 
             more = _fit(model, order, dataset, run, report_and_log)
-            finish_run(model, dataset, run, more)
+            finish_run(model, dataset, run, {**more, **order.record})
             log.add_scores(dataset, run)
     except AssayError:
         run.release()
@@ -93,7 +100,7 @@ def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: R
     inside, held_out = order.fold.divide(training)
     model.fit(inside, valid, report)
     model.predict(held_out).write(run.predictions(training.name), dataset.knowledge)
-    return {}
+    return {"fold": asdict(order.fold)}
 
 
 def train_together(
@@ -131,7 +138,7 @@ def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset
             if not together:
                 _keep_checkpoints(model, dataset, run)
                 model.fit(training, valid, report)
-            finish_run(model, dataset, run)
+            finish_run(model, dataset, run, order.record)
             with log_of(order.log, model, dataset, run) as log:  # a report speaks of the first seed only
                 for epoch in model.history:
                     log.add(epoch)
