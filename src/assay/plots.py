@@ -5,7 +5,7 @@ tells who points at it (see `assay.reporting.svg`). The functions `*_plot` make 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -131,20 +131,27 @@ def draw_bars(axes: "Axes", categories: Sequence[str], rows: Sequence[Bars]) -> 
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
 
 
-def draw_shares(axes: "Axes", shares: Array, rows: Sequence[Any], columns: Sequence[Any], texts: Any) -> None:
+def draw_shares(
+    axes: "Axes",
+    shares: Array,
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    texts: Callable[[int, int], str],
+    least: float = 0.0,
+) -> None:
     """Draw a table of shares from 0 to 1 as shades; `texts(row, column)` says what a cell shows. NaN is left out."""
     from matplotlib.patches import Rectangle
 
     written = max(shares.shape) <= MOST_WRITTEN
-    known = np.nan_to_num(shares)
-    least = max(SEEN, float(np.sort(known, axis=None)[-min(MOST_CELLS, known.size)]))
+    known = np.nan_to_num(shares, nan=-1.0)
+    least = max(least, float(np.sort(known, axis=None)[-min(MOST_CELLS, known.size)]))
     for row, column in np.argwhere(known >= least).tolist():
         share = float(shares[row, column])
         cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=COLOURS[0], alpha=share, linewidth=0)
         mark(axes.add_patch(cell), texts(row, column))
         if written:
             colour = WHITE if share > 0.6 else INK
-            text = f"{share:.2f}".removeprefix("0") if share < 0.995 else "1"
+            text = f"{share:.2f}".removeprefix("0") if 0.005 <= share < 0.995 else f"{share:.0f}"
             axes.text(column, row, text, color=colour, ha="center", va="center", fontsize="x-small")
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -170,7 +177,7 @@ def draw_confusion(axes: "Axes", counts: Array, rows: Sequence[Any], columns: Se
         part, whole = int(counts[row, column]), int(sums[row, 0])
         return f"{rows[row]} predicted as {columns[column]}: {100 * part / whole:.0f} % ({part:,} of {whole:,})"
 
-    draw_shares(axes, shares, rows, columns, text)
+    draw_shares(axes, shares, rows, columns, text, SEEN)
     for place in range(min(len(rows), len(columns))):
         axes.add_patch(Rectangle((place - 0.5, place - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=0.7))
 

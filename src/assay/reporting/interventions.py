@@ -17,8 +17,8 @@ from assay.diagnosis.automation import coverage_curve
 from assay.diagnosis.interventions.intervene import InterventionResult
 from assay.diagnosis.runs import provenance
 from assay.files import write_atomically
-from assay.metrics.calibration import BINS, expected_calibration_error
-from assay.reporting.curves import thin_curve
+from assay.metrics.calibration import expected_calibration_error
+from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line
 
 FORMAT = 1
@@ -169,20 +169,11 @@ def calibration_chart(results: Sequence[InterventionResult], dataset: Dataset) -
     errors = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities)]
     worst = sorted(np.argsort(errors)[::-1][:MOST_LINES].tolist())
     names = dataset.knowledge.space.names
-    lines = [_reliability(f"{names[i]} ({errors[i]:.3f})", truth[:, i], probabilities[i]) for i in worst]
+    lines = [reliability_of(f"{names[i]} ({errors[i]:.3f})", truth[:, i], probabilities[i]) for i in worst]
     listed = ", ".join(f"{names[i]} {errors[i]:.3f}" for i in worst)
     about = f"Expected calibration error: {listed}. On the dotted diagonal, accuracy equals confidence."
     title = "Calibration of the concepts" if len(worst) == len(names) else f"The {MOST_LINES} worst calibrated concepts"
     return Chart(title, about, "confidence", "how often right", lines, diagonal=True)
-
-
-def _reliability(name: str, truth: Array, probabilities: Array) -> Line:
-    confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-    place = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
-    bins = [n for n in range(BINS) if (place == n).any()]
-    return Line(
-        name, [float(confidence[place == n].mean()) for n in bins], [float(right[place == n].mean()) for n in bins]
-    )
 
 
 def write_interventions(

@@ -236,3 +236,14 @@ class DotChart:
 
 
 AnyChart = Chart | BarChart | ConfusionMap | ShareMap | DotChart
+
+
+@dataclass(frozen=True)
+class ChartGroup:
+    """Charts under one heading, in the section of a task or, without one, before all sections."""
+
+    title: str
+    charts: tuple[AnyChart, ...]
+    task: str = ""
+    note: str = ""
+    folded: bool = False

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SPACE, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+SCALE = 1.2
+"""Pixels of a page for each point of a figure."""
 FONT = "system-ui, sans-serif"
 SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text
@@ -71,13 +73,14 @@ def svg_of(figure: "Figure", title: str, description: str, name: str) -> str:
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     drawn = ElementTree.fromstring(CONTROL.sub("", buffer.getvalue()))
     size = drawn.attrib["viewBox"]
+    width, height = (round(SCALE * float(number)) for number in size.split()[2:])
     root = ElementTree.Element(
         "svg",
         {
             "xmlns": SPACE.strip("{}"),
             "viewBox": size,
-            "width": size.split()[2],
-            "height": size.split()[3],
+            "width": str(width),
+            "height": str(height),
             "role": "img",
             "aria-labelledby": f"{name}-title {name}-description",
             "font-family": FONT,
