@@ -147,7 +147,7 @@ def draw_shares(
     least = max(least, float(np.sort(known, axis=None)[-min(MOST_CELLS, known.size)]))
     for row, column in np.argwhere(known >= least).tolist():
         share = float(shares[row, column])
-        cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=COLOURS[0], alpha=share, linewidth=0)
+        cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=COLOURS[0], alpha=_shade(share), linewidth=0)
         mark(axes.add_patch(cell), texts(row, column))
         if written:
             colour = WHITE if share > 0.6 else INK
@@ -164,6 +164,11 @@ def draw_shares(
     else:
         axes.set_xticks([])
         axes.set_yticks([])
+
+
+def _shade(share: float) -> float:
+    """Return the opacity of a cell: small shares are to be seen on dark paper too."""
+    return 0.04 + 0.96 * share if share else 0.0
 
 
 def draw_confusion(axes: "Axes", counts: Array, rows: Sequence[Any], columns: Sequence[Any]) -> None:

@@ -109,6 +109,8 @@ class Chart:
         sheet = _Sheet(WIDTH, HEIGHT - 70, self.title, 46, 36, [line.name for line in self.lines])
         with sheet.field_of(out, self.description, name) as axes:
             draw_lines(axes, self.lines, dict(self.ticks))
+            if not self.ticks and all(float(x).is_integer() for line in self.lines for x in line.x):
+                axes.xaxis.get_major_locator().set_params(integer=True)  # no half an epoch
             highest = max((y for line in self.lines for y in (*line.y, *(line.high or ())) if y == y), default=1.0)
             if highest <= 1:  # a share
                 axes.set_ylim(top=min(axes.get_ylim()[1], 1.01))
