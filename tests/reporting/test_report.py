@@ -241,7 +241,7 @@ def test_the_first_picture_shows_a_right_label_from_wrong_concepts(shortcut, eve
 def test_every_run_has_an_example_that_fits_its_verdict(shortcut):
     cards = re.findall(r'<div class="card (\w+)">(.*?)</div>', shortcut.read_text(), re.DOTALL)
     assert [tone for tone, _ in cards] == ["bad", "unknown", "bad"]
-    assert "by the rule sum" in cards[0][1] and "silent tells no concept, and says sum = " in cards[1][1]
+    assert "by the rule sum" in cards[0][1] and "silent predicts no concept, and says sum = " in cards[1][1]
     assert re.search(r"wrong reads .*, and says sum = 0\.", cards[2][1])
 
 

@@ -26,7 +26,7 @@ BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary
 EFFECTS = {"follows": "sensitivity", "stays": "invariance", "noticed": "concept noticed"}
 MOST_GROUPS = 2
 """Of how many encoder groups the maps of all runs are shown beside each other; the others are in the details."""
-MOST_VALUES, MOST_CONCEPTS = 48, 24
+MOST_VALUES, MOST_CONCEPTS = 48, 12
 Runs = Sequence[NamedRun]
 
 

@@ -1,6 +1,7 @@
 """Examples in a report: pictures with what is true, what the model reads, and what the rule makes of it."""
 
 import base64
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ from assay.metrics.evidence import Evidence
 from assay.predictions import Predictions
 
 EXAMPLES = 12
+COARSE = 120
+"""Up to how many pixels a picture is drawn with squares for its pixels."""
 MOST_NAMED = 4
 """How many concepts a sentence about an example names."""
 KEEPS_LABELS: tuple[Kind, ...] = ("shortcut", "leaking", "unidentified")
@@ -33,6 +36,8 @@ class Example:
     predicted: Mapping[str, Value]
     labels: Mapping[str, Value]
     predicted_labels: Mapping[str, Value]
+    coarse: bool = False
+    """Whether the picture is so small that its pixels are to be seen as squares."""
     text: str = ""
     """What stands in the place of a picture."""
     implied: Mapping[str, Value] | None = None
@@ -73,8 +78,9 @@ class Example:
             return f"True: {true}; {labels}.", f"{model} reads {read}, and {'still ' * self.right}says {said}."
         shown = join_first([f"{name} = {value}" for name, value in self.truth.items()], MOST_NAMED)
         if not self.predicted:
-            return f"True: {shown}; {labels}.", f"{model} tells no concept, and says {said}."
-        return f"True: {shown}; {labels}.", f"{model} reads every concept that it tells right, and says {said}."
+            return f"True: {shown}; {labels}.", f"{model} predicts no concept, and says {said}."
+        which = "every concept" if self.predicted.keys() >= self.truth.keys() else "what it predicts of the concepts"
+        return f"True: {shown}; {labels}.", f"{model} reads {which} right, and says {said}."
 
 
 def _assign(values: Mapping[str, Value]) -> str:
@@ -119,11 +125,12 @@ def _example(dataset: Dataset, predictions: Predictions, evidence: Evidence, row
     space, data = dataset.knowledge.space, dataset[predictions.split]
     place = np.flatnonzero(data.index == predictions.index[row])[:1]
     shown = "image" in data.columns
-    picture = base64.b64encode(data.files(place)[0]).decode() if shown else ""
+    png = data.files(place)[0] if shown else b""
     pairs = zip(space.concepts, evidence.predicted_concepts[row], strict=True)
     return Example(
         number=int(predictions.index[row]),
-        picture=f"data:image/png;base64,{picture}" if shown else "",
+        picture=f"data:image/png;base64,{base64.b64encode(png).decode()}" if shown else "",
+        coarse=shown and max(struct.unpack(">II", png[16:24])) <= COARSE,
         truth=space.decode(evidence.concepts[row]),
         predicted={concept.name: concept.values[code] for concept, code in pairs if code >= 0},
         labels=_labels(evidence.labels[row], dataset),

@@ -1,11 +1,9 @@
 """The report of interventions: JSON and Parquet with provenance, curves as SVG, and one page."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 import pyarrow as pa
 
@@ -20,6 +18,7 @@ from assay.files import write_atomically
 from assay.metrics.calibration import expected_calibration_error
 from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line
+from assay.reporting.templating import page_environment
 
 FORMAT = 1
 MOST_LINES = len(COLOURS)
@@ -186,8 +185,6 @@ def write_interventions(
     figures = {name: chart.svg(name) for name, chart in charts(results, dataset).items()}
     for name, svg in figures.items():
         write_atomically(out / f"{name}.svg", svg.encode())
-    template = files("assay.reporting").joinpath("templates/interventions.html").read_text(encoding="utf-8")
-    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    html = page.from_string(template).render(record=record, charts=figures)
+    html = page_environment().get_template("interventions.html").render(record=record, charts=figures)
     write_atomically(out / "interventions.html", html.encode())
     return out / "interventions.html"

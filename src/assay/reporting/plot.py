@@ -29,7 +29,7 @@ LETTER, LINE = 5.3, 13.0
 """About the width of a letter and the height of a line of the small text."""
 MOST_LETTERS = 22
 """Of longer names the beginning is shown; the whole name is in the title of the mark."""
-BAR, CELL = 13.0, 24.0
+BAR, CELL, LOW_CELL = 13.0, 24.0, 18.0
 INCH = 72.0
 
 
@@ -110,7 +110,9 @@ class Chart:
         with sheet.field_of(out, self.description, name) as axes:
             draw_lines(axes, self.lines, dict(self.ticks))
             if not self.ticks and all(float(x).is_integer() for line in self.lines for x in line.x):
-                axes.xaxis.get_major_locator().set_params(integer=True)  # no half an epoch
+                from matplotlib.ticker import MaxNLocator
+
+                axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))  # no half an epoch
             highest = max((y for line in self.lines for y in (*line.y, *(line.high or ())) if y == y), default=1.0)
             if highest <= 1:  # a share
                 axes.set_ylim(top=min(axes.get_ylim()[1], 1.01))
@@ -199,7 +201,10 @@ def _map_svg(what: ConfusionMap | ShareMap, draw: "Callable[[Axes], None]", labe
     turned = named and widest > cell
     below = ((_room(columns) if turned else 20) if named else 8) + (14 if across else 0)
     out: list[str] = []
-    width, height = max(left + 12 + cell * len(columns), 170.0), len(what.rows) * min(cell, CELL)
+    width, height = (
+        max(left + 12 + cell * len(columns), 170.0),
+        len(what.rows) * min(cell, CELL if across else LOW_CELL),
+    )
     with _Sheet(width, height, what.title, left, below).field_of(out, what.description, name) as axes:
         draw(axes)
         axes.tick_params(length=0)

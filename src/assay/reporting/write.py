@@ -1,21 +1,17 @@
 """Writes a report: `report.html` (one file, needs nothing else), `report.md`, `report.json`, `tables.tex`."""
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
-from assay.diagnosis.concepts import STATES, ConceptState
+from assay.diagnosis.concepts import STATES
 from assay.diagnosis.findings import MEANINGS
 from assay.files import write_atomically
-from assay.markdown import escape_cell
 from assay.metrics import METRICS
 from assay.metrics.score import format_score
 from assay.reporting.case import Case, cases_of
@@ -24,6 +20,7 @@ from assay.reporting.plot import AnyChart, ChartGroup
 from assay.reporting.provenance import provenance_of
 from assay.reporting.sections import matrix_of, proof_of, sections_of
 from assay.reporting.table import Table, tex_file
+from assay.reporting.templating import page_environment
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
 KINDS = {"variant": "holds", "type": "just misses", "far": "far"}
@@ -43,7 +40,9 @@ def write_report(
     cases = cases_of(list(folders), dataset)
     content = {**_content(cases, charts), "title": title, "about": about, "tables": tables, "out": out}
     for name in ("report.html", "report.md"):
-        write_atomically(out / name, _environment(name.endswith("html")).get_template(name).render(**content).encode())
+        pages = page_environment(name.endswith("html"))
+        pages.filters.update(draw=_drawing(), other_maps=_other_maps, provenance=provenance_of)
+        write_atomically(out / name, pages.get_template(name).render(**content).encode())
     write_atomically(out / "tables.tex", tex_file([*tables, _summary(cases)]).encode())
     records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
     write_atomically(out / "report.json", to_json(records))
@@ -109,57 +108,3 @@ def _record(case: Case) -> dict[str, Any]:
 
 def _plain(about: Any) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key not in ("knowledge", "layout")}
-
-
-def _markdown(value: Any) -> Any:
-    """Return text escaped for Markdown tables; what is `Markup` already stays as it is."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return escape_cell(value)
-
-
-def code(text: object) -> Markup:
-    """Return a text as code in Markdown."""
-    return Markup(f"`{str(text).replace('`', chr(39))}`")
-
-
-def _environment(html: bool) -> jinja2.Environment:
-    def load(name: str) -> str:
-        return files("assay.reporting").joinpath(f"templates/{name}").read_text(encoding="utf-8")
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(load),
-        autoescape=html,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=None if html else _markdown,
-    )
-    environment.filters.update(
-        right=format_accuracy,
-        score=format_score,
-        percent=percent,
-        number=number,
-        code=code,
-        whole=Markup,
-        draw=_drawing(),
-        other_maps=_other_maps,
-        provenance=provenance_of,
-    )
-    return environment
-
-
-def format_accuracy(concept: ConceptState) -> str:
-    """Return how often a concept is right, with its interval."""
-    low, high = concept.interval
-    return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage."""
-    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
-
-
-def number(value: float) -> str:
-    """Return a number as text, a dash for one that is not known."""
-    return "–" if math.isnan(value) else f"{value:.2f}"
