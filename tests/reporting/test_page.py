@@ -11,7 +11,7 @@ from assay.reporting.write import write_report
 from tests.diagnosis.test_verdict import SHIFTED
 from tests.predictors import predictions
 
-AXE = Path(__file__).parent.parent / "viewer" / "axe.min.js"
+AXE = Path(__file__).parent.parent / "viewer" / "axe" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 SERIOUS = "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id))"
