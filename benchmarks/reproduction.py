@@ -112,7 +112,8 @@ def _near(ours: SeedSummary, value: float, deviation: float) -> bool:
 def _text(summary: SeedSummary | None) -> str:
     if summary is None:
         return ""
-    return f"{summary.mean:.2f} ± {summary.deviation:.2f} ({summary.runs})"
+    deviation = f" ± {summary.deviation:.2f}" if summary.runs > 1 else ""
+    return f"{summary.mean:.2f}{deviation} ({summary.runs})"
 
 
 def page() -> str:
