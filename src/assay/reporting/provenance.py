@@ -12,8 +12,8 @@ from assay.reporting.case import Case
 HIDDEN = ("knowledge", "layout", "files", "config", "versions", "data", "called")
 """Parts of a record that have rows of their own, or that the page shows elsewhere."""
 LONGEST = 160
-MOST_UP = 3
-"""A folder that is further away than so many steps up is given by its own name."""
+MOST_STEPS = 3
+"""A folder that is further away than so many steps up or down is given by its own name, which tells no more."""
 
 
 def provenance_of(case: Case, out: Path) -> dict[str, str]:
@@ -66,4 +66,6 @@ def relative_folder(folder: Path | str, out: Path) -> str:
     if is_remote(str(folder)):
         return str(folder)
     path = Path(os.path.relpath(Path(folder).resolve(), out.resolve()))
-    return path.as_posix() if path.parts.count("..") <= MOST_UP else Path(folder).resolve().name
+    up = path.parts.count("..")
+    near = up <= MOST_STEPS and len(path.parts) - up <= MOST_STEPS and up < len(out.resolve().parts) - 1
+    return path.as_posix() if near else Path(folder).resolve().name
