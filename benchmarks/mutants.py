@@ -24,7 +24,7 @@ TESTS = ROOT / "tests"
 SECONDS = 240
 """How long the tests of one fault may run."""
 OTHER_FOLDERS = {
-    "auditing": "audit", "reporting": "report", "models/alpha_ilp": "models/test_alpha_ilp.py",
+    "auditing": "audit", "models/alpha_ilp": "models/test_alpha_ilp.py",
     "families/photos": "families/coco", "families/rsbench": "families",
 }  # fmt: skip
 """Where the tests of a folder are, if not under the same name."""
