@@ -75,12 +75,23 @@ class Headline:
 def headline(diagnosis: Diagnosis) -> Headline:
     """Return the verdict of a diagnosis in one line."""
     finding = diagnosis.findings[0]
-    split = finding.split if finding.split in diagnosis.scores else next(iter(diagnosis.scores))
     measure = DECIDED_BY[finding.kind]
+    split = _deciding_split(finding, diagnosis, measure)
     score = diagnosis.scores[split].get(measure)
     value = score.value if score is not None and score.applies else math.nan
     return Headline(
         finding.kind, TONES[finding.kind], measure, value, split, shorten(_why(finding, diagnosis), LONGEST)
+    )
+
+
+def _deciding_split(finding: Finding, diagnosis: Diagnosis, measure: str) -> str:
+    """Return the split that shows a finding; of several that it compares, the one with the lowest value."""
+    there = [split for split in finding.split.split(", ") if split in diagnosis.scores]
+    known = [split for split in there if diagnosis.scores[split][measure].applies]
+    return (
+        min(known, key=lambda split: diagnosis.scores[split][measure].value)
+        if known
+        else next(iter(there or diagnosis.scores))
     )
 
 
@@ -102,6 +113,9 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "wrong rule":
             wrong, examples = int(numbers["wrong"]), int(numbers["examples"])
             return f"wrong labels in {wrong:,} of {examples:,} examples whose concepts are right"
+        case "memorised":
+            seen, new = (numbers[f"{part}_right"] / numbers[part] for part in ("seen", "new"))
+            return f"labels right in {percent(seen)} of examples of training worlds, in {percent(new)} of new ones"
         case "inconsistent":
             return f"labels follow from the concepts in {percent(numbers['follow'] / numbers['examples'])} of examples"
         case "underfit" | "too few":

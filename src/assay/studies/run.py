@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
+from assay.studies.charts import charts_of
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
-from assay.studies.results import intervention_charts, tables_of
+from assay.studies.results import tables_of
 from assay.studies.study import DataStep, RunStep, Study
 from assay.studies.work import Outcome, Step, folder_of, is_finished, progress_of
 
@@ -112,7 +113,7 @@ def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
     if not done:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
-    tables, charts = tables_of(study, records), intervention_charts(records)
+    tables, charts = tables_of(study, records), charts_of(study, records)
     page = write_report(_reported_runs(study), study.output / "report", study.name, tables, charts, study.config.about)
     if failed:
         lost = len(study.runs) - len(done)

@@ -27,7 +27,7 @@ from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
 from assay.studies.machines import machine_of
-from assay.studies.study import PERCEPTION, PLAIN, CopyStep, DataStep, RunStep
+from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep, title_of
 
 Step = DataStep | CopyStep | RunStep
 RECORDS = "records.json"
@@ -158,8 +158,7 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
 
 def _called(step: RunStep) -> dict[str, str]:
     """Return what the study calls the model and the task, with the challenge that changed its data."""
-    changed = "" if step.challenge == PLAIN else f", {step.challenge}"
-    return {"model": step.label, "task": step.task + changed}
+    return {"model": step.label, "task": title_of(step.task, step.challenge)}
 
 
 def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
