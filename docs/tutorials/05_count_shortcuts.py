@@ -35,7 +35,8 @@ for name, run in {"sums only": sums_only, "sums and the digit 2": with_twos}.ite
     print(f"{name}: {diagnosis.verdict}; concept F1 {concepts.value:.2f}, sums of new pairs {ood.value:.2f}")
 
 # %% [markdown]
-# The network, the data and the seed are the same. The next picture shows what the second model reads for each true digit.
+# The network, the data and the seed are the same. With one digit annotated the shortcut is gone: nearly all digits are read
+# right, and so are nearly all sums of new pairs. The picture shows what the second model reads for each true digit.
 
 # %%
 diagnosis.plot()
