@@ -114,6 +114,16 @@ def test_a_sample_has_what_is_true_and_what_was_said(state, truth, said):
     assert answer["by_rule"] == truth.knowledge.labels_of(said["good"].predicted_concepts[5:6])[0].tolist()
 
 
+def test_a_counterfactual_world_leads_to_its_sample(state, data):
+    changed = data["pairs"]
+    found = sample_of(state, "pixels", "pairs", 3)["changed_from"]
+    before = sample_of(state, "pixels", found["split"], found["row"])
+    assert before["index"] == changed.pair_rows[3] and before["changed_from"] is None
+    place = data.knowledge.space.place(found["concept"])
+    differs = [a != b for a, b in zip(before["concepts"], changed.concepts[3].tolist(), strict=True)]
+    assert differs[place] and sum(differs) == 1
+
+
 def test_steps_stay_within_the_filter(state):
     chosen = rows(state, runs=("poor",), outcome="wrong")
     query = Query(runs=("poor",), outcome="wrong")

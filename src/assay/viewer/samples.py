@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.columns import LABEL
+from assay.data.columns import LABEL, PAIR_CONCEPT
+from assay.data.manifest import PAIRS
 from assay.viewer.answers import Answers, violated_constraints
+from assay.viewer.pairs import origins_of
 from assay.viewer.query import Query, matching_rows
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
@@ -57,6 +59,13 @@ def _prediction(answers: Answers, row: int) -> dict[str, Any] | None:
     }
 
 
+def _origin(state: State, key: str, row: int) -> dict[str, Any]:
+    """Return the sample that a counterfactual world was changed from, and the concept that was changed."""
+    table: SplitTable = state.table(key, PAIRS)
+    original = str((table.dataset.pairs or {})["split"])
+    return {"split": original, "row": int(origins_of(state, key)[row]), "concept": table.cell(PAIR_CONCEPT, row)}
+
+
 def _counts(table: SplitTable, rows: Array) -> dict[str, Any]:
     """Return how many of the rows have each value of each label, and each tag."""
     labels = {
@@ -85,6 +94,7 @@ def sample_of(state: State, key: str, split: str, row: int, query: Query | None 
         "world": world.text,
         "style": dict(world.style),
         "answers": {run: own.of(row) for run, own in answers.items() if own is not None},
+        "changed_from": _origin(state, key, row) if split == PAIRS else None,
     }
     if query is not None:
         rows = matching_rows(state, key, split, query)

@@ -26,6 +26,7 @@ export async function samplePage(key, split, row, query) {
       h("a", { href: to(["data", key, split], query), id: "back" }, split),
     ),
     h("h1", {}, title, " ", steps(key, split, sample, query)),
+    origin(data, sample, query),
     verdictLinks(data, split, runs),
     h(
       "div",
@@ -60,6 +61,14 @@ export async function samplePage(key, split, row, query) {
     ),
   ];
   return { title, parts };
+}
+
+/** Return where a counterfactual world comes from, null for other samples. */
+function origin(data, { changed_from: from }, query) {
+  if (!from || from.row < 0) return null;
+  const address = to(["data", data.key, from.split, String(from.row)], query);
+  const link = h("a", { href: address, id: "origin" }, `a sample of ${from.split}`);
+  return h("p", {}, "The same as ", link, ", with ", h("strong", {}, from.concept), " changed.");
 }
 
 /** Return where the verdicts on the models that are shown are, and their comparison. */
