@@ -191,7 +191,7 @@ def draw_dots(axes: "Axes", rows: Sequence[Dots]) -> None:
     """Draw single values with their mean and interval, one row below the other, and published values as diamonds."""
     for down, row in enumerate(rows):
         for value in row.values:
-            (dot,) = axes.plot([value], [down], linestyle="", marker="o", markersize=4.5, alpha=0.55, color=COLOURS[0])
+            (dot,) = axes.plot([value], [down], linestyle="", marker="o", markersize=4.5, alpha=0.75, color=COLOURS[0])
             mark(dot, f"{row.name}: {value:.3f}")
         if row.mean is not None and not math.isnan(row.mean.value):
             if not math.isnan(row.mean.low):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -59,6 +60,14 @@ def test_what_is_memorised_is_decided_by_the_worst_of_the_splits_that_are_compar
     line = headline(found)
     assert (line.verdict, line.split) == ("memorised", "ood") and line.value < 0.3
     assert line.why.startswith("labels right in 100 % of examples of training worlds, in ")
+
+
+def test_a_model_that_misses_changes_is_decided_by_the_pairs(evenodd: Dataset) -> None:
+    found = judged(evenodd, oracle(evenodd.symbols("test")))
+    numbers = {"follows": 0.25, "stays": 0.75}
+    line = headline(replace(found, findings=(Finding("boundary", "pairs", "When ...", numbers=numbers),)))
+    assert (line.number, line.split) == ("sensitivity 0.25", "pairs")
+    assert line.why == "label follows 25 % of changes that should move it and stays in 75 % of those that should not"
 
 
 @pytest.mark.parametrize("kind", RANK)

@@ -42,6 +42,8 @@ DECIDED_BY: dict[Kind, str] = {
     "sound": "label_f1",
 }
 """The metric that shows what a verdict says, on the split of its finding."""
+EFFECTS = {"follows": "sensitivity", "stays": "invariance"}
+"""What the numbers of a finding about counterfactual pairs are called."""
 LONGEST = 90
 MOST_NAMED = 3
 
@@ -75,6 +77,11 @@ class Headline:
 def headline(diagnosis: Diagnosis) -> Headline:
     """Return the verdict of a diagnosis in one line."""
     finding = diagnosis.findings[0]
+    effects = {EFFECTS[name]: value for name, value in finding.numbers.items() if name in EFFECTS}
+    if effects:  # counterfactual pairs decided, which no metric of a split shows
+        measure = min(effects, key=lambda name: effects[name])
+        why = shorten(_why(finding, diagnosis), LONGEST)
+        return Headline(finding.kind, TONES[finding.kind], measure, effects[measure], finding.split, why)
     measure = DECIDED_BY[finding.kind]
     split = _deciding_split(finding, diagnosis, measure)
     score = diagnosis.scores[split].get(measure)
@@ -116,6 +123,12 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "memorised":
             seen, new = (numbers[f"{part}_right"] / numbers[part] for part in ("seen", "new"))
             return f"labels right in {percent(seen)} of examples of training worlds, in {percent(new)} of new ones"
+        case "boundary" if EFFECTS.keys() & numbers.keys():
+            parts = {
+                "follows": "follows {} of changes that should move it",
+                "stays": "stays in {} of those that should not",
+            }
+            return f"label {' and '.join(parts[key].format(percent(numbers[key])) for key in parts if key in numbers)}"
         case "inconsistent":
             return f"labels follow from the concepts in {percent(numbers['follow'] / numbers['examples'])} of examples"
         case "underfit" | "too few":
