@@ -163,7 +163,7 @@ class Elsewhere:
     def check(self, steps, output):
         pass
 
-    def make(self, step, output):
+    def make(self, step, output, watch):
         return perform(step, output)
 
     def run(self, steps, output, poll):

@@ -67,7 +67,7 @@ def test_a_model_that_misses_changes_is_decided_by_the_pairs(evenodd: Dataset) -
     numbers = {"follows": 0.25, "stays": 0.75}
     line = headline(replace(found, findings=(Finding("boundary", "pairs", "When ...", numbers=numbers),)))
     assert (line.number, line.split) == ("sensitivity 0.25", "pairs")
-    assert line.why == "label follows 25 % of changes that should move it and stays in 75 % of those that should not"
+    assert line.why == "label follows 25 % of changes that should move it, and stays in 75 % of the others"
 
 
 @pytest.mark.parametrize("kind", RANK)

@@ -1,6 +1,7 @@
 """A verdict in one line: its tone, the number that decided, and a short reason; for tables, matrices and badges."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -124,11 +125,7 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
             seen, new = (numbers[f"{part}_right"] / numbers[part] for part in ("seen", "new"))
             return f"labels right in {percent(seen)} of examples of training worlds, in {percent(new)} of new ones"
         case "boundary" if EFFECTS.keys() & numbers.keys():
-            parts = {
-                "follows": "follows {} of changes that should move it",
-                "stays": "stays in {} of those that should not",
-            }
-            return f"label {' and '.join(parts[key].format(percent(numbers[key])) for key in parts if key in numbers)}"
+            return _describe_changes(numbers)
         case "inconsistent":
             return f"labels follow from the concepts in {percent(numbers['follow'] / numbers['examples'])} of examples"
         case "underfit" | "too few":
@@ -140,6 +137,18 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "sound" | "no rule":
             return "labels and concepts are right" + (", and follow by the rule" if finding.kind == "sound" else "")
     return _first_clause(finding.text)
+
+
+def _describe_changes(numbers: Mapping[str, float]) -> str:
+    """Return how labels take the changes of one concept.
+
+    >>> _describe_changes({"follows": 0.25}), _describe_changes({"stays": 0.5})
+    ('label follows 25 % of changes that should move it', 'label stays in 50 % of changes that should not move it')
+    """
+    if "follows" not in numbers:
+        return f"label stays in {percent(numbers['stays'])} of changes that should not move it"
+    others = f", and stays in {percent(numbers['stays'])} of the others" if "stays" in numbers else ""
+    return f"label follows {percent(numbers['follows'])} of changes that should move it{others}"
 
 
 def _misreadings(finding: Finding, diagnosis: Diagnosis) -> str:

@@ -100,8 +100,8 @@ def case_of(
     trained = (folder / RUN).exists()
     diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint])
     evidence = gather_from(dataset, predictions[split])
-    finding = diagnosis.findings[0]
-    shown = finding.split if finding.split in predictions else split
+    deciding = headline(diagnosis).split
+    shown = deciding if deciding in predictions else split
     other = evidence if shown == split else gather_from(dataset, predictions[shown])
     return Case(
         folder=folder,
@@ -113,7 +113,7 @@ def case_of(
         diagnosis=diagnosis,
         split=split,
         examples=examples_of(dataset, predictions[split], evidence),
-        witness=example_for(dataset, predictions[shown], other, finding),
+        witness=example_for(dataset, predictions[shown], other, diagnosis.findings[0]),
         coverage=coverage_of(evidence),
         reliability=label_reliability(evidence),
         history=_history(folder),
