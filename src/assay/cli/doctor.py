@@ -22,7 +22,6 @@ PURPOSES = {
     "remote": "datasets in S3, GCS, Azure",
     "hub": "Hugging Face datasets and pushing to the hub",
     "frames": "results as pandas data frames",
-    "plot": "plots in notebooks and reports",
     "cluster": "studies on a Ray cluster",
     "blender": "rendering by Blender",
     "pyc": "models of PyTorch Concepts",
