@@ -10,14 +10,15 @@ from tests.samples import MISSING, SAMPLES
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 GONE = {family for family, names in SAMPLES.items() if MISSING & set(names)}
 """Families that were deleted, to which overviews still link."""
 
 
 def links_of(page):
-    return [link for link in LINK.findall(CODE.sub("``", page.read_text())) if "://" not in link]
+    found = [plain or html for plain, html in LINK.findall(CODE.sub("``", page.read_text()))]
+    return [link for link in found if "://" not in link]
 
 
 def anchor_of(heading):

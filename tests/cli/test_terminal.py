@@ -126,7 +126,7 @@ def test_doctor_knows_every_extra_and_says_what_is_missing(monkeypatch: pytest.M
     assert set(PURPOSES) == set(EXTRAS.values())
     monkeypatch.setattr("assay.cli.doctor.EXTRAS", {**EXTRAS, "no_such_package": "wandb"})
     shown = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
-    assert shown["extras"]["wandb"]["installed"] is False and shown["extras"]["frames"]["gives"] == PURPOSES["frames"]
+    assert shown["extras"]["wandb"]["installed"] is False and shown["extras"]["view"]["gives"] == PURPOSES["view"]
     assert "no_such_package –" in CliRunner().invoke(app, ["doctor"]).stdout
 
 

@@ -1,7 +1,7 @@
 """A case: one run with its diagnosis and a few examples, as a part of a report."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,19 @@ def _history(folder: Path) -> tuple[float, ...]:
         return ()
 
 
-def cases_of(folders: list[Path], dataset: Dataset | None = None) -> list[Case]:
-    """Return the cases of several runs; predictions files need the dataset that they are about."""
+def cases_of(
+    folders: list[Path], dataset: Dataset | None = None, watch: Callable[[int, int], None] = lambda done, whole: None
+) -> list[Case]:
+    """Return the cases of several runs; predictions files need the dataset that they are about.
+
+    `watch` is told how many of how many runs are judged.
+    """
     if not folders:
         raise DataError("no run to report on")
     taught: dict[str, Identifiability | None] = {}
-    return [case_of(folder, taught, dataset) for folder in folders]
+    cases: list[Case] = []
+    for folder in folders:
+        watch(len(cases), len(folders))
+        cases.append(case_of(folder, taught, dataset))
+    watch(len(cases), len(folders))
+    return cases

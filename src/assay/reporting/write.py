@@ -37,7 +37,18 @@ def write_report(
     dataset: Dataset | None = None,
 ) -> Path:
     """Write the report of several runs, with the tables and charts of a study, into a folder; return the HTML page."""
-    cases = cases_of(list(folders), dataset)
+    return write_pages(cases_of(list(folders), dataset), out, title, tables, charts, about)
+
+
+def write_pages(
+    cases: Sequence[Case],
+    out: Path,
+    title: str,
+    tables: Sequence[Table] = (),
+    charts: Sequence[ChartGroup] = (),
+    about: str = "",
+) -> Path:
+    """Write the report of runs that are judged already; return the HTML page."""
     content = {**_content(cases, charts), "title": title, "about": about, "tables": tables, "out": out}
     for name in ("report.html", "report.md"):
         pages = page_environment(name.endswith("html"))

@@ -55,7 +55,7 @@ def run_study(
     outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], workers, say, watch)
     outcomes += [Outcome(s.name, False, 0.0, f"{s.needs}: {broken[s.needs]}") for s in runs if s.needs in broken]
     outcomes += [Outcome(s.name, False, 0.0, f"{s.data}: {broken[s.data]}") for s in study.runs if s.data in broken]
-    return _finish(study, [outcome for outcome in outcomes if outcome.fault])
+    return _finish(study, [outcome for outcome in outcomes if outcome.fault], watch)
 
 
 def _data(study: Study, step: DataStep, workers: Workers, say: Say, watch: Watch) -> Outcome:
@@ -107,9 +107,10 @@ def _reported_runs(study: Study) -> list[Path]:
     return list(firsts.values())
 
 
-def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
+def _finish(study: Study, failed: Sequence[Outcome], watch: Watch) -> Path:
     """Write the records and the report of what is finished, and raise what failed."""
-    from assay.reporting.write import write_report  # not before the first run
+    from assay.reporting.case import cases_of  # not before the first run
+    from assay.reporting.write import write_pages
 
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)
@@ -118,7 +119,10 @@ def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
     tables, charts = tables_of(study, records), charts_of(study, records)
-    page = write_report(_reported_runs(study), study.output / "report", study.name, tables, charts, study.config.about)
+    cases = cases_of(
+        _reported_runs(study), watch=lambda done, whole: watch("judging runs for the report", done, whole, None)
+    )
+    page = write_pages(cases, study.output / "report", study.name, tables, charts, study.config.about)
     if failed:
         lost = len(study.runs) - len(done)
         raise RunFailed(f"{lost} of {len(study.runs)} runs failed ({failed[0].name}: {failed[0].fault}); report {page}")
