@@ -1,4 +1,4 @@
-"""The viewer on 100,000 samples: a page, a filter, a picture, each from a cold start, against the second asked for."""
+"""The viewer on 100,000 samples and ten runs: each page from a cold start, against the seconds that it may take."""
 
 import tempfile
 import time
@@ -13,44 +13,63 @@ from assay.data.make import make
 from assay.data.recipe import recipe_from
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
-from assay.viewer.samples import Query, page_of
+from assay.viewer.compare import compare_runs
+from assay.viewer.datasets import overview
+from assay.viewer.query import Misreading, Query
+from assay.viewer.reading import reading_of
+from assay.viewer.runs import run_page
+from assay.viewer.samples import page_of
 from assay.viewer.state import State
+from assay.viewer.verdicts import verdict_of
 from benchmarks.timing import Result
 
-SAMPLES = 100_000
-TARGET = 1.0
+SAMPLES, RUNS = 100_000, 10
 REPEATS = 3
+Work = Callable[[State], object]
 
 
 def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make(recipe_from("mnlogic", Settings({"k": 3, "splits": {"train": SAMPLES}})), folder / "data")
-        _answer(Dataset.open(folder / "data"), folder / "run.parquet")
-        near_errors = Query(tags=(("y", "*near"),), run="run", outcome="wrong")
-        works: dict[str, Callable[[State], object]] = {
-            "first page": lambda state: page_of(state, "data", "train", Query()),
-            "filter: label": lambda state: page_of(state, "data", "train", Query(labels=(("y", "1"),))),
-            "filter: near the boundary and wrong": lambda state: page_of(state, "data", "train", near_errors),
-            "picture": lambda state: state.table("data", "train").file("image", SAMPLES - 1),
-        }
-        given = [folder / "data", folder / "run.parquet"]
-        return [_result(what, given, work) for what, work in works.items()]
+        given = [folder / "data", *(folder / f"run{number}.parquet" for number in range(RUNS))]
+        for number, path in enumerate(given[1:]):
+            _answer(Dataset.open(folder / "data"), path, number)
+        return [_result(what, given, work, target) for what, (work, target) in _pages().items()]
 
 
-def _result(what: str, given: list[Path], work: Callable[[State], object]) -> Result:
+def _pages() -> dict[str, tuple[Work, float]]:
+    """Return what is asked of the server for each page, and in how many seconds it must be there."""
+    at = ("data", "train")
+    near_errors = Query(tags=(("y", "*near"),), runs=("run0",), outcome="wrong")
+    cell = Query(runs=("run0",), reads=(Misreading("a", "0", "1"),))
+    runs = [f"run{number}" for number in range(RUNS)]
+    return {
+        "home": (lambda state: overview(state.shelf), 1.0),
+        "samples: first page": (lambda state: page_of(state, *at, Query()), 1.0),
+        "samples: label": (lambda state: page_of(state, *at, Query(labels=(("y", "1"),))), 1.0),
+        "samples: near the boundary and wrong": (lambda state: page_of(state, *at, near_errors), 1.0),
+        "samples: a cell of the reading map": (lambda state: page_of(state, *at, cell), 1.0),
+        "picture": (lambda state: state.table(*at).file("image", SAMPLES - 1), 1.0),
+        "run page": (lambda state: (run_page(state, "data", "run0"), reading_of(state, *at, "run0")), 2.0),
+        "compare ten runs": (lambda state: compare_runs(state, *at, runs), 5.0),
+        "verdict, in the background": (lambda state: verdict_of(state, "data", "run0"), 30.0),
+    }
+
+
+def _result(what: str, given: list[Path], work: Work, target: float) -> Result:
     """Time the work in a viewer that has read nothing yet."""
     taken = []
     for _ in range(REPEATS):
         start = time.process_time()
         work(State.open(given))
         taken.append(time.process_time() - start)
-    return Result(f"{what} of {SAMPLES:,}", "times", 1 / float(np.median(taken)), 1 / TARGET, f"target: {TARGET:g} s")
+    return Result(f"{what} of {SAMPLES:,}", "times", 1 / float(np.median(taken)), 1 / target, f"target: {target:g} s")
 
 
-def _answer(dataset: Dataset, path: Path) -> None:
+def _answer(dataset: Dataset, path: Path, seed: int) -> None:
     """Write answers for every sample, right in most."""
-    data, rng = dataset.symbols("train"), rng_for(0, "benchmark", "viewer")
+    data, rng = dataset.symbols("train"), rng_for(seed, "benchmark", "viewer")
     codes = {"y": data.labels[:, 0], **dict(zip(dataset.knowledge.space.names, data.concepts.T, strict=True))}
     spread = {name: _spread(column, rng) for name, column in codes.items()}
     label = {"y": spread.pop("y")}

@@ -1,7 +1,10 @@
-"""Writes the page on the public interface, from the docstrings: `python docs/api.py`."""
+"""Writes the pages on the public interface: the list of names, and for each group what mkdocstrings reads.
+
+`python docs/api.py` writes `api.md`, which can be read anywhere, and `api/GROUP.md`, from which `mkdocs` builds the
+reference with signatures and docstrings.
+"""
 
 import inspect
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,61 +12,69 @@ import assay
 from assay.registry import Registry
 
 HERE = Path(__file__).parent
+GROUPS = {
+    "data": (
+        "Data",
+        "make load from_table from_hf pairs audit Dataset SplitData Split Recipe TorchSplit",
+    ),
+    "models": (
+        "Models and runs",
+        "train Run wrap MODELS BACKBONES run_study StudyResult",
+    ),
+    "judging": (
+        "Scores and diagnoses",
+        "diagnose Diagnosis score METRICS count intervene report view Predictions Answer predictions_for "
+        "read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency "
+        "RunningMetric codes_of plot_errors plot_coverage write_report",
+    ),
+    "rules": (
+        "Rules and concepts",
+        "Knowledge Constraint Concept ConceptSpace EncoderGroup Slot bits digits parse evaluate latex count_readings "
+        "compile_diagram to_cnf knowledge_from_cnf parse_dimacs",
+    ),
+    "tasks": ("Tasks and worlds", "TASKS Task World Style Picture Layout Box"),
+    "checks": ("Checks and errors", "check_task check_model check_metric require oracle given_reading AssayError"),
+}
+"""Each group's title and names, in the order of its page."""
 
 
-def page() -> str:
-    """Return the page."""
+def index() -> str:
+    """Return the list of all public names, by group."""
     parts = [
         "# The public interface",
-        "",
-        "Names that `from assay import ...` gives, written by `python docs/api.py`.",
-        "",
+        "These names are imported by `import assay` and called as `assay.NAME`. Each is imported when first used, "
+        "so that `import assay` is fast. The pages of the groups have signatures and examples. The list is written by "
+        "`python docs/api.py`.",
     ]
-    for name in assay.__all__:
-        parts += entry(name, getattr(assay, name))
-    return "\n".join(parts)
+    for group, (title, names) in GROUPS.items():
+        rows = [f"| `{name}` | {first_line(name)} | `{assay._HOMES[name]}` |" for name in names.split()]
+        parts += [f"## [{title}](api/{group}.md)", "\n".join(["| name | | module |", "| --- | --- | --- |", *rows])]
+    return "\n\n".join(parts) + "\n"
 
 
-def entry(name: str, thing: Any) -> list[str]:
-    """Return the section of a name: its home, signature, docstring and public methods."""
-    home = assay._HOMES[name]
+def first_line(name: str) -> str:
+    """Return the first line about a public name."""
+    thing: Any = getattr(assay, name)
     if isinstance(thing, Registry):
-        listed = ", ".join(f"`{key}`" for key in thing)
-        return [f"## {name}", "", f'In `{home}`. A registry: `{name}["name"]` gives one of {listed}.', ""]
-    lines = [f"## {name}", "", f"In `{home}`.", "", "```python", f"{name}{signature(thing)}", "```", "", doc(thing), ""]
-    if inspect.isclass(thing) and not issubclass(thing, Exception):
-        lines += [f"- `{method}`: {text}" for method, text in methods(thing)] + [""]
-    return lines
+        return f"The registry of {thing.kind}s by name."
+    if not (inspect.isclass(thing) or callable(thing)):
+        return "What is random about a world besides its concepts, by name."
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
 
 
-def signature(thing: Any) -> str:
-    try:
-        text = re.sub(r"<function .*? at 0x\w+>", "...", str(inspect.signature(thing)))
-        return re.sub(r"numpy\.ndarray\[.*?\]\]\]?", "Array", text).replace("'", "")
-    except (TypeError, ValueError):
-        return ""
+def page(group: str) -> str:
+    """Return the page of a group, which mkdocstrings fills."""
+    title, names = GROUPS[group]
+    head = f"# {title}\n\nThe [list of all names](../api.md) has one line about each.\n"
+    return "\n".join([head, *(f"::: {assay._HOMES[name]}.{name}\n" for name in names.split())])
 
 
-def doc(thing: Any) -> str:
-    """Return a docstring without its examples, as Markdown."""
-    text = inspect.getdoc(thing) or ""
-    kept = text.split("\n>>>")[0].rstrip()
-    first, _, rest = kept.partition("\n")
-    return first if not rest.strip() else f"{first}\n\n```text\n{rest.strip(chr(10))}\n```"
-
-
-def methods(thing: type) -> list[tuple[str, str]]:
-    """Return the public methods and properties of a class with their first line, those of our base classes too."""
-    found = []
-    bases = [vars(base) for base in reversed(thing.__mro__) if base.__module__.startswith("assay.")]
-    for name, member in sorted({name: member for base in bases for name, member in base.items()}.items()):
-        text = inspect.getdoc(member)
-        if not name.startswith("_") and text and (callable(member) or isinstance(member, (property, classmethod))):
-            found.append((name, text.splitlines()[0]))
-        elif not name.startswith("_") and type(member).__name__ == "cached_property" and member.__doc__:
-            found.append((name, member.__doc__.strip().splitlines()[0]))
-    return found
+def pages() -> dict[Path, str]:
+    """Return every page by its file."""
+    return {HERE / "api.md": index(), **{HERE / "api" / f"{group}.md": page(group) for group in GROUPS}}
 
 
 if __name__ == "__main__":
-    (HERE / "api.md").write_text(page())
+    (HERE / "api").mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Run notebooks that are kept as scripts, and write them with their outputs: a Jupyter file and a page of the docs.
+"""Run the tutorials, which are kept as scripts, and write each with its outputs: a Jupyter file and a page of the docs.
 
-A script's cells begin with `# %%` (code) or `# %% [markdown]` (text in comments). What the last line of a cell gives is
-shown as a notebook shows it: as a picture, as HTML, or as text. `python docs/run_notebook.py` writes all of them.
+A script's cells begin with `# %%` (code) or `# %% [markdown]` (text in comments). The value of a cell's last line is
+shown as a notebook shows it: as a picture, as HTML, or as text. Pages show text in place of HTML, so that they can be
+read wherever Markdown is. `python docs/run_notebook.py [NAME.py ...]` writes all of them, or those named.
 """
 
 import ast
@@ -13,30 +14,30 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "notebooks"
+FOLDER = Path(__file__).parent / "tutorials"
 SMALL = re.compile(r"(?P<kept>.*)  # in tests: (?P<small>.*)$", re.MULTILINE)
 """A line that has another form where a test runs it: fewer examples, fewer epochs."""
+WIDTH = 110
+"""After how many characters printed text is broken."""
 
 
-@dataclass(frozen=True)
-class Output:
-    """Something that a cell shows: its media type, and the text, HTML or PNG in base64."""
-
-    kind: str
-    content: str
+Output = dict[str, str]
+"""What a cell shows, by media type: text, HTML, and a PNG in base64."""
 
 
 @dataclass
 class Cell:
-    """A piece of a notebook and what it showed when it ran."""
+    """A piece of a notebook, its shorter form for tests, and what it showed when it ran."""
 
     source: str
     is_code: bool
+    small: str = ""
     outputs: list[Output] = field(default_factory=list)
 
 
@@ -48,7 +49,8 @@ def cells_of(script: str) -> list[Cell]:
         is_code = "[markdown]" not in mark
         lines = body.strip().splitlines()
         text = "\n".join(lines if is_code else [line.removeprefix("#").removeprefix(" ") for line in lines])
-        cells.append(Cell(text, is_code))
+        small = SMALL.sub(lambda found: found["small"], text)
+        cells.append(Cell(SMALL.sub(lambda found: found["kept"], text), is_code, small))
     return cells
 
 
@@ -57,12 +59,12 @@ def run_cells(cells: list[Cell], small: bool = False) -> Iterator[Cell]:
     names: dict[str, Any] = {"__name__": "notebook"}
     for cell in cells:
         if cell.is_code:
-            source = SMALL.sub(lambda found: found["small"], cell.source) if small else cell.source
-            cell.outputs = list(_run(source, names))
+            cell.outputs = list(run_code(cell.small if small else cell.source, names))
         yield cell
 
 
-def _run(source: str, names: dict[str, Any]) -> Iterator[Output]:
+def run_code(source: str, names: dict[str, Any]) -> Iterator[Output]:
+    """Run code in a name space and give what it printed, and what its last line shows."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
@@ -70,7 +72,7 @@ def _run(source: str, names: dict[str, Any]) -> Iterator[Output]:
         exec(compile(tree, "notebook", "exec"), names)
         value = None if last is None else eval(compile(ast.Expression(last.value), "notebook", "eval"), names)
     if printed.getvalue():
-        yield Output("text/plain", printed.getvalue())
+        yield {"text/plain": printed.getvalue()}
     if value is not None:
         yield _shown(value)
 
@@ -80,10 +82,9 @@ def _shown(value: Any) -> Output:
     if hasattr(value, "savefig"):
         picture = io.BytesIO()
         value.savefig(picture, format="png", dpi=90, bbox_inches="tight")
-        return Output("image/png", base64.b64encode(picture.getvalue()).decode())
-    if hasattr(value, "_repr_html_"):
-        return Output("text/html", value._repr_html_())
-    return Output("text/plain", repr(value))
+        return {"image/png": base64.b64encode(picture.getvalue()).decode()}
+    html = {"text/html": value._repr_html_()} if hasattr(value, "_repr_html_") else {}
+    return {"text/plain": repr(value), **html}
 
 
 def notebook(cells: list[Cell]) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def _jupyter(cell: Cell, number: int) -> dict[str, Any]:
     common = {"id": f"cell-{number}", "metadata": {}, "source": cell.source.splitlines(keepends=True)}
     if not cell.is_code:
         return {"cell_type": "markdown", **common}
-    outputs = [{"output_type": "display_data", "metadata": {}, "data": {o.kind: o.content}} for o in cell.outputs]
+    outputs = [{"output_type": "display_data", "metadata": {}, "data": output} for output in cell.outputs]
     return {"cell_type": "code", "execution_count": None, "outputs": outputs, **common}
 
 
@@ -105,15 +106,24 @@ def page(cells: list[Cell], name: str) -> tuple[str, dict[str, bytes]]:
     for cell in cells:
         parts.append(f"```python\n{cell.source}\n```" if cell.is_code else cell.source)
         for output in cell.outputs:
-            if output.kind == "image/png":
+            if "image/png" in output:
                 file = f"{name}-{len(pictures) + 1}.png"
-                pictures[file] = base64.b64decode(output.content)
-                parts.append(f"![{name}, picture {len(pictures)}](../images/notebooks/{file})")
-            elif output.kind == "text/html":
-                parts.append(output.content)
+                pictures[file] = base64.b64decode(output["image/png"])
+                parts.append(f"![{title_of(cells)}: picture {len(pictures)}](../images/tutorials/{file})")
             else:
-                parts.append("```text\n" + output.content.rstrip() + "\n```")
+                parts.append("```text\n" + wrapped(output["text/plain"]) + "\n```")
     return "\n\n".join(parts) + "\n", pictures
+
+
+def title_of(cells: list[Cell]) -> str:
+    """Return the title of a notebook, without its number."""
+    return cells[0].source.partition("\n")[0].lstrip("# ").partition(". ")[2]
+
+
+def wrapped(text: str) -> str:
+    """Return a text with long lines broken, as a page does not break what is printed."""
+    lines = [textwrap.wrap(line, WIDTH) if len(line) > WIDTH else [line] for line in text.rstrip().splitlines()]
+    return "\n".join(part.rstrip() for parts in lines for part in parts)
 
 
 def write(script: Path) -> None:
@@ -122,7 +132,7 @@ def write(script: Path) -> None:
     script.with_suffix(".ipynb").write_text(json.dumps(notebook(cells), indent=1, ensure_ascii=False) + "\n")
     text, pictures = page(cells, script.stem)
     script.with_suffix(".md").write_text(text)
-    images = script.parents[1] / "images" / "notebooks"
+    images = script.parents[1] / "images" / "tutorials"
     images.mkdir(parents=True, exist_ok=True)
     for old in images.glob(f"{script.stem}-*.png"):
         old.unlink()

@@ -63,7 +63,7 @@ def passes(family, tree, quick, more):
     delete(family, tree)
     paths = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(tree.with_name("compiled"))}
     around = {**os.environ, **paths}
-    subprocess.run([sys.executable, "docs/api.py"], cwd=tree, env=around, check=True)  # the page lists the tasks
+    subprocess.run([sys.executable, "docs/gallery.py", "page"], cwd=tree, env=around, check=True)  # it lists the tasks
     chosen = touched(family, tree) if quick else []
     words = [sys.executable, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", *chosen, *more]
     print(f"== without {family}: {len(chosen) or 'all'} test files", flush=True)

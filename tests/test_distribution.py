@@ -16,7 +16,7 @@ from tests.samples import skip_without
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OPTIONAL = [*EXTRAS, "pandas", "matplotlib", "mlxtend"]
+OPTIONAL = [*EXTRAS, "pandas", "mlxtend"]
 WITHOUT = f"""
 import sys
 for name in {OPTIONAL}:
@@ -42,7 +42,7 @@ def test_every_extra_is_declared_and_none_is_core():
     extras = PROJECT["optional-dependencies"]
     assert set(EXTRAS.values()) <= set(extras)
     core_names = {line.partition(">")[0].lower() for line in PROJECT["dependencies"]}
-    assert not core_names & {"scikit-learn", "numba", "mlxtend", "matplotlib", "pandas", "torch", "manifold3d", "chess"}
+    assert not core_names & {"scikit-learn", "numba", "mlxtend", "pandas", "torch", "manifold3d", "chess"}
 
 
 @pytest.fixture(scope="module")

@@ -122,7 +122,7 @@ def loaded_by(statement):
 
 def test_the_core_starts_without_the_heavy_parts():
     modules = loaded_by("import assay, assay.logic.knowledge, assay.logic.circuit, assay.tasks, assay.models")
-    assert not {"torch", "pyarrow", "PIL", "rich", "sklearn", "pandas"} & modules
+    assert not {"torch", "pyarrow", "PIL", "rich", "sklearn", "pandas", "matplotlib"} & modules
 
 
 def test_diagnosing_needs_no_torch():

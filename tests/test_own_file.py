@@ -10,7 +10,7 @@ import pytest
 from assay.code_files import forget_files, loaded_files
 from assay.data.dataset import Dataset
 from assay.studies.run import run_study
-from assay.studies.run_models import ask_run as ask
+from assay.studies.run_models import RunModels
 from assay.studies.study import load_study
 from assay.studies.work import perform
 from assay.tasks import TASKS
@@ -147,10 +147,10 @@ def test_all_checks_of_the_audit_are_made_with_the_file_and_told_apart_without_i
 def test_the_viewer_redraws_and_asks_the_model(by_file):
     folder, _ = by_file
     forget_files()
-    state = State.open([folder / "data", folder / "run"], ask)
+    state = State.open([folder / "data", folder / "run"], RunModels())
     assert "not run unasked" in edit_sample(state, "data", "test", 0, {"left": 2})["undrawn"]
     TASKS.resolve(str(folder / "mine.py"))
-    state = State.open([folder / "data", folder / "run"], ask)
+    state = State.open([folder / "data", folder / "run"], RunModels())
     edited = edit_sample(state, "data", "test", 0, {"left": 2})
     assert edited["undrawn"] is None and edited["pictures"] and edited["concepts"][0] == 2
     answer = ask_model(state, "data", "test", 0, "run", {"left": 2})
@@ -163,7 +163,7 @@ class Elsewhere:
     def check(self, steps, output):
         pass
 
-    def make(self, step, output):
+    def make(self, step, output, watch):
         return perform(step, output)
 
     def run(self, steps, output, poll):

@@ -27,7 +27,6 @@ EXTRAS = {
     "huggingface_hub": "hub",
     "datasets": "hub",
     "pandas": "frames",
-    "matplotlib": "plot",
     "ray": "cluster",
     "bpy": "blender",
     "torch_concepts": "pyc",

@@ -144,3 +144,15 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+def size_in_words(count: float) -> str:
+    """Return a number of bytes in words.
+
+    >>> size_in_words(900), size_in_words(3_200_000), size_in_words(18.5e9)
+    ('900 bytes', '3.2 MB', '18.5 GB')
+    """
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= least:
+            return f"{count / least:.1f} {unit}"
+    return f"{count:.0f} bytes"

@@ -1,10 +1,13 @@
 """Every registered task makes data that passes the audit; presets that copy a published defect fail by its name."""
 
+from typing import ClassVar
+
 import pytest
 
 from assay.auditing.audit import audit
 from assay.auditing.audited import audited_dataset
 from assay.tasks import TASKS
+from tests.audit.planted import Squares, examined_task, finding
 from tests.conftest import write
 from tests.quick import COUSINS, tasks
 
@@ -54,3 +57,28 @@ def test_published_defects_are_named(case, tmp_path):
     assert "changing knees alters nothing" in found["visible"].text
     assert found["ceilings"].status == "note"
     assert found["ceilings"].numbers["visible concepts"] < found["ceilings"].numbers["concepts"]
+
+
+class Stuck(Squares):
+    """Squares of which some cannot be changed."""
+
+    name = "stuck"
+    fixed: ClassVar[tuple[str, ...]] = ("d",)
+
+    def change_world(self, world, changes):
+        return None if set(changes) & set(self.fixed) else super().change_world(world, changes)
+
+
+class AllStuck(Stuck):
+    """Squares none of which can be changed."""
+
+    name = "all-stuck"
+    fixed: ClassVar[tuple[str, ...]] = ("a", "b", "c", "d")
+
+
+def test_concepts_of_which_no_change_can_be_drawn_are_noted(tmp_path, monkeypatch):
+    some = examined_task(Stuck, tmp_path / "some", monkeypatch)
+    status, text = finding(some, "visible")
+    assert status == "note" and "but for d, which no world could be drawn again with" in text
+    none = examined_task(AllStuck, tmp_path / "none", monkeypatch)
+    assert finding(none, "visible") == ("not checked", "no world can be drawn again with a concept changed")

@@ -1,4 +1,4 @@
-"""Every command does what the README says, for people and as JSON, with the exit status that tells."""
+"""Every command does what the page on the command line says, for people and as JSON, with the exit status that tells."""
 
 import json
 import os
@@ -26,8 +26,8 @@ from tests.quick import FEW, tasks
 from tests.samples import needs_task
 
 ROOT = Path(__file__).parents[2]
-LAMPS = ROOT / "docs" / "tutorials" / "07_bring_your_own_task.py"
-README = [line.split("#")[0].strip() for line in (ROOT / "README.md").read_text().splitlines()]
+TUTORIAL = ROOT / "docs" / "tutorials" / "11_your_own_task.py"
+PAGE = [line.split("#")[0].strip() for line in (ROOT / "docs" / "command_line.md").read_text().splitlines()]
 SHORTER = {"4000": "160", "12": "1"}
 PIXELS = [word for key, value in TASK.items() for word in ("--set", f"{key}={value}")]
 STUDY = f"""
@@ -50,15 +50,26 @@ def by_hand(dataset, path, rows=100, **columns):
 
 
 @pytest.fixture
+def lamps(tmp_path):
+    """The file that the tutorial on tasks tells to save."""
+    from docs.run_notebook import cells_of
+
+    cells = [cell.source for cell in cells_of(TUTORIAL.read_text()) if "class Lamps" in cell.source]
+    path = tmp_path / "lamps.py"
+    path.write_text("\n".join(cells))
+    return path
+
+
+@pytest.fixture
 def in_process(monkeypatch):
     """Let studies do their steps here: each process of theirs imports torch anew."""
     monkeypatch.setattr(LocalWorkers, "run", lambda self, steps, output, poll: (perform(s, output) for s in steps))
 
 
-def test_the_commands_of_the_readme_in_their_order(assay, tmp_path, monkeypatch, in_process):
+def test_the_commands_of_the_page_in_their_order(assay, tmp_path, monkeypatch, in_process):
     monkeypatch.chdir(tmp_path)
     Path("study.yaml").write_text(STUDY)
-    commands = [shlex.split(line)[1:] for line in README if line.startswith("assay ")]
+    commands = [shlex.split(line)[1:] for line in PAGE if line.startswith("assay ")]
     assert len(commands) >= 9
     for words in commands:
         if words[0] == "score":
@@ -96,9 +107,9 @@ def test_show_tells_concepts_rule_splits_and_settings(name, assay):
     assert facts["worlds"] > 1 and (facts["diagram_nodes"] or 2) > 1 and facts["latex"]
 
 
-def test_show_takes_settings_files_and_folders(assay, data):
+def test_show_takes_settings_files_and_folders(assay, data, lamps):
     assert json.loads(assay("show", "mnlogic", "--set", "k=64", "--json").out)["worlds"] == 2**64
-    assert "left > right" in assay("show", LAMPS).out
+    assert "left > right" in assay("show", lamps).out
     assert data.fingerprint in assay("show", data.folder).out
     assert json.loads(assay("show", data.folder, "--json").out) == data.manifest
 
@@ -128,8 +139,8 @@ def test_make_takes_a_file_of_settings_and_flags_go_on_top(assay, tmp_path):
     assert told["splits"]["train"] == 10 and Path(told["archive"]) == tmp_path / "here.tar.gz"
 
 
-def test_make_takes_a_task_of_ones_own(assay, tmp_path):
-    assert assay("make", LAMPS, "-o", tmp_path / "lamps", "-n", 40).status == 0
+def test_make_takes_a_task_of_ones_own(assay, tmp_path, lamps):
+    assert assay("make", lamps, "-o", tmp_path / "lamps", "-n", 40).status == 0
     assert Dataset.open(tmp_path / "lamps").name == "lamps"
 
 
@@ -195,10 +206,10 @@ def test_a_study_with_a_failed_run_gives_status_1(assay, tmp_path, monkeypatch, 
     assert Path("out/report/report.html").exists() and "Traceback" not in told.err
 
 
-def test_check_holds_a_task_to_the_laws(assay, tmp_path):
-    told = assay("check", LAMPS)
+def test_check_holds_a_task_to_the_laws(assay, tmp_path, lamps):
+    told = assay("check", lamps)
     assert told.status == 0 and "holds" in told.out and "BROKEN" not in told.out
-    (tmp_path / "bad.py").write_text(LAMPS.read_text().replace('world.style["noise"]', "np.random.randint(9, size=2)"))
+    (tmp_path / "bad.py").write_text(lamps.read_text().replace('world.style["noise"]', "np.random.randint(9, size=2)"))
     told = assay("check", tmp_path / "bad.py")
     assert told.status == 1 and "BROKEN: two renderings of one world differ" in told.out
     laws = json.loads(assay("check", tmp_path / "bad.py", "--json").out)["lamps"]

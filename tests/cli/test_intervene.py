@@ -64,7 +64,7 @@ def test_several_runs_are_averaged_and_written_down(assay, runs, data, tmp_path)
         texts = [child.text for child in drawn if child.tag.endswith(("title", "desc"))]
         assert drawn.get("role") == "img" and len(texts) == 2 and all(texts)
     curve = (tmp_path / "out" / "curve.svg").read_text()
-    assert "<polygon" in curve and "lowest to the highest of 2 runs" in curve  # the band
+    assert 'fill-opacity="0.18"' in curve and "lowest to the highest of 2 runs" in curve  # the band
     page = (tmp_path / "out" / "interventions.html").read_text()
     assert page.count("<svg") == 3 and "it must change none" in page
 

@@ -135,6 +135,9 @@ def test_refined_concepts_are_indicators_of_values(evenodd: Dataset, tmp_path: P
     assert (data.concepts[:, :10].argmax(axis=1) == old.concepts[:, 0]).all()
     assert (new.knowledge.labels_of(data.concepts) == old.labels).all()  # all values: the sum still follows
     assert not new.knowledge.violations(data.concepts).any() and new.knowledge.constraints[0].tags == ("one_hot",)
+    one = np.eye(10, dtype=int)
+    worlds = np.array([[*one[3], *one[4]], [*one[3], *np.zeros(10, int)], [*(one[3] + one[5]), *one[4]]])
+    assert new.knowledge.violations(worlds).sum(axis=1).tolist() == [0, 1, 1]  # exactly one, as all values are there
     assert {g.name: len(g.concepts) for g in new.knowledge.space.encoders}["digit_is_3"] == 2
     assert new.layout.regions["a_is_3"] == evenodd.layout.regions["a"]
     with pytest.raises(ConfigError, match="only true-or-false labels can be left to chance"):
@@ -240,3 +243,21 @@ def test_what_cannot_be_done_leaves_no_folder(
 def test_a_folder_that_holds_something_is_refused(mnlogic: Dataset, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is not an empty folder"):
         annotated(mnlogic, mnlogic.folder, missing=0.1)
+
+
+def test_counterfactual_worlds_go_along_with_the_rows_that_are_kept(tmp_path: Path) -> None:
+    settings = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
+    sizes = {"train": 16, "valid": 8, "test": 40, "hard": 8}
+    make(recipe_from("mnlogic", Settings({**settings, "splits": sizes})), tmp_path / "data")
+    old = Dataset.open(tmp_path / "data")
+    fewer = annotated(old, tmp_path / "fewer", label_shares={True: 0.9}, splits=["test"])
+    pairs, before = fewer["pairs"], old["pairs"]
+    kept = np.isin(before.pair_rows, fewer["test"].index)
+    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs["size"] == len(pairs)
+    assert pairs.pair_rows.tolist() == before.pair_rows[kept].tolist()
+    assert (pairs.concepts == before.concepts[kept]).all()
+    assert pairs.pngs == [png for png, keep in zip(before.pngs, kept, strict=True) if keep]
+    same = annotated(old, tmp_path / "same", missing=0.5)
+    assert same["pairs"].pair_rows.tolist() == before.pair_rows.tolist()
+    other = annotated(old, tmp_path / "other", drop=["c"])
+    assert other.pairs is None and "its concepts are not those" in other.why_no_pairs

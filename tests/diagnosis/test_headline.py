@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -53,10 +54,27 @@ def test_a_value_that_does_not_apply_is_left_out(evenodd: Dataset) -> None:
     assert math.isnan(line.value) and line.number == "" and line.to_dict()["value"] is None
 
 
+def test_what_is_memorised_is_decided_by_the_worst_of_the_splits_that_are_compared(evenodd: Dataset) -> None:
+    tests, others = (evenodd.symbols(name) for name in ("test", "ood"))
+    found = diagnose({"test": labels_only(tests), "ood": shuffled(others)}, evenodd.symbols("train").concepts)
+    line = headline(found)
+    assert (line.verdict, line.split) == ("memorised", "ood") and line.value < 0.3
+    assert line.why.startswith("labels right in 100 % of examples of training worlds, in ")
+
+
+def test_a_model_that_misses_changes_is_decided_by_the_pairs(evenodd: Dataset) -> None:
+    found = judged(evenodd, oracle(evenodd.symbols("test")))
+    numbers = {"follows": 0.25, "stays": 0.75}
+    line = headline(replace(found, findings=(Finding("boundary", "pairs", "When ...", numbers=numbers),)))
+    assert (line.number, line.split) == ("sensitivity 0.25", "pairs")
+    assert line.why == "label follows 25 % of changes that should move it, and stays in 75 % of the others"
+
+
 @pytest.mark.parametrize("kind", RANK)
 def test_every_kind_has_a_short_line_in_the_zoo_or_by_its_sentence(kind: Kind, evenodd: Dataset) -> None:
     """Kinds without numbers of their own take the first clause of their sentence."""
-    numbers = {"kept": 9, "misread": 10, "wrong": 3, "examples": 10, "follow": 5}
+    numbers = {"kept": 9, "misread": 10, "wrong": 3, "examples": 10, "follow": 5, "seen": 8, "seen_right": 8}
+    numbers |= {"new": 4, "new_right": 1}
     finding = Finding(
         kind, "test", "On test, near the boundary 50 % are right, but far 99 %.", ("a",), ("sum",), numbers
     )

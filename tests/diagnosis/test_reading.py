@@ -8,6 +8,7 @@ import pytest
 from assay.arrays import Array
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.reading import Reading, fit_readings
+from assay.diagnosis.runs import taught_by
 from assay.diagnosis.verdict import diagnose
 from assay.metrics.evidence import gather
 from tests.predictors import labels_only, oracle, predictions, reading
@@ -102,3 +103,21 @@ def test_fidelity_is_the_share_of_answers_explained(evenodd: Dataset) -> None:
 
 def test_no_reading_without_concepts(evenodd: Dataset) -> None:
     assert fit_readings(labels_only(evenodd.symbols("test"))) == ()
+
+
+def test_a_reading_in_words_names_what_occurs_and_is_never_said() -> None:
+    counts = np.array([[0, 5, 0, 0, 0], [0, 5, 0, 0, 0], [0, 0, 4, 0, 1], [0, 0, 0, 0, 0]])
+    found = Reading("hue", ("a",), ("red", "blue", "grey", "pink"), (1, 1, 2, None), counts, 0.9)
+    assert (
+        found.text == "most often says hue red as blue, and blue and grey as they are; never says red"
+    )  # pink is not there
+    assert not found.is_identity
+    right = Reading("hue", ("a",), ("red", "blue"), (0, None), np.array([[5, 0, 0], [0, 0, 0]]), 1.0)
+    assert right.is_identity and right.text == "most often says every hue as it is"
+
+
+def test_what_a_dataset_teaches_is_that_of_the_dataset(evenodd: Dataset, mnlogic: Dataset) -> None:
+    first, second = taught_by(evenodd), taught_by(mnlogic)
+    assert first is not None and second is not None and (first.worlds, first.high) == (16, 36)
+    assert second.worlds == len(np.unique(mnlogic.symbols("train").concepts, axis=0)) != 16
+    assert taught_by(mnlogic) is second and taught_by(evenodd) == first  # counted once, and again after another

@@ -66,3 +66,15 @@ def test_formulas_are_told_apart():
 def test_a_formula_that_fits_no_space_is_written_all_the_same():
     (a,) = var("a")
     assert latex(f.Sum((a, f.Const("red"), f.Const(True)))) == r"\mathit{a} + \text{red} + \top"
+
+
+def test_what_is_taken_away_stands_in_brackets_and_so_does_what_binds_less():
+    a, b, c = var("a", "b", "c")
+    less = f.Sum((a, f.Minus(f.Sum((b, c)))))
+    assert latex(less) == r"\mathit{a} - \left(\mathit{b} + \mathit{c}\right)"
+    assert latex(f.Sum((a, f.Minus(f.Product((b, c)))))) == r"\mathit{a} - \mathit{b} \cdot \mathit{c}"
+    assert latex(f.Not(f.And((a, b)))) == r"\lnot \left(\mathit{a} \land \mathit{b}\right)"
+    assert latex(f.Not(a.eq(b))) == r"\lnot \mathit{a} = \mathit{b}"
+    assert latex(f.Implies(f.Implies(a, b), c)) == (
+        r"\left(\mathit{a} \Rightarrow \mathit{b}\right) \Rightarrow \mathit{c}"
+    )

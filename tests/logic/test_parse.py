@@ -224,6 +224,7 @@ REFUSED = {
     "n ** m ** m == 1": "must lie in 0..64",
     "(((((n ** 64) ** 64) ** 64) ** 64) ** 64) ** 64 == 1": "its numbers can grow beyond 4096 bits",
     "*".join(["10 ** 64"] * 40) + " == n": "its numbers can grow beyond 4096 bits",
+    "(0 - 10 ** 64) * " + "*".join(["10 ** 64"] * 39) + " == n": "its numbers can grow beyond 4096 bits",  # far below 0
     "n // m == 1": "division by 'm', which can be zero",
     "n % (m - 3) == 1": "division by 'm - 3', which can be zero",
     "n // 0 == 1": "which can be zero",

@@ -51,6 +51,12 @@ def test_blocks_are_the_concepts_of_each_label(truth):
     assert METRICS["collapse_block"](evidence) == pytest.approx((0 + (1 - 1 / 9)) / 2)
 
 
+def test_blocks_of_a_rule_that_quantifies_over_objects(truth):
+    quantified = Knowledge.of(objects().space, {"same": "any(x.shape == y.shape for x, y in pairs(object))"})
+    evidence = judged(quantified, truth, np.where([True, False, True, False], 0, truth))
+    assert METRICS["collapse_block"](evidence) == pytest.approx(1 - 1 / 9)  # of the nine pairs of shapes one is said
+
+
 def test_parts_that_are_not_there_have_no_collapse(truth):
     space = ConceptSpace((Concept("a", (False, True)), Concept("b", (False, True))))
     plain = Knowledge.of(space, {"y": "a and b"})

@@ -157,3 +157,11 @@ def test_a_closed_set_of_labels_is_that_of_the_values_that_occur() -> None:
 
 def test_a_closed_set_is_nothing_of_its_own_where_all_values_occur() -> None:
     assert math.isnan(METRICS["closed_label_f1"](random_evidence(SUM, 300, "quality")))
+
+
+def test_a_label_that_is_never_true_nor_said_to_be_has_no_f1_to_add() -> None:
+    held = random_evidence(TWO, 60, "never")
+    held.labels[:, 1] = held.predicted_labels[:, 1] = 0
+    first = f1_score(held.labels[:, 0], held.predicted_labels[:, 0])
+    assert METRICS["label_mean_f1"](held) == pytest.approx(first / 2)
+    assert METRICS["label_f1"](held) > first / 2  # where "false" counts as a value, it is always right

@@ -28,7 +28,8 @@ def test_a_model_lies_in_a_module_and_a_class_of_its_name(name):
 
 
 def test_the_page_lists_the_module_and_class_of_every_model():
-    rows = re.findall(r"^\| `([\w-]+)` \| `([\w.]+)` \| `(\w+)` \|", PAGE.read_text(), re.MULTILINE)
+    row = r"^\| \[`([\w-]+)`\]\(models/[\w-]+\.md\) \| [^|]+ \| `([\w.]+)` \| `(\w+)` \|"
+    rows = re.findall(row, PAGE.read_text(), re.MULTILINE)
     wanted = {name: MODELS.entry(name).target for name in MODELS}
     assert {name: f"assay.models.{module}:{made}" for name, module, made in rows} == wanted
     assert len(rows) == len(wanted)

@@ -65,3 +65,27 @@ def test_a_sliver_that_lost_a_side_is_left_out():
     thin = solids.extrude([(0, 0), (1, 0), (1, 1e-9), (1, 1)], 1)
     faces = solids.mesh_of("thin", thin).faces
     assert all(len(set(face)) == 3 for face in faces.tolist())
+
+
+@pytest.mark.parametrize(("top", "rim"), [(None, 0.2), (0.5, 0.1), (1.5, 0.2)])
+def test_a_round_rim_keeps_the_reach_of_a_cylinder_and_of_a_cone(top, rim):
+    mesh = solids.mesh_of("round", solids.cylinder(1.0, 3.0, top=top, rim=rim))
+    reach = np.hypot(mesh.vertices[:, 0], mesh.vertices[:, 1])
+    z = mesh.vertices[:, 2]
+    assert (z.min(), z.max()) == pytest.approx((0, 3), abs=1e-6)
+    end = 1.0 if top is None else top
+    assert reach[z < rim + 1e-6].max() == pytest.approx(1.0, abs=1e-6)
+    assert reach[z > 3 - rim - 1e-6].max() == pytest.approx(end, abs=1e-6)
+    assert reach[z < 1e-6].max() == pytest.approx(1.0 - rim, abs=1e-6)  # flat ends lie inside of the rim
+    assert reach[z > 3 - 1e-6].max() == pytest.approx(end - rim, abs=1e-6)
+
+
+def test_lengths_of_solids_are_those_asked_for():
+    def size(solid):
+        low, high = solid.bounding_box()[:3], solid.bounding_box()[3:]
+        return [round(b - a, 3) for a, b in zip(low, high, strict=True)], round(low[2], 3)
+
+    assert size(solids.box(1, 2, 3)) == ([1, 2, 3], 0) and size(solids.box(1, 2, 3, 0.2)) == ([1, 2, 3], 0)
+    assert size(solids.sphere(2))[0] == [4, 4, 4] and size(solids.torus(2, 0.5))[0] == [5, 5, 1]
+    assert size(solids.prism(4, 1, 2, top=0.0))[0] == [2, 2, 2]
+    assert size(solids.extrude([(0, 0), (2, 0), (0, 1)], 5)) == ([2, 1, 5], 0)

@@ -66,6 +66,8 @@ def test_one_model_sees_for_another(tmp_path):
     ]
     made = study(tmp_path, models=[{"model": "tree", "perception": "eye"}, *seeing])
     assert [run.label for run in made.runs] == ["eye", "tree"] and made.runs[1].needs == made.runs[0].name
+    assert [run.label for run in made.only(["tree"]).runs] == ["eye", "tree"]  # with what it needs
+    assert [run.label for run in made.only(["eye"]).runs] == ["eye"]
     records = done(tmp_path, models=[{"model": "tree", "perception": "eye"}, *seeing])
     assert values(records, "concept_accuracy", model="tree") == values(records, "concept_accuracy", model="eye")
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from scipy import stats
 
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.studies.charts import charts_of, intervention_chart
 from assay.studies.records import Record
-from assay.studies.results import intervention_charts, tables_of
+from assay.studies.results import tables_of
 from assay.studies.study import study_from
 from assay.studies.summary import ALL, RecordKey, comparisons, over_tasks, sign_flip, summaries
 
@@ -152,6 +154,41 @@ def test_a_curve_of_concepts_told():
     held = [
         record(value, metric=f"accuracy_k{k}", seed=s) for k, value in ((3, 0.9), (0, 0.5), (1, 0.7)) for s in (0, 1)
     ]
-    (chart,) = intervention_charts([*held, record(0.8, metric="accuracy_max"), record(0.1)])
+    chart = intervention_chart([*held, record(0.8, metric="accuracy_max"), record(0.1)])
     assert chart.lines[0].name == "tree" and chart.lines[0].x == [0, 1, 3] and chart.lines[0].y == [0.5, 0.7, 0.9]
     assert "tree: from 0.50 to 0.90" in chart.description
+
+
+TOLD = {"task": "two", "model": "tree", "metric": "label_f1", "value": 0.5, "deviation": 0.01}
+
+
+def test_charts_show_every_seed_the_mean_what_was_published_and_differences():
+    held = [*HELD, *(record(value / 2, task, model, 1) for (task, model), value in VALUES.items())]
+    groups = charts_of(study([TOLD], seeds=[0, 1], baseline="linear"), held)
+    assert [(group.task, group.title, group.folded) for group in groups] == [
+        ("two", "Over seeds: test", False),
+        ("three", "Over seeds: test", False),
+    ]
+    values, differences = groups[0].charts
+    tree, linear = values.rows
+    assert (tree.name, tuple(tree.values), tree.mean.value) == ("tree", (0.25, 0.125), 0.1875)
+    assert tree.mean.low < 0.125 < 0.25 < tree.mean.high
+    assert tree.published == pytest.approx((0.5, 0.49, 0.51)) and linear.published is None
+    assert "tree: mean 0.19" in values.description and "published 0.50 (0.49 to 0.51)" in values.description
+    (row,) = differences.rows
+    assert differences.zero and row.name == "tree" and list(row.values) == [-0.25, -0.125]
+    assert "tree: -0.19 over 2 pairs, p = 0.500" in differences.description
+
+
+def test_other_splits_are_folded_and_one_seed_without_published_numbers_has_no_chart():
+    both = [*HELD, *(replace(one, split="ood", seed=1) for one in HELD)]
+    folded = [group.folded for group in charts_of(study(splits=["test", "ood"]), both) if group.task == "two"]
+    assert folded == [False, True]
+    assert charts_of(study(), HELD) == []
+    (group,) = charts_of(study([TOLD]), [one for one in HELD if one.task == "two"])
+    assert group.charts[0].rows[0].published.value == 0.5
+
+
+def test_numbers_published_for_all_tasks_have_a_chart_of_the_mean_over_them():
+    groups = charts_of(study([{**TOLD, "task": ALL}]), HELD)
+    assert [row.mean.value for row in groups[-1].charts[0].rows] == [0.5, 0.75] and groups[-1].task == ALL

@@ -43,7 +43,7 @@ class Here:
     def check(self, steps, output):
         pass
 
-    def make(self, step, output):
+    def make(self, step, output, watch):
         return perform(step, output)
 
     def run(self, steps, output, look):

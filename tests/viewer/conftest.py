@@ -1,5 +1,7 @@
 """Three pixels with two runs on them, the viewer that serves them, and a browser to look at it."""
 
+import functools
+import http.server
 import shutil
 import threading
 import time
@@ -11,13 +13,15 @@ import pytest
 import uvicorn
 
 from assay.data.dataset import Dataset
-from assay.studies.run_models import ask_run as ask
+from assay.studies.run_models import RunModels
 from assay.viewer.app import create_app
+from assay.viewer.bundle import write_bundle
 from assay.viewer.state import State
 from tests.pixels import pixels, trained
 
 TOKEN = "a-token-that-nobody-knows"
 VISIT = f"?token={TOKEN}"
+LONG = 20_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -38,7 +42,7 @@ def data(folder: Path) -> Dataset:
 
 @pytest.fixture(scope="package")
 def state(folder: Path) -> State:
-    return State.open([folder], ask)
+    return State.open([folder], RunModels())
 
 
 @pytest.fixture(scope="package")
@@ -76,3 +80,68 @@ def browser() -> Iterator[Any]:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page whose console and requests are listened to; any complaint fails the test."""
+    made = browser.new_page(viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(LONG)
+    complaints, hosts = [], set()
+    made.on(
+        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+    )
+    made.on("pageerror", lambda error: complaints.append(str(error)))
+    made.on("request", lambda request: hosts.add(request.url.split("/")[2]) if request.url.startswith("http") else None)
+    yield made
+    made.close()
+    assert complaints == [] and len(hosts) == 1
+
+
+@pytest.fixture(scope="package")
+def static():
+    """Return a function that serves a folder as any web server does."""
+    servers = []
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *words):
+            pass
+
+    def start(folder):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        return f"http://127.0.0.1:{server.server_port}/"
+
+    yield start
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="package")
+def bundled(static, state, tmp_path_factory):
+    """The address of a bundle that holds every sample."""
+    out = tmp_path_factory.mktemp("bundled") / "out"
+    write_bundle(state, out, samples=64)
+    return static(out)
+
+
+def go(page, address, hash=""):
+    page.goto(address + hash)
+    settled(page)
+
+
+def settled(page):
+    """Wait until the page shows what its address names."""
+    page.wait_for_function("() => document.getElementById('main').dataset.shown === location.hash")
+
+
+def choose(page, name, value):
+    """Choose in a box whose choice leads to another address."""
+    before = page.evaluate("location.hash")
+    page.select_option(f"#{name}", value)
+    page.wait_for_function("before => location.hash !== before", arg=before)
+    settled(page)

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import threading
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -149,7 +150,8 @@ def test_no_answer_tells_a_folder(folder, serving, tmp_path):
     address = serving(create_app(state, TOKEN))
     told = []
     for path in ("/api/shelf.json", "/api/data/pixels/valid.json", "/api/data/pixels/test.json?run=poor",
-                 "/api/verdicts/pixels/good.json", "/api/verdicts/pixels/poor.json", "/api/data/pixels/test/0.json",
+                 "/api/runs/pixels/good/verdict.json", "/api/runs/pixels/poor/verdict.json",
+                 "/api/runs/pixels/good.json", "/api/runs/pixels/poor/test/reading.json", "/api/datasets/pixels.json", "/api/data/pixels/test/0.json",
                  "/api/data/pixels/valid/0/image.png", "/api/tasks/mnlogic.json"):  # fmt: skip
         status, _, body = request(address, path)
         told.append(status)
@@ -182,6 +184,11 @@ def test_pictures_and_formulas_are_told_whole():
         "/api/data/pixels/test/99999/image.png",
         "/api/data/pixels/test/1e9.json",
         "/api/tasks/..%2fsecret.json",
+        "/api/runs/pixels/..%2fgood.json",
+        "/api/runs/pixels/good/..%2f..%2fdata/reading.json",
+        "/api/runs/pixels/good/pairs.json?kind=..%2fmodel",
+        "/api/datasets/..%2fpixels.json",
+        "/api/datasets/pixels/..%2ftest/distribution.json",
         "/docs",
         "/openapi.json",
     ],
@@ -225,6 +232,18 @@ def test_task_pages_show_pictures(address):
     assert request(address, "/api/tasks/nothing.json")[0] == 404
 
 
+def test_what_takes_long_is_asked_for_until_it_is_there(address):
+    for path in ("/api/runs/pixels/good/verdict.json", "/api/datasets/pixels/shortcuts.json", "/api/datasets/pixels/audit.json",
+                 "/api/runs/pixels/good/test/map.json", "/api/runs/pixels/good/test/interventions.json"):  # fmt: skip
+        deadline, status = time.monotonic() + 30, 202
+        while status == 202 and time.monotonic() < deadline:
+            status, _, body = request(address, path)
+            assert status != 202 or set(json.loads(body)) == {"pending"}
+        assert status == 200 and "error" not in json.loads(body), path
+    assert request(address, "/api/runs/pixels/nobody/verdict.json")[0] == 404
+    assert request(address, "/api/datasets/none/audit.json")[0] == 404
+
+
 def test_the_page_is_whole_and_its_own():
     held = {name: data.decode() for name, data in static_files().items()}
     for name, text in held.items():
@@ -242,3 +261,5 @@ def test_the_page_is_whole_and_its_own():
         for other in re.findall(r'from "\./([^"]+)"', text) + re.findall(r'(?:src|href)="([a-z]+\.[a-z]+)"', text):
             assert other in held, (name, other)
     assert max(text.count("\n") for text in held.values()) <= 200
+    loaded = set(re.findall(r'rel="modulepreload" href="([a-z]+\.js)"', held["index.html"]))
+    assert loaded | {"main.js"} == {name for name in held if name.endswith(".js")}  # all at once, not one after another

@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import DataError
 from assay.viewer.bundle import choose_rows, write_bundle
-from assay.viewer.runs import compare_runs
+from assay.viewer.compare import compare_runs
 from assay.viewer.samples import sample_of
 
 
@@ -28,8 +28,8 @@ def test_it_holds_samples_as_the_server_tells_them(bundle, state):
 
 
 def test_it_compares_over_all_rows(bundle, state):
-    held = json.loads((bundle / "data/pixels/test/compare-good-vs-poor.json").read_text())
-    assert held == compare_runs(state, "pixels", "test", "good", "poor") and held["rows"] == 64
+    held = json.loads((bundle / "data/pixels/test/compare-0-1.json").read_text())
+    assert held == compare_runs(state, "pixels", "test", ["good", "poor"]) and held["rows"] == 64
 
 
 def test_half_of_it_are_errors_near_the_boundary_first(state):

@@ -12,7 +12,7 @@ from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.models.core.runs import load_model
-from assay.studies.run_models import ask_run as ask
+from assay.studies.run_models import RunModels
 from assay.viewer.edit import ask_model, edit_sample
 from assay.viewer.folders import ServedDataset, Shelf
 from assay.viewer.pictures import film
@@ -69,13 +69,13 @@ def test_a_model_without_concepts_says_so(folder, data, state, tmp_path):
     from tests.pixels import trained
 
     trained("blackbox", data, tmp_path / "box", {"epochs": 1})
-    other = State.open([folder / "data", tmp_path / "box"], ask)
+    other = State.open([folder / "data", tmp_path / "box"], RunModels())
     found = ask_model(other, *AT, "box", {"c": 1})
     assert "no concepts that can be set" in found["intervention"]["error"] and found["counterfactual"]["labels"]
 
 
 def test_predictions_alone_cannot_be_asked(folder):
-    state = State.open([folder / "data", folder / "runs" / "good" / "predictions" / "test.parquet"], ask)
+    state = State.open([folder / "data", folder / "runs" / "good" / "predictions" / "test.parquet"], RunModels())
     with pytest.raises(DataError, match="no model that can be asked"):
         ask_model(state, *AT, "test", {})
 

@@ -26,7 +26,7 @@ def test_a_folder_is_searched_for_datasets_and_runs(folder):
     assert list(shelf.datasets) == ["pixels"] and not shelf.broken
     runs = shelf["pixels"].runs
     assert {key: (run.model, run.live) for key, run in runs.items()} == {"good": ("dpl", True), "poor": ("cbm", True)}
-    assert set(runs["good"].answers) == {"valid", "test", "hard"}
+    assert set(runs["good"].answers) == {"valid", "test", "hard", "pairs"}
 
 
 def test_a_run_brings_its_own_dataset(folder):

@@ -12,8 +12,9 @@ from assay.data.columns import CONCEPT, numbers
 from assay.data.manifest import fingerprint
 from assay.predictions import Answer, Predictions
 from assay.viewer import table as tables
-from assay.viewer.runs import compare_runs
-from assay.viewer.samples import Query, page_of, sample_of
+from assay.viewer.compare import compare_runs
+from assay.viewer.query import Query
+from assay.viewer.samples import page_of, sample_of
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
 
@@ -63,10 +64,10 @@ def test_pages_and_filters_read_no_pictures(many, reads):
     assert page(labels=(("y", "1"),))["total"] == (table.labels == 1).sum()
     both = (table.codes(CONCEPT + "a") == 1) & (table.codes(CONCEPT + "b") == 0)
     assert page(concepts=(("a", "1"), ("b", "0")))["total"] == both.sum()
-    wrong = page(run="one", outcome="wrong")["total"]
-    assert 0 < page(tags=(("y", "*near"),), run="one", outcome="wrong")["total"] <= wrong < SHARDS * ROWS
-    assert 0 < page(run="one", versus="two", outcome="differ")["total"] < SHARDS * ROWS
-    assert compare_runs(state, "data", "test", "one", "two")
+    wrong = page(runs=("one",), outcome="wrong")["total"]
+    assert 0 < page(tags=(("y", "*near"),), runs=("one",), outcome="wrong")["total"] <= wrong < SHARDS * ROWS
+    assert 0 < page(runs=("one", "two"), outcome="differ")["total"] < SHARDS * ROWS
+    assert compare_runs(state, "data", "test", ["one", "two"])
     assert not [columns for _, columns in reads if columns is None or "image" in columns]
     assert len(reads) == len(set(map(str, reads)))  # nothing is read twice
 
@@ -75,5 +76,5 @@ def test_a_picture_and_a_sample_are_read_from_their_own_file(many, reads):
     state = State.open(many)
     assert state.table("data", "test").file("image", 77_777).startswith(b"\x89PNG")
     assert reads == [(many[0] / "test" / "part-00077.parquet", ["image"])]
-    assert sample_of(state, "data", "test", 77_777, Query(run="one"))
+    assert sample_of(state, "data", "test", 77_777, Query(runs=("one",)))
     assert {path.name for path, columns in reads if columns is None or "image" in columns} == {"part-00077.parquet"}

@@ -10,9 +10,11 @@ import pytest
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.metrics.evidence import gather_from
 from assay.runs.folder import RunFolder
-from assay.viewer.runs import compare_runs
-from assay.viewer.samples import PAGE, Query, matching_rows, page_of, sample_of
-from assay.viewer.state import State, facts
+from assay.viewer.compare import compare_runs
+from assay.viewer.datasets import facts
+from assay.viewer.query import Query, matching_rows
+from assay.viewer.samples import PAGE, page_of, sample_of
+from assay.viewer.state import State
 
 SPLIT = "test"
 
@@ -64,8 +66,8 @@ def test_right_and_wrong(state, said):
     misread = (poor.concepts != poor.predicted_concepts).any(axis=1)
     wanted = {"right": right, "wrong": ~right, "misread": misread, "hidden": right & misread}
     for outcome, mask in wanted.items():
-        assert rows(state, run="poor", outcome=outcome) == np.flatnonzero(mask).tolist(), outcome
-    assert 0 < right.sum() < len(right) and rows(state, run="poor", outcome="violating") == []
+        assert rows(state, runs=("poor",), outcome=outcome) == np.flatnonzero(mask).tolist(), outcome
+    assert 0 < right.sum() < len(right) and rows(state, runs=("poor",), outcome="violating") == []
 
 
 def test_two_runs(state, said):
@@ -74,14 +76,16 @@ def test_two_runs(state, said):
     wanted = {
         "only_first": first & ~second,
         "only_second": ~first & second,
-        "both_wrong": ~first & ~second,
+        "all_wrong": ~first & ~second,
+        "all_right": first & second,
         "differ": differ,
     }
-    found = compare_runs(state, "pixels", SPLIT, "good", "poor")
+    found = compare_runs(state, "pixels", SPLIT, ["good", "poor"])
     for outcome, mask in wanted.items():
-        assert rows(state, run="good", versus="poor", outcome=outcome) == np.flatnonzero(mask).tolist(), outcome
-        assert found[outcome] == mask.sum()
-    assert found["both_right"] == (first & second).sum() and found["rows"] == len(first)
+        assert rows(state, runs=("good", "poor"), outcome=outcome) == np.flatnonzero(mask).tolist(), outcome
+        assert found.get(outcome, mask.sum()) == mask.sum()
+    assert found["only"] == [[0, (first & ~second).sum()], [(~first & second).sum(), 0]]
+    assert found["right"] == [first.sum(), second.sum()] and found["rows"] == len(first)
     assert np.sum(found["labels"][0]["against"]) == len(first)
     accuracy = (said["poor"].concepts == said["poor"].predicted_concepts).mean(axis=0)
     assert [one["right"][1] for one in found["concepts"]] == pytest.approx(accuracy.tolist(), abs=1e-4)
@@ -110,9 +114,19 @@ def test_a_sample_has_what_is_true_and_what_was_said(state, truth, said):
     assert answer["by_rule"] == truth.knowledge.labels_of(said["good"].predicted_concepts[5:6])[0].tolist()
 
 
+def test_a_counterfactual_world_leads_to_its_sample(state, data):
+    changed = data["pairs"]
+    found = sample_of(state, "pixels", "pairs", 3)["changed_from"]
+    before = sample_of(state, "pixels", found["split"], found["row"])
+    assert before["index"] == changed.pair_rows[3] and before["changed_from"] is None
+    place = data.knowledge.space.place(found["concept"])
+    differs = [a != b for a, b in zip(before["concepts"], changed.concepts[3].tolist(), strict=True)]
+    assert differs[place] and sum(differs) == 1
+
+
 def test_steps_stay_within_the_filter(state):
-    chosen = rows(state, run="poor", outcome="wrong")
-    query = Query(run="poor", outcome="wrong")
+    chosen = rows(state, runs=("poor",), outcome="wrong")
+    query = Query(runs=("poor",), outcome="wrong")
     assert sample_of(state, "pixels", SPLIT, chosen[1], query)["before"] == chosen[0]
     assert sample_of(state, "pixels", SPLIT, chosen[-1], query)["after"] is None
     outside = next(row for row in range(chosen[0], chosen[-1]) if row not in chosen)
@@ -129,7 +143,7 @@ def test_answers_in_another_order_and_for_some_rows_only(folder, data, tmp_path)
         ours = sample_of(few, "pixels", SPLIT, row)["answers"]["few"]
         assert ours == sample_of(full, "pixels", SPLIT, row)["answers"]["poor"]
     assert sample_of(few, "pixels", SPLIT, 4)["answers"]["few"] is None
-    assert set(rows(few, run="few", outcome="right") + rows(few, run="few", outcome="wrong")) == {3, 7, 9}
+    assert set(rows(few, runs=("few",), outcome="right") + rows(few, runs=("few",), outcome="wrong")) == {3, 7, 9}
 
 
 def test_answers_about_other_data_are_refused(folder, data, tmp_path):
@@ -138,7 +152,7 @@ def test_answers_about_other_data_are_refused(folder, data, tmp_path):
     shutil.copy(run / "predictions" / "valid.parquet", run / "predictions" / "test.parquet")
     state = State.open([folder / "data", run])
     with pytest.raises(DataError, match="are about other data"):
-        rows(state, run="run", outcome="wrong")
+        rows(state, runs=("run",), outcome="wrong")
 
 
 @pytest.mark.parametrize(
@@ -152,8 +166,14 @@ def test_answers_about_other_data_are_refused(folder, data, tmp_path):
         ({"tag": ["z:far"]}, "no boundary of label 'z'"),
         ({"outcome": ["wrong"]}, "name one"),
         ({"run": ["poor"], "outcome": ["rong"]}, "no outcome 'rong'"),
-        ({"run": ["poor"], "outcome": ["differ"]}, "name the second"),
+        ({"run": ["poor"], "outcome": ["differ"]}, "name a second"),
         ({"run": ["nobody"], "outcome": ["wrong"]}, "no run 'nobody'"),
+        ({"reads": ["a:0:1"]}, "name one"),
+        ({"run": ["poor"], "reads": ["a:0"]}, "NAME:TRUE:PREDICTED"),
+        ({"run": ["poor"], "reads": ["a:0:2"]}, "a code from 0 to 1"),
+        ({"run": ["poor"], "reads": ["d:0:1"]}, "no concept named 'd'"),
+        ({"run": ["poor"], "predicts": ["z:0"]}, "no label named 'z'"),
+        ({"run": ["poor"], "violates": ["some"]}, "no constraint named 'some'"),
     ],
 )
 def test_a_query_that_makes_no_sense_is_one_line(state, query, error):
@@ -163,8 +183,8 @@ def test_a_query_that_makes_no_sense_is_one_line(state, query, error):
 
 def test_a_split_without_answers_says_how_to_get_them(state):
     with pytest.raises(DataError, match="assay predict"):
-        matching_rows(state, "pixels", "train", Query(run="poor", outcome="wrong"))
-    assert page_of(state, "pixels", "train", Query(run="poor"))["rows"][0]["said"] == {}
+        matching_rows(state, "pixels", "train", Query(runs=("poor",), outcome="wrong"))
+    assert page_of(state, "pixels", "train", Query(runs=("poor",)))["rows"][0]["said"] == {}
 
 
 def test_rows_that_are_not_there(state):
@@ -174,4 +194,4 @@ def test_rows_that_are_not_there(state):
 
 
 def test_facts_name_no_path(state, folder):
-    assert str(folder) not in str(facts(state.shelf["pixels"]))
+    assert str(folder) not in str(facts(state.shelf["pixels"], state.shelf))

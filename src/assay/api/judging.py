@@ -29,7 +29,7 @@ from assay.models.readers.opening import reader_for
 from assay.predictions import Predictions
 from assay.reporting.write import write_report
 from assay.runs.folder import RunFolder
-from assay.studies.run_models import ask_run
+from assay.studies.run_models import RunModels
 
 if TYPE_CHECKING:
     from assay.viewer.serve import Viewer
@@ -170,7 +170,7 @@ def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
 
     if not sources:
         raise DataError("nothing to look at; name datasets or runs")
-    return serve_in_background([_folder(source) for source in sources], ask_run, port)
+    return serve_in_background([_folder(source) for source in sources], RunModels(), port)
 
 
 def _folder(source: Dataset | Run | Path | str) -> Path:

@@ -12,9 +12,13 @@ from assay.errors import ConfigError
 from assay.progress import progress_bar as progress_bar
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from assay.config import Settings
     from assay.data.dataset import Dataset
 
+LOG_WIDTH = 160
+"""How wide tables are where there is no terminal."""
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="A setting; can be repeated.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The random seed.")]
@@ -93,9 +97,32 @@ def print_json(data: Any) -> None:
     sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
+def console_for_output() -> "Console":
+    """Return a console for standard output: as wide as the terminal, or as a long line of a log."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else LOG_WIDTH, emoji=False)
+
+
+def print_paragraphs(texts: Sequence[str]) -> None:
+    """Print sentences as a list: broken between words on a terminal, a line each elsewhere."""
+    import textwrap
+
+    width = console_for_output().width if sys.stdout.isatty() else 0
+    for text in texts:
+        print_text(textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ") if width else text)
+
+
+def print_next(steps: Sequence[tuple[str, str]]) -> None:
+    """Print what can be done next on standard error: commands, each with what it is for."""
+    say("next:")
+    width = max(len(command) for command, _ in steps)
+    for command, purpose in steps:
+        say(f"  {command:{width}}  {purpose}")
+
+
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
     """Print a table on standard output."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
@@ -103,8 +130,7 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str |
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width, emoji=False).print(table, markup=False)
+    console_for_output().print(table, markup=False)
 
 
 def print_text(text: str = "") -> None:

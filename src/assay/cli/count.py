@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, print_table, print_text, settings_from
+from assay.cli.console import (
+    ConfigOption,
+    JsonFlag,
+    SetOption,
+    print_json,
+    print_table,
+    print_text,
+    progress_bar,
+    settings_from,
+)
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +55,10 @@ def count(
 
     chosen = check_reading_class(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
-    result = count_readings(knowledge, chosen, worlds, _parse_supervision(supervise, knowledge), budget)
+    supervised = _parse_supervision(supervise, knowledge)
+    with progress_bar() as bar:
+        bar("counting reasoning shortcuts", 0, 0, f"at most {budget:g} s")
+        result = count_readings(knowledge, chosen, worlds, supervised, budget)
     extra = _other_forms(result, check, write)
     if as_json:
         print_json({"source": source, "support": support, **result.to_dict(), **extra})

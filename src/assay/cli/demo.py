@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import print_text, progress_bar, say
+from assay.cli.console import print_next, print_paragraphs, print_text, progress_bar, say
+from assay.cli.verdicts import print_verdicts
 
 if TYPE_CHECKING:
     from assay.studies.study import Study
@@ -30,7 +31,10 @@ DEMO = {
 }
 
 
-def demo(output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")] = Path("demo")) -> None:
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")] = Path("demo"),
+    words: Annotated[bool, typer.Option("--words", help="Also print the reasons for every verdict.")] = False,
+) -> None:
     """Run every step on three small tasks.
 
     Makes three datasets, trains three models on each, and reports which of them have learned a shortcut.
@@ -38,14 +42,29 @@ def demo(output: Annotated[Path, typer.Option("-o", "--output", help="The folder
     from assay.diagnosis.runs import diagnose_run
     from assay.runs.folder import RunFolder
     from assay.studies.run import run_study
+    from assay.studies.verdicts import verdict_lines
 
     study = demo_study(output)
     with progress_bar() as bar:
         page = run_study(study, say, bar)
-    for planned in study.runs:
-        run = RunFolder(study.output / "runs" / planned.name)
-        print_text(f"\n{planned.model}: {diagnose_run(run, run.dataset()).text}")
-    print_text(f"\nThe report is in {page}")
+    lines = verdict_lines(study.runs, study.output)
+    print_text("\nHas each model learned the concepts and the rule, or a shortcut?\n")
+    print_verdicts(lines)
+    for line in lines if words else ():
+        run = RunFolder(line.run)
+        print_text(f"\n{run.title}")
+        print_paragraphs(diagnose_run(run, run.dataset()).reasons)
+    print_text()
+    worst = next((line for line in lines if line.verdict == "shortcut"), lines[0])
+    print_next(
+        [
+            (f"assay view {output}", "look at the pictures, the models and their errors in a browser"),
+            (f"assay diagnose {worst.run}", f"every reason for a verdict, here {worst.model} on {worst.task}"),
+            ("assay list tasks", "the other tasks; then: assay make TASK -o DATA"),
+            ("assay import --help", "bring your own pictures"),
+        ]
+    )
+    print_text(f"The report is in {page}")
 
 
 def demo_study(output: Path) -> "Study":

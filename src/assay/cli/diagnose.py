@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, MetricFileOption, RunDataArgument, dataset_for, print_json, print_text
+from assay.cli.console import (
+    JsonFlag,
+    MetricFileOption,
+    RunDataArgument,
+    dataset_for,
+    print_json,
+    print_paragraphs,
+    print_text,
+)
 
 
 def diagnose(
@@ -37,6 +45,5 @@ def diagnose(
         print_json(diagnosis.to_dict())
     else:
         print_text(f"Verdict: {diagnosis.verdict}. {MEANINGS[diagnosis.verdict]}")
-        for text in diagnosis.reasons:
-            print_text(text)
+        print_paragraphs(diagnosis.reasons)
     raise typer.Exit(0 if diagnosis.verdict == "sound" else 1)

@@ -88,6 +88,7 @@ def intervene(
     from assay.diagnosis.interventions.intervene import intervene as carry_out
     from assay.models.readers.opening import reader_for
     from assay.reporting.interventions import build_record, write_interventions
+    from assay.runs.folder import RunFolder
     from assay.studies.run_models import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)
@@ -103,7 +104,8 @@ def intervene(
     about: dict[str, dict[str, Any]] = {}
     with progress_bar() as bar:
         answers = reader_for(source, settings, bar)
-        for folder in runs:
+        for number, folder in enumerate(runs):
+            bar("intervening", number, len(runs), f"{RunFolder(folder).title}, {number + 1} of {len(runs)}")
             answering, known = answering_for(folder, dataset, split)
             results[folder.name] = carry_out(plan, dataset, answering, redraw, answers)
             about[folder.name] = known if answers is None else {**known, "reader": answers.about()}

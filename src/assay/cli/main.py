@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
@@ -11,11 +12,14 @@ from assay.cli.annotate import annotate
 from assay.cli.attribute import attribute
 from assay.cli.audit import audit
 from assay.cli.check import check
+from assay.cli.clean import clean
 from assay.cli.count import count
 from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
+from assay.cli.doctor import doctor
 from assay.cli.export import export
+from assay.cli.groups import EXAMPLES, CommandGroups, examples_text
 from assay.cli.import_data import import_data
 from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
@@ -45,6 +49,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=CommandGroups,
 )
 
 
@@ -63,15 +68,16 @@ def options(
     """Find out whether a model has learned the concepts and the rule, or a shortcut."""
 
 
-app.command("list")(list_things)
-app.command("import")(import_data)
-for verb in (
-    *(show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit, count, pairs, demo),
-    *(annotate, export, push, leakage, intervene, align, attribute, new),
-):
-    app.command()(verb)
-app.add_typer(study, name="study")
-app.command()(view)
+VERBS: tuple[Callable[..., None], ...] = (
+    *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
+    *(count, pairs, demo, annotate, export, push, leakage, intervene, align, attribute, new, view, doctor, clean),
+)
+NAMES = {list_things: "list", import_data: "import"}
+"""Commands whose name is a word of Python."""
+for verb in VERBS:
+    name = NAMES.get(verb, verb.__name__)
+    app.command(name, epilog=examples_text(EXAMPLES[name]))(verb)
+app.add_typer(study, name="study", epilog=examples_text(EXAMPLES["study"]))
 
 # typer has no public name for the base of its usage errors
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]

@@ -23,8 +23,11 @@ from assay.errors import ConfigError
 
 if TYPE_CHECKING:
     from assay.cli.make_settings import Output
+    from assay.data.recipe import Recipe
     from assay.data.remote import Folder
 
+LONG = 60.0
+"""From how many seconds on an estimate is printed first."""
 RSBENCH = {"compression": "archive", "n_samples": "n"}
 
 
@@ -72,6 +75,9 @@ def make(
     if pool:
         say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
     recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
+    workers = own.workers or default_workers(recipe)
+    if not pool:
+        _say_long(recipe, rows, workers)
     started, cpu, done = time.perf_counter(), _cpu_seconds(), list[int]()
     with progress_bar() as bar:
 
@@ -79,7 +85,7 @@ def make(
             done.append(more)
             bar(f"making {task}", sum(done), rows)
 
-        manifest = write(recipe, folder, own.workers or default_workers(recipe), count, pool)
+        manifest = write(recipe, folder, workers, count, pool)
     seconds, cpu = time.perf_counter() - started, _cpu_seconds() - cpu
     made = sum(done[1:])  # the first count is of what was there
     packed = str(pack(folder, own.archive)) if own.archive and isinstance(folder, Path) else None
@@ -95,6 +101,21 @@ def make(
     rate = "" if pool else f" ({made / max(cpu, 1e-9):,.0f} per CPU second)"
     say(f"made {made:,} examples in {seconds:.1f} s{rate}{kept}")
     say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
+
+
+def _say_long(recipe: "Recipe", rows: int, workers: int) -> None:
+    """Say how long making will take, where that is long enough to be told before."""
+    from assay.data.estimate import seconds_per_example
+    from assay.progress import duration
+
+    try:
+        each = seconds_per_example(recipe)
+    except ModuleNotFoundError:  # making says better what is missing
+        return
+    if each * rows / workers > LONG:
+        whole = duration(each * rows / workers)
+        processes = "1 process" if workers == 1 else f"{workers} processes"
+        say(f"{rows:,} pictures at {each:.2g} s each: about {whole} with {processes}; fewer with -n, such as -n 200")
 
 
 def _folder(own: "Output") -> "Folder":

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import MetricFileOption, OutOption, say
+from assay.cli.console import MetricFileOption, OutOption, progress_bar, say
 
 
 def report(
@@ -22,6 +22,10 @@ def report(
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
     from assay.data.dataset import Dataset
-    from assay.reporting.write import write_report
+    from assay.reporting.case import cases_of
+    from assay.reporting.write import write_pages
 
-    say(str(write_report(runs, output, title, dataset=None if data is None else Dataset.open(data))))
+    dataset = None if data is None else Dataset.open(data)
+    with progress_bar() as bar:
+        cases = cases_of(runs, dataset, lambda done, whole: bar("judging runs", done, whole))
+    say(str(write_pages(cases, output, title)))

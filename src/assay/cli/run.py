@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli.console import ClusterOption, LogOption, print_text, progress_bar, say
+from assay.cli.verdicts import print_verdicts
 from assay.errors import ConfigError
 
 
@@ -43,6 +44,7 @@ def run(
     from assay.studies.ray_workers import RayWorkers
     from assay.studies.ready import find_study
     from assay.studies.run import run_study
+    from assay.studies.verdicts import verdict_lines
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
@@ -62,4 +64,5 @@ def run(
         return
     with progress_bar() as bar:
         page = run_study(loaded, say, bar, pool)
+    print_verdicts(verdict_lines(loaded.runs, loaded.output))
     say(f"report  {page}")

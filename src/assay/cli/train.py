@@ -1,7 +1,7 @@
 """`assay train`: train a model on a dataset."""
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.errors import ConfigError
+
+if TYPE_CHECKING:
+    from assay.models.core.model import Epoch
 
 
 def train(
@@ -57,11 +60,13 @@ def train(
         if seeds is not None:
             chosen = _parse_seeds(seeds)
             runs = train_together(
-                order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole)
+                order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
             )
             print_json([str(run) for run in runs]) if as_json else say(f"trained {model}: {', '.join(map(str, runs))}")
             return
-        trained = train_run(order, dataset, output, lambda epoch, whole: bar(f"training {model}", epoch.number, whole))
+        trained = train_run(
+            order, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
+        )
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
         words = {"learned": trained.in_words(), "coverage": trained.coverage()}
@@ -77,6 +82,12 @@ def train(
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
+
+
+def _note(epoch: "Epoch") -> str:
+    """Return what an epoch gave, for the progress bar."""
+    score = "" if math.isnan(epoch.score) else f", validation F1 {epoch.score:.2f}"
+    return f"{epoch.phase} epoch {epoch.number}, loss {epoch.loss:.3f}{score}"
 
 
 def _notes(about: dict[str, Any]) -> list[str]:

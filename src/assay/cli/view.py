@@ -30,12 +30,12 @@ def view(
     for package in ("fastapi", "uvicorn"):
         import_extra(package, "the viewer")
     from assay.data.rebuild import check_code
-    from assay.studies.run_models import ask_run
+    from assay.studies.run_models import RunModels
     from assay.viewer.bundle import write_bundle
     from assay.viewer.serve import serve
     from assay.viewer.state import State
 
-    state = State.open([_here(folder) for folder in folders], ask_run)
+    state = State.open([_here(folder) for folder in folders], RunModels())
     for held in state.shelf.datasets.values():
         check_code(held.dataset, task_file)
     for broken in state.shelf.broken:

@@ -1,6 +1,7 @@
 """A verdict in one line: its tone, the number that decided, and a short reason; for tables, matrices and badges."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,6 +43,8 @@ DECIDED_BY: dict[Kind, str] = {
     "sound": "label_f1",
 }
 """The metric that shows what a verdict says, on the split of its finding."""
+EFFECTS = {"follows": "sensitivity", "stays": "invariance"}
+"""What the numbers of a finding about counterfactual pairs are called."""
 LONGEST = 90
 MOST_NAMED = 3
 
@@ -75,12 +78,28 @@ class Headline:
 def headline(diagnosis: Diagnosis) -> Headline:
     """Return the verdict of a diagnosis in one line."""
     finding = diagnosis.findings[0]
-    split = finding.split if finding.split in diagnosis.scores else next(iter(diagnosis.scores))
+    effects = {EFFECTS[name]: value for name, value in finding.numbers.items() if name in EFFECTS}
+    if effects:  # counterfactual pairs decided, which no metric of a split shows
+        measure = min(effects, key=lambda name: effects[name])
+        why = shorten(_why(finding, diagnosis), LONGEST)
+        return Headline(finding.kind, TONES[finding.kind], measure, effects[measure], finding.split, why)
     measure = DECIDED_BY[finding.kind]
+    split = _deciding_split(finding, diagnosis, measure)
     score = diagnosis.scores[split].get(measure)
     value = score.value if score is not None and score.applies else math.nan
     return Headline(
         finding.kind, TONES[finding.kind], measure, value, split, shorten(_why(finding, diagnosis), LONGEST)
+    )
+
+
+def _deciding_split(finding: Finding, diagnosis: Diagnosis, measure: str) -> str:
+    """Return the split that shows a finding; of several that it compares, the one with the lowest value."""
+    there = [split for split in finding.split.split(", ") if split in diagnosis.scores]
+    known = [split for split in there if diagnosis.scores[split][measure].applies]
+    return (
+        min(known, key=lambda split: diagnosis.scores[split][measure].value)
+        if known
+        else next(iter(there or diagnosis.scores))
     )
 
 
@@ -102,6 +121,11 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "wrong rule":
             wrong, examples = int(numbers["wrong"]), int(numbers["examples"])
             return f"wrong labels in {wrong:,} of {examples:,} examples whose concepts are right"
+        case "memorised":
+            seen, new = (numbers[f"{part}_right"] / numbers[part] for part in ("seen", "new"))
+            return f"labels right in {percent(seen)} of examples of training worlds, in {percent(new)} of new ones"
+        case "boundary" if EFFECTS.keys() & numbers.keys():
+            return _describe_changes(numbers)
         case "inconsistent":
             return f"labels follow from the concepts in {percent(numbers['follow'] / numbers['examples'])} of examples"
         case "underfit" | "too few":
@@ -113,6 +137,18 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "sound" | "no rule":
             return "labels and concepts are right" + (", and follow by the rule" if finding.kind == "sound" else "")
     return _first_clause(finding.text)
+
+
+def _describe_changes(numbers: Mapping[str, float]) -> str:
+    """Return how labels take the changes of one concept.
+
+    >>> _describe_changes({"follows": 0.25}), _describe_changes({"stays": 0.5})
+    ('label follows 25 % of changes that should move it', 'label stays in 50 % of changes that should not move it')
+    """
+    if "follows" not in numbers:
+        return f"label stays in {percent(numbers['stays'])} of changes that should not move it"
+    others = f", and stays in {percent(numbers['stays'])} of the others" if "stays" in numbers else ""
+    return f"label follows {percent(numbers['follows'])} of changes that should move it{others}"
 
 
 def _misreadings(finding: Finding, diagnosis: Diagnosis) -> str:

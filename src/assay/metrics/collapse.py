@@ -160,13 +160,14 @@ def object_tables(evidence: Evidence) -> list[Table]:
 
 def block_tables(evidence: Evidence) -> list[Table]:
     """Return for each label the concepts that its rule asks for."""
+    from assay.logic.ground import ground_formula
     from assay.logic.traverse import names_in
 
     space, tables = evidence.knowledge.space, []
     if not evidence.knowledge.has_rule:
         return []
     for label in evidence.knowledge.labels:
-        places = [space.place(name) for name in names_in(label.formula)]
+        places = [space.place(name) for name in names_in(ground_formula(label.formula, space))]
         if places:
             truth, predicted, weights = _sides(evidence)
             tables.append((truth[:, places], predicted[:, places], weights))

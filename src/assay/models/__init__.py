@@ -4,7 +4,7 @@ from assay.registry import Registry
 
 MODELS = Registry("model", "assay.models", "assay.models", "assay.models.core.model:Model")
 for _name, _summary, _target in (
-    ("blackbox", "a plain network from picture to labels; says nothing of concepts", "concept.blackbox:BlackBox"),
+    ("blackbox", "a plain network from picture to labels; predicts no concepts", "concept.blackbox:BlackBox"),
     ("cbm", "a concept bottleneck: concepts first, labels from them by a head, learned or given", "concept.cbm:CBM"),
     ("dpl", "concepts first, labels from them by the rule, exactly (DeepProbLog style)", "rule.dpl:DPL"),
     ("ltn", "concepts first, labels from them by the rule read as fuzzy logic (Logic Tensor Networks)", "rule.ltn:LTN"),
@@ -16,13 +16,13 @@ for _name, _summary, _target in (
     ),
     (
         "semantic",
-        "a concept bottleneck that is taught to keep the constraints (semantic loss)",
+        "a concept bottleneck that is trained to satisfy the constraints (semantic loss)",
         "concept.semantic:Semantic",
     ),
     ("cem", "concept embeddings: labels from embeddings that concepts mix (CEM)", "concept.cem:CEM"),
     ("probcbm", "concepts as uncertain embeddings, labels from samples of them (ProbCBM)", "concept.probcbm:ProbCBM"),
     ("ecbm", "concepts and labels of the least energy, found by search (ECBM)", "concept.ecbm:ECBM"),
-    ("dcr", "labels by rules that a network writes for each example (DCR)", "concept.dcr:DCR"),
+    ("dcr", "labels by a rule that a network writes for each example (DCR)", "concept.dcr:DCR"),
     (
         "synthesis",
         "the cheapest program that explains the examples, on concepts",

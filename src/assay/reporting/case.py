@@ -1,64 +1,64 @@
-"""A case: one run with its diagnosis and a few examples, as a section of a report."""
+"""A case: one run with its diagnosis and a few examples, as a part of a report."""
 
-import base64
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from assay.concepts import Value
 from assay.data.dataset import Dataset
+from assay.diagnosis.headline import Headline, headline
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.runs import diagnose_run, provenance, taught_by
 from assay.diagnosis.verdict import Diagnosis
 from assay.errors import DataError
 from assay.metrics.evidence import gather_from
-from assay.predictions import Predictions
-from assay.reporting.curves import CoverageCurve, coverage_of
+from assay.plots import Line
+from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
+from assay.reporting.examples import Example, example_for, examples_of
 from assay.runs.folder import RUN, RunFolder
 from assay.worlds.split import HARD
-
-EXAMPLES = 12
-
-
-@dataclass(frozen=True)
-class Example:
-    """An image with its ground truth and the model's predictions."""
-
-    number: int
-    picture: str
-    """A data address, so that the page needs no other file; empty where there is no picture."""
-    truth: Mapping[str, Value]
-    predicted: Mapping[str, Value]
-    labels: Mapping[str, Value]
-    predicted_labels: Mapping[str, Value]
-    text: str = ""
-    """What stands in the place of a picture."""
-
-    @property
-    def right(self) -> bool:
-        """Whether the labels are right."""
-        return self.labels == self.predicted_labels
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run: its name, its dataset, what it was, its diagnosis, and examples."""
+    """A run: its names, its dataset, what it was, its diagnosis, and examples."""
 
-    name: str
+    folder: Path
+    title: str
+    """The name that people use, such as `dpl on mnadd-evenodd, seed 0`."""
+    label: str
+    """What the model is called."""
+    task: str
+    """What the task is called."""
     dataset: Dataset
     about: Mapping[str, Any]
     diagnosis: Diagnosis
     split: str
     examples: tuple[Example, ...]
+    witness: Example
+    """The example that shows the gravest finding best."""
     coverage: CoverageCurve | None = None
     """The accuracy of the model where it is most confident."""
+    reliability: Line | None = None
+    """How often labels are right at each confidence."""
+    history: tuple[float, ...] = ()
+    """The score on the validation split after each epoch."""
+
+    @property
+    def name(self) -> str:
+        """The name of the folder or file."""
+        resolved = self.folder.resolve()
+        return resolved.stem if self.folder.is_file() else resolved.name
+
+    @property
+    def headline(self) -> Headline:
+        """The verdict in one line."""
+        return headline(self.diagnosis)
 
     @property
     def model(self) -> str:
-        """The name of the model."""
+        """The registered name of the model."""
         return str(self.about.get("model", "unknown"))
 
     @property
@@ -97,63 +97,51 @@ def case_of(
         known[dataset.fingerprint] = taught_by(dataset)
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
-    about = run.about() if (folder / RUN).exists() else {**provenance(dataset), **predictions[split].about}
+    trained = (folder / RUN).exists()
     diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint])
-    examples = _examples(dataset, predictions[split])
-    coverage = coverage_of(gather_from(dataset, predictions[split]))
+    evidence = gather_from(dataset, predictions[split])
+    deciding = headline(diagnosis).split
+    shown = deciding if deciding in predictions else split
+    other = evidence if shown == split else gather_from(dataset, predictions[shown])
     return Case(
-        folder.resolve().stem if folder.is_file() else folder.resolve().name,
-        dataset,
-        about,
-        diagnosis,
-        split,
-        examples,
-        coverage,
+        folder=folder,
+        title=run.title if trained else folder.stem,
+        label=run.label if trained else folder.stem,
+        task=run.task if trained else dataset.name,
+        dataset=dataset,
+        about=run.about() if trained else {**provenance(dataset), **predictions[split].about},
+        diagnosis=diagnosis,
+        split=split,
+        examples=examples_of(dataset, predictions[split], evidence),
+        witness=example_for(dataset, predictions[shown], other, diagnosis.findings[0]),
+        coverage=coverage_of(evidence),
+        reliability=label_reliability(evidence),
+        history=_history(folder),
     )
 
 
-def _examples(dataset: Dataset, predictions: Predictions) -> tuple[Example, ...]:
-    """Return examples of the split, those with wrong labels or concepts first."""
-    knowledge = dataset.knowledge
-    data = dataset[predictions.split]
-    evidence = gather_from(dataset, predictions)
-    wrong_label = (evidence.labels != evidence.predicted_labels).any(axis=1)
-    wrong_concept = ((evidence.concepts != evidence.judged_concepts) & (evidence.judged_concepts >= 0)).any(axis=1)
-    order = np.argsort(-(2 * wrong_label + wrong_concept), kind="stable")
-    half = EXAMPLES // 2
-    chosen = dict.fromkeys([*order[:half].tolist(), *range(min(EXAMPLES, len(evidence)))])
-    examples = []
-    for row in list(chosen)[:EXAMPLES]:
-        place = np.flatnonzero(data.index == predictions.index[row])[:1]
-        shown = "image" in data.columns
-        picture = base64.b64encode(data.files(place)[0]).decode() if shown else ""
-        predicted = evidence.predicted_concepts[row]
-        examples.append(
-            Example(
-                number=int(predictions.index[row]),
-                picture=f"data:image/png;base64,{picture}" if shown else "",
-                truth=knowledge.space.decode(evidence.concepts[row]),
-                predicted={
-                    c.name: c.values[code]
-                    for c, code in zip(knowledge.space.concepts, predicted, strict=True)
-                    if code >= 0
-                },
-                labels=_labels(evidence.labels[row], dataset),
-                predicted_labels=_labels(evidence.predicted_labels[row], dataset),
-                text="" if shown or "text" not in data.columns else data.texts[int(place[0])],
-            )
-        )
-    return tuple(examples)
+def _history(folder: Path) -> tuple[float, ...]:
+    """Return the scores after the epochs of training; none where there were no epochs."""
+    try:
+        epochs = json.loads((folder / "history.json").read_text(encoding="utf-8"))["epochs"]
+        return tuple(float(epoch["score"]) for epoch in epochs)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
 
 
-def _labels(codes: Any, dataset: Dataset) -> dict[str, Value]:
-    labels = dataset.knowledge.labels
-    return {x.name: x.values[code] if code >= 0 else "none" for x, code in zip(labels, codes, strict=True)}
+def cases_of(
+    folders: list[Path], dataset: Dataset | None = None, watch: Callable[[int, int], None] = lambda done, whole: None
+) -> list[Case]:
+    """Return the cases of several runs; predictions files need the dataset that they are about.
 
-
-def cases_of(folders: list[Path], dataset: Dataset | None = None) -> list[Case]:
-    """Return the cases of several runs; predictions files need the dataset that they are about."""
+    `watch` is told how many of how many runs are judged.
+    """
     if not folders:
         raise DataError("no run to report on")
     taught: dict[str, Identifiability | None] = {}
-    return [case_of(folder, taught, dataset) for folder in folders]
+    cases: list[Case] = []
+    for folder in folders:
+        watch(len(cases), len(folders))
+        cases.append(case_of(folder, taught, dataset))
+    watch(len(cases), len(folders))
+    return cases

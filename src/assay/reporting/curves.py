@@ -1,19 +1,16 @@
-"""Risk-coverage curves: the accuracy of each model on the examples of which it is most confident."""
-
-import re
-from collections.abc import Sequence
+"""Curves of how sure a model is: risk-coverage curves, and reliability (accuracy at each confidence)."""
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
 from assay.diagnosis.automation import coverage_curve
+from assay.metrics.calibration import BINS
 from assay.metrics.evidence import Evidence
-from assay.reporting.plot import COLOURS, Chart, Line
+from assay.plots import Line
 
 CoverageCurve = tuple[Array, Array]
 """Coverage and accuracy on what is covered, from the most confident examples to all."""
-MOST_POINTS = 120
-HASH = re.compile(r"-[0-9a-f]{8}$")
+MOST_POINTS = 60
 
 
 def coverage_of(evidence: Evidence) -> CoverageCurve | None:
@@ -33,33 +30,24 @@ def thin_curve(curve: CoverageCurve) -> CoverageCurve:
     return x[places], y[places]
 
 
-def shorten_run_names(runs: Sequence[str]) -> list[str]:
-    """Return the names of runs without their hashes, and without the words that all of them begin with.
+def label_reliability(evidence: Evidence) -> Line | None:
+    """Return how often labels are right at each confidence, all labels that have probabilities together."""
+    pairs = [(evidence.labels[:, i], p) for i, p in enumerate(evidence.label_probabilities) if p is not None]
+    known = [(codes[codes >= 0], p[codes >= 0]) for codes, p in pairs]
+    if not sum(len(codes) for codes, _ in known):
+        return None
+    confidence = np.concatenate([p.max(axis=1) for _, p in known])
+    right = np.concatenate([p.argmax(axis=1) == codes for codes, p in known])
+    return _reliability("labels", confidence, right)
 
-    >>> shorten_run_names(["mnlogic-dpl-seed0-e7ac1f24", "mnlogic-cbm-seed0-a7775da3"]), shorten_run_names(["mine"])
-    (['dpl-seed0', 'cbm-seed0'], ['mine'])
-    """
-    words = [HASH.sub("", run).split("-") for run in runs]
-    while len(words) > 1 and len({parts[0] for parts in words}) == 1 and min(map(len, words)) > 1:
-        words = [parts[1:] for parts in words]
-    return ["-".join(parts) for parts in words]
+
+def reliability_of(name: str, truth: Codes, probabilities: Array) -> Line:
+    """Return how often the most likely value is right at each confidence, as a line."""
+    return _reliability(name, probabilities.max(axis=1), probabilities.argmax(axis=1) == truth)
 
 
-def coverage_charts(curves: Sequence[tuple[str, str, CoverageCurve | None]]) -> list[Chart]:
-    """Return a chart for each task, of (task, run, curve); more lines than colours go to a chart of their own."""
-    charts = []
-    for task in dict.fromkeys(task for task, _, _ in curves):
-        own = [(name, curve) for of, name, curve in curves if of == task and curve is not None]
-        named = list(zip(shorten_run_names([name for name, _ in own]), (curve for _, curve in own), strict=True))
-        for first in range(0, len(named), len(COLOURS)):
-            lines = [Line(name, x.tolist(), y.tolist()) for name, (x, y) in named[first : first + len(COLOURS)]]
-            charts.append(
-                Chart(
-                    f"{task}: accuracy where the model is most confident",
-                    "; ".join(f"{line.name}: {line.y[-1]:.2f} on all examples" for line in lines),
-                    "share of examples that are decided",
-                    "accuracy on these",
-                    lines,
-                )
-            )
-    return charts
+def _reliability(name: str, confidence: Array, right: Array) -> Line:
+    place = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
+    bins = [n for n in range(BINS) if (place == n).any()]
+    means = [float(confidence[place == n].mean()) for n in bins]
+    return Line(name, means, [float(right[place == n].mean()) for n in bins])

@@ -1,11 +1,9 @@
 """The report of interventions: JSON and Parquet with provenance, curves as SVG, and one page."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 import pyarrow as pa
 
@@ -17,9 +15,10 @@ from assay.diagnosis.automation import coverage_curve
 from assay.diagnosis.interventions.intervene import InterventionResult
 from assay.diagnosis.runs import provenance
 from assay.files import write_atomically
-from assay.metrics.calibration import BINS, expected_calibration_error
-from assay.reporting.curves import thin_curve
+from assay.metrics.calibration import expected_calibration_error
+from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line
+from assay.reporting.templating import page_environment
 
 FORMAT = 1
 MOST_LINES = len(COLOURS)
@@ -169,20 +168,11 @@ def calibration_chart(results: Sequence[InterventionResult], dataset: Dataset) -
     errors = [expected_calibration_error(truth[:, i], p) for i, p in enumerate(probabilities)]
     worst = sorted(np.argsort(errors)[::-1][:MOST_LINES].tolist())
     names = dataset.knowledge.space.names
-    lines = [_reliability(f"{names[i]} ({errors[i]:.3f})", truth[:, i], probabilities[i]) for i in worst]
+    lines = [reliability_of(f"{names[i]} ({errors[i]:.3f})", truth[:, i], probabilities[i]) for i in worst]
     listed = ", ".join(f"{names[i]} {errors[i]:.3f}" for i in worst)
     about = f"Expected calibration error: {listed}. On the dotted diagonal, accuracy equals confidence."
     title = "Calibration of the concepts" if len(worst) == len(names) else f"The {MOST_LINES} worst calibrated concepts"
     return Chart(title, about, "confidence", "how often right", lines, diagonal=True)
-
-
-def _reliability(name: str, truth: Array, probabilities: Array) -> Line:
-    confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-    place = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
-    bins = [n for n in range(BINS) if (place == n).any()]
-    return Line(
-        name, [float(confidence[place == n].mean()) for n in bins], [float(right[place == n].mean()) for n in bins]
-    )
 
 
 def write_interventions(
@@ -195,8 +185,6 @@ def write_interventions(
     figures = {name: chart.svg(name) for name, chart in charts(results, dataset).items()}
     for name, svg in figures.items():
         write_atomically(out / f"{name}.svg", svg.encode())
-    template = files("assay.reporting").joinpath("templates/interventions.html").read_text(encoding="utf-8")
-    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    html = page.from_string(template).render(record=record, charts=figures)
+    html = page_environment().get_template("interventions.html").render(record=record, charts=figures)
     write_atomically(out / "interventions.html", html.encode())
     return out / "interventions.html"

@@ -1,27 +1,93 @@
-"""Line charts as SVG: text that any browser draws, with a title and a description for those who cannot see it."""
+"""The charts of reports and of the viewer: what is to be drawn, as plain data, and its SVG.
 
-import math
-from collections.abc import Sequence
+Each kind is a frozen value with a title, a description for those who cannot see it, and a method `svg`. matplotlib is
+imported when the first chart is drawn.
+"""
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
+from typing import TYPE_CHECKING, Any
 
-WIDTH, HEIGHT = 640, 400
-LEFT, RIGHT, TOP, BOTTOM = 62, 170, 44, 52
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
-"""Distinct for colour-blind readers; lines also differ in their dashes."""
-DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 2", "1 2", "6 2 2 2")
-INK, SOFT, GRID = "#1c2430", "#5b6676", "#d9dee6"
+from assay.arrays import Array
+from assay.html import shorten
+from assay.plots import COLOURS as COLOURS
+from assay.plots import INK, MOST_TICKS, draw_bars, draw_confusion, draw_dots, draw_lines, draw_shares
+from assay.plots import Bars as Bars
+from assay.plots import Dots as Dots
+from assay.plots import Estimate as Estimate
+from assay.plots import Line as Line
+from assay.reporting.svg import svg_of, svg_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH, HEIGHT = 340.0, 230.0
+"""In points; a chart is as wide as a narrow screen, so that its text is never smaller than the page's notes."""
+LETTER, LINE = 5.3, 13.0
+"""About the width of a letter and the height of a line of the small text."""
+MOST_LETTERS = 22
+"""Of longer names the beginning is shown; the whole name is in the title of the mark."""
+BAR, CELL, LOW_CELL = 13.0, 24.0, 18.0
+INCH = 72.0
 
 
 @dataclass(frozen=True)
-class Line:
-    """A named line, perhaps with a band around it."""
+class _Sheet:
+    """The size of a chart and the room around its field, in points."""
 
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    width: float
+    field: float
+    """The height of the field."""
+    title: str
+    left: float
+    bottom: float
+    names: Sequence[str] = ()
+    """The names of the legend."""
+
+    @property
+    def _title_lines(self) -> list[str]:
+        return textwrap.wrap(self.title, int(self.width / 6.3)) if self.title else []
+
+    @property
+    def _columns(self) -> int:
+        widest = max((len(name) for name in self.names), default=0) * LETTER + 38
+        return max(1, min(len(self.names), int(self.width / widest)))
+
+    @contextmanager
+    def field_of(self, out: list[str], description: str, name: str) -> "Iterator[Axes]":
+        """Give the field to draw into; what was drawn is appended to `out` as SVG."""
+        legend = -(-len(self.names) // self._columns) * LINE + 4 if self.names else 0
+        top = len(self._title_lines) * 14 + 6
+        height = top + self.field + self.bottom + legend
+        with svg_style():
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(self.width / INCH, height / INCH))
+            places = (
+                self.left / self.width,
+                (self.bottom + legend) / height,
+                (self.width - self.left - 12) / self.width,
+                self.field / height,
+            )
+            axes = figure.add_axes(places)
+            yield axes
+            figure.text(
+                2 / self.width, 1 - 2 / height, "\n".join(self._title_lines), va="top", fontsize=11, weight="bold"
+            )
+            if self.names:
+                handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+                shown = [handles[name] for name in self.names if name in handles]
+                labels = [shorten(name, MOST_LETTERS) for name in self.names if name in handles]
+                spaces = {"handlelength": 2.2, "columnspacing": 1.2, "labelspacing": 0.25, "borderpad": 0.1}
+                figure.legend(shown, labels, loc="lower left", ncols=self._columns, **spaces)
+            out.append(svg_of(figure, self.title, description, name))
+
+
+def _room(names: Sequence[Any]) -> float:
+    """Return the room that names at the left of a field need."""
+    return 12 + LETTER * min(MOST_LETTERS, max((len(str(name)) for name in names), default=0))
 
 
 @dataclass(frozen=True)
@@ -38,117 +104,153 @@ class Chart:
     """Whether to draw where x and y are equal."""
 
     def svg(self, name: str = "chart") -> str:
-        """Return the chart as SVG; `name` keeps the parts of several charts on a page apart."""
-        frame = _Frame.around(self)
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-labelledby="{name}-title {name}-description" font-family="system-ui, sans-serif" font-size="12">',
-            f'<title id="{name}-title">{escape(self.title)}</title>',
-            f'<desc id="{name}-description">{escape(self.description)}</desc>',
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-            _text(LEFT, 24, self.title, size=15, weight="600"),
-            *self._axes(frame),
-        ]
-        if self.diagonal:
-            corners = [max(frame.x0, frame.y0), min(frame.x1, frame.y1)]
-            ends = " ".join(f"{frame.across(v):.1f},{frame.down(v):.1f}" for v in corners)
-            parts.append(
-                f'<polyline points="{ends}" fill="none" stroke="{SOFT}" stroke-width="1" stroke-dasharray="3 3"/>'
-            )
-        for number, line in enumerate(self.lines):
-            parts += _draw_line(line, number, frame)
-        return "\n".join([*parts, "</svg>"]) + "\n"
+        """Return the chart as SVG; `name` keeps the titles of several charts on a page apart."""
+        out: list[str] = []
+        sheet = _Sheet(WIDTH, HEIGHT - 70, self.title, 46, 36, [line.name for line in self.lines])
+        with sheet.field_of(out, self.description, name) as axes:
+            draw_lines(axes, self.lines, dict(self.ticks))
+            if not self.ticks and all(float(x).is_integer() for line in self.lines for x in line.x):
+                from matplotlib.ticker import MaxNLocator
 
-    def _axes(self, frame: "_Frame") -> list[str]:
-        right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-        parts = []
-        for value in rounded_ticks(frame.y0, frame.y1):
-            y = frame.down(value)
-            parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{GRID}"/>')
-            parts.append(_text(LEFT - 8, y + 4, f"{value:g}", anchor="end", colour=SOFT))
-        for value, label in self.ticks or [(v, f"{v:g}") for v in rounded_ticks(frame.x0, frame.x1)]:
-            parts.append(_text(frame.across(value), bottom + 18, label, anchor="middle", colour=SOFT))
-        parts.append(f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="{INK}"/>')
-        parts.append(_text((LEFT + right) / 2, HEIGHT - 12, self.x_label, anchor="middle"))
-        middle = (TOP + bottom) / 2
-        turned = f'transform="rotate(-90 16 {middle:.1f})"'
-        parts.append(
-            f'<text x="16" y="{middle:.1f}" text-anchor="middle" fill="{INK}" {turned}>{escape(self.y_label)}</text>'
-        )
-        return parts
+                axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))  # no half an epoch
+            highest = max((y for line in self.lines for y in (*line.y, *(line.high or ())) if y == y), default=1.0)
+            if highest <= 1:  # a share
+                axes.set_ylim(top=min(axes.get_ylim()[1], 1.01))
+            if self.diagonal:
+                ends = max(axes.get_xlim()[0], axes.get_ylim()[0]), min(axes.get_xlim()[1], axes.get_ylim()[1])
+                axes.plot(
+                    ends, ends, color=INK, linewidth=0.8, linestyle=(0, (2, 2)), alpha=0.6, scalex=False, scaley=False
+                )
+            axes.grid(axis="y")
+            axes.set(xlabel=self.x_label, ylabel=self.y_label)
+        return out[0]
 
 
 @dataclass(frozen=True)
-class _Frame:
-    """The ranges of the axes, and where their values lie on the page."""
+class BarChart:
+    """Bars with intervals, those of one category together; shares, from 0 to 1, unless `share` says otherwise."""
 
-    x0: float
-    x1: float
-    y0: float
-    y1: float
+    title: str
+    description: str
+    value_label: str
+    categories: Sequence[str]
+    rows: Sequence[Bars]
+    share: bool = True
 
-    @classmethod
-    def around(cls, chart: Chart) -> "_Frame":
-        across = [float(v) for line in chart.lines for v in line.x] + [value for value, _ in chart.ticks]
-        bands = [band for line in chart.lines for band in (line.y, line.low, line.high) if band is not None]
-        down = [float(v) for band in bands for v in band if not math.isnan(v)]
-        x0, x1 = _range(across)
-        y0, y1 = _range(down)
-        return cls(x0, x1, max(0.0, y0 - (y1 - y0) * 0.08), y1 + (y1 - y0) * 0.08)
-
-    def across(self, value: float) -> float:
-        """Return where a value lies from the left."""
-        return LEFT + (value - self.x0) / (self.x1 - self.x0) * (WIDTH - LEFT - RIGHT)
-
-    def down(self, value: float) -> float:
-        """Return where a value lies from the top."""
-        return HEIGHT - BOTTOM - (value - self.y0) / (self.y1 - self.y0) * (HEIGHT - TOP - BOTTOM)
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    return (low, high) if high > low else (low - 0.05, high + 0.05)
+    def svg(self, name: str = "bars") -> str:
+        """Return the chart as SVG."""
+        out: list[str] = []
+        height = len(self.categories) * (len(self.rows) * BAR + 6)
+        legend = [row.name for row in self.rows] if len(self.rows) > 1 else []
+        shown = [shorten(category, MOST_LETTERS) for category in self.categories]
+        with _Sheet(WIDTH, max(40, height), self.title, _room(shown), 32, legend).field_of(
+            out, self.description, name
+        ) as axes:
+            draw_bars(axes, self.categories, self.rows)
+            axes.set_yticks(range(len(shown)), shown)
+            if self.share:
+                axes.set_xlim(0, 1)
+            axes.grid(axis="x")
+            axes.tick_params(axis="y", length=0)
+            axes.set_xlabel(self.value_label)
+        return out[0]
 
 
-def rounded_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Return round numbers inside a range.
+@dataclass(frozen=True)
+class ConfusionMap:
+    """Counts of true values (rows) by predicted ones (columns), as shares of their rows."""
 
-    >>> rounded_ticks(0.61, 0.99)
-    [0.7, 0.8, 0.9]
-    """
-    rough = (high - low) / about
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(power * k for k in (1, 2, 5, 10) if power * k >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [round(n * step, 10) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+    title: str
+    description: str
+    counts: Array
+    rows: Sequence[Any]
+    columns: Sequence[Any]
 
-
-def _text(
-    x: float, y: float, text: str, anchor: str = "start", colour: str = INK, size: int = 12, weight: str = "400"
-) -> str:
-    style = f'text-anchor="{anchor}" fill="{colour}" font-size="{size}" font-weight="{weight}"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+    def svg(self, name: str = "map") -> str:
+        """Return the map as SVG."""
+        draw = lambda axes: draw_confusion(axes, self.counts, self.rows, self.columns)  # noqa: E731
+        return _map_svg(self, draw, ("predicted", "true"), name)
 
 
-def _draw_line(line: Line, number: int, frame: _Frame) -> list[str]:
-    """Return the band, the line, its points and its name at the right."""
-    colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
-    places = [(frame.across(x), frame.down(y)) for x, y in zip(line.x, line.y, strict=True) if not math.isnan(y)]
-    parts = []
-    if line.low is not None and line.high is not None:
-        there = [(frame.across(x), frame.down(y)) for x, y in zip(line.x, line.high, strict=True)]
-        back = [(frame.across(x), frame.down(y)) for x, y in zip(line.x, line.low, strict=True)][::-1]
-        ring = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*there, *back))
-        parts.append(f'<polygon points="{ring}" fill="{colour}" fill-opacity="0.18"/>')
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    parts.append(
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
+@dataclass(frozen=True)
+class ShareMap:
+    """A table of shares from 0 to 1 as shades, with their numbers; `texts` say what each cell shows."""
+
+    title: str
+    description: str
+    shares: Array
+    rows: Sequence[str]
+    columns: Sequence[str]
+    texts: Callable[[int, int], str]
+
+    def svg(self, name: str = "map") -> str:
+        """Return the map as SVG."""
+        draw = lambda axes: draw_shares(axes, self.shares, self.rows, self.columns, self.texts)  # noqa: E731
+        return _map_svg(self, draw, ("", ""), name)
+
+
+def _map_svg(what: ConfusionMap | ShareMap, draw: "Callable[[Axes], None]", labels: tuple[str, str], name: str) -> str:
+    """Return a map as SVG, its cells wide enough for the names of the columns where there is room."""
+    across, down = labels
+    named = max(len(what.rows), len(what.columns)) <= MOST_TICKS
+    left = (_room(what.rows) if named else 12) + (14 if down else 0)
+    columns = [shorten(str(column), MOST_LETTERS) for column in what.columns]
+    widest = LETTER * max((len(column) for column in columns), default=0) + 8
+    room = (WIDTH - left - 12) / max(1, len(columns))
+    cell = min(room, max(CELL, widest))
+    turned = named and widest > cell
+    below = ((_room(columns) if turned else 20) if named else 8) + (14 if across else 0)
+    out: list[str] = []
+    width, height = (
+        max(left + 12 + cell * len(columns), 170.0),
+        len(what.rows) * min(cell, CELL if across else LOW_CELL),
     )
-    if len(places) <= 30:
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
-    top = TOP + 8 + 20 * number
-    start = WIDTH - RIGHT + 12
-    key = f'x1="{start}" y1="{top}" x2="{start + 26}" y2="{top}"'
-    parts.append(f'<line {key} stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>')
-    parts.append(_text(start + 32, top + 4, line.name if len(line.name) <= 20 else line.name[:19] + "…"))
-    return parts
+    with _Sheet(width, height, what.title, left, below).field_of(out, what.description, name) as axes:
+        draw(axes)
+        axes.tick_params(length=0)
+        if named:
+            axes.set_xticks(range(len(columns)), columns, rotation=90 if turned else 0)
+            axes.set_yticks(range(len(what.rows)), [shorten(str(row), MOST_LETTERS) for row in what.rows])
+        axes.set(xlabel=across, ylabel=down)
+    return out[0]
+
+
+@dataclass(frozen=True)
+class DotChart:
+    """Single values such as those of seeds, with mean and interval, and published values beside them."""
+
+    title: str
+    description: str
+    value_label: str
+    rows: Sequence[Dots]
+    zero: bool = False
+    """Whether to draw a line at 0, from which differences are seen."""
+
+    def svg(self, name: str = "dots") -> str:
+        """Return the chart as SVG."""
+        out: list[str] = []
+        shown = [shorten(row.name, MOST_LETTERS + 8) for row in self.rows]
+        left = 12 + LETTER * max((len(text) for text in shown), default=0)
+        with _Sheet(WIDTH, len(shown) * 24 + 6, self.title, left, 32).field_of(out, self.description, name) as axes:
+            if self.zero:
+                axes.axvline(0, color=INK, linewidth=0.8, alpha=0.6)
+            draw_dots(axes, self.rows)
+            axes.set_yticks(range(len(shown)), shown)
+            axes.grid(axis="x")
+            axes.tick_params(axis="y", length=0)
+            axes.set_xlabel(self.value_label)
+        return out[0]
+
+
+AnyChart = Chart | BarChart | ConfusionMap | ShareMap | DotChart
+
+
+@dataclass(frozen=True)
+class ChartGroup:
+    """Charts under one heading, in the section of a task or, without one, before all sections."""
+
+    title: str
+    charts: tuple[AnyChart, ...]
+    task: str = ""
+    note: str = ""
+    folded: bool = False

@@ -38,6 +38,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     stubs: int = 1
     note: str = ""
+    open: bool = False
+    """Whether a page shows it without being asked to."""
 
     @property
     def html(self) -> Markup:
@@ -46,9 +48,9 @@ class Table:
         rows = Markup("").join(Markup("<tr>{}</tr>\n").format(self._row(row)) for row in self.rows)
         note = Markup('<p class="soft">{}</p>').format(self.note) if self.note else ""
         return Markup(
-            '<div class="scroll"><table><caption>{}</caption>\n<thead><tr>{}</tr></thead>\n'
-            "<tbody>\n{}</tbody></table></div>{}"
-        ).format(self.caption, head, rows, note)
+            '<div class="scroll" tabindex="0" role="group" aria-label="{}"><table><caption>{}</caption>\n'
+            "<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>{}"
+        ).format(self.caption, self.caption, head, rows, note)
 
     def _row(self, row: Sequence[str]) -> Markup:
         stubs = (Markup('<th scope="row">{}</th>').format(text) for text in row[: self.stubs])

@@ -1,30 +1,28 @@
 """Writes a report: `report.html` (one file, needs nothing else), `report.md`, `report.json`, `tables.tex`."""
 
-import math
-from collections.abc import Sequence
-from importlib.resources import files
+import itertools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
-from assay.diagnosis.concepts import STATES, ConceptState
+from assay.diagnosis.concepts import STATES
 from assay.diagnosis.findings import MEANINGS
-from assay.diagnosis.reading import Reading
 from assay.files import write_atomically
-from assay.markdown import escape_cell
 from assay.metrics import METRICS
 from assay.metrics.score import format_score
 from assay.reporting.case import Case, cases_of
-from assay.reporting.curves import coverage_charts
-from assay.reporting.plot import Chart
+from assay.reporting.comparison import BOUNDARY, MOST_VALUES, compared_groups, reading_map, with_charts
+from assay.reporting.plot import AnyChart, ChartGroup
+from assay.reporting.provenance import provenance_of
+from assay.reporting.sections import matrix_of, proof_of, sections_of
 from assay.reporting.table import Table, tex_file
+from assay.reporting.templating import page_environment
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
-BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
 KINDS = {"variant": "holds", "type": "just misses", "far": "far"}
 MOST_REGIONS = 40
 
@@ -34,19 +32,44 @@ def write_report(
     out: Path,
     title: str = "Assay report",
     tables: Sequence[Table] = (),
-    charts: Sequence[Chart] = (),
+    charts: Sequence[ChartGroup] = (),
     about: str = "",
     dataset: Dataset | None = None,
 ) -> Path:
-    """Write the report of several runs, with tables and charts before them, into a folder and return the HTML page."""
-    cases = cases_of(list(folders), dataset)
-    figures = [*charts, *coverage_charts([(case.dataset.name, case.name, case.coverage) for case in cases])]
-    content = {
-        "title": title,
-        "about": about,
-        "tables": tables,
-        "charts": [_inline(chart, number) for number, chart in enumerate(figures)],
-        "cases": cases,
+    """Write the report of several runs, with the tables and charts of a study, into a folder; return the HTML page."""
+    return write_pages(cases_of(list(folders), dataset), out, title, tables, charts, about)
+
+
+def write_pages(
+    cases: Sequence[Case],
+    out: Path,
+    title: str,
+    tables: Sequence[Table] = (),
+    charts: Sequence[ChartGroup] = (),
+    about: str = "",
+) -> Path:
+    """Write the report of runs that are judged already; return the HTML page."""
+    content = {**_content(cases, charts), "title": title, "about": about, "tables": tables, "out": out}
+    for name in ("report.html", "report.md"):
+        pages = page_environment(name.endswith("html"))
+        pages.filters.update(draw=_drawing(), other_maps=_other_maps, provenance=provenance_of)
+        write_atomically(out / name, pages.get_template(name).render(**content).encode())
+    write_atomically(out / "tables.tex", tex_file([*tables, _summary(cases)]).encode())
+    records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
+    write_atomically(out / "report.json", to_json(records))
+    return out / "report.html"
+
+
+def _content(cases: Sequence[Case], charts: Sequence[ChartGroup]) -> dict[str, Any]:
+    """Return what the pages show of the runs."""
+    plain = sections_of(cases)
+    titles = {section.title for section in plain}
+    sections = [with_charts(section, [g for g in charts if g.task == section.title]) for section in plain]
+    return {
+        "sections": sections,
+        "overall": [group for group in charts if group.task not in titles],
+        "matrix": matrix_of(sections),
+        "proof": proof_of(sections),
         "summary": SUMMARY,
         "boundary": BOUNDARY,
         "meanings": MEANINGS,
@@ -56,12 +79,6 @@ def write_report(
         "metrics": METRICS,
         "versions": versions(),
     }
-    for name in ("report.html", "report.md"):
-        write_atomically(out / name, _environment(name.endswith("html")).get_template(name).render(**content).encode())
-    write_atomically(out / "tables.tex", tex_file([*tables, _summary(cases)]).encode())
-    records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
-    write_atomically(out / "report.json", to_json(records))
-    return out / "report.html"
 
 
 def _summary(cases: Sequence[Case]) -> Table:
@@ -71,79 +88,34 @@ def _summary(cases: Sequence[Case]) -> Table:
         scores = case.diagnosis.scores
         ood = format_score(scores.get("ood", {}).get("label_accuracy"))
         rows.append(
-            (case.name, case.diagnosis.verdict, *(format_score(scores[case.split][name]) for name in SUMMARY), ood)
+            (case.title, case.diagnosis.verdict, *(format_score(scores[case.split][name]) for name in SUMMARY), ood)
         )
     head = ("run", "verdict", *(name.replace("_", " ") for name in SUMMARY), "label accuracy, ood")
     return Table("Verdicts, and scores with 95 % intervals", head, tuple(rows), 2)
 
 
-def _inline(chart: Chart, number: int) -> Markup:
-    """Return a chart as part of a page, which needs no XML namespace."""
-    return Markup(chart.svg(f"chart-{number}").replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+def _drawing() -> Callable[[AnyChart], Markup]:
+    """Return a function that draws charts as parts of one page, which need no XML namespace and no equal names."""
+    numbers = itertools.count(1)
+
+    def draw(chart: AnyChart) -> Markup:
+        return Markup(chart.svg(f"chart-{next(numbers)}").replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))
+
+    return draw
+
+
+def _other_maps(case: Case, cases: Sequence[Case]) -> list[AnyChart]:
+    """Return the reading maps of a run that its section does not compare."""
+    shown = compared_groups(cases)
+    readings = [r for r in case.diagnosis.readings if r.group not in shown and len(r.values) <= MOST_VALUES]
+    return [reading_map(reading.group, case, reading.group) for reading in readings]
 
 
 def _record(case: Case) -> dict[str, Any]:
-    return {"name": case.name, "model": case.model, "diagnosis": case.diagnosis.to_dict(), "run": _plain(case.about)}
+    names = {"name": case.name, "title": case.title, "label": case.label, "task": case.task, "model": case.model}
+    found = {"headline": case.headline.to_dict(), "diagnosis": case.diagnosis.to_dict()}
+    return {**names, **found, "run": _plain(case.about)}
 
 
 def _plain(about: Any) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key not in ("knowledge", "layout")}
-
-
-def _markdown(value: Any) -> Any:
-    """Return text escaped for Markdown tables; what is `Markup` already stays as it is."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return escape_cell(value)
-
-
-def code(text: object) -> Markup:
-    """Return a text as code in Markdown."""
-    return Markup(f"`{str(text).replace('`', chr(39))}`")
-
-
-def _environment(html: bool) -> jinja2.Environment:
-    def load(name: str) -> str:
-        return files("assay.reporting").joinpath(f"templates/{name}").read_text(encoding="utf-8")
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(load),
-        autoescape=html,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=None if html else _markdown,
-    )
-    environment.filters.update(
-        right=format_accuracy,
-        score=format_score,
-        percent=percent,
-        number=number,
-        shade=shade,
-        plain=_plain,
-        code=code,
-        whole=Markup,
-    )
-    return environment
-
-
-def format_accuracy(concept: ConceptState) -> str:
-    """Return how often a concept is right, with its interval."""
-    low, high = concept.interval
-    return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage."""
-    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
-
-
-def number(value: float) -> str:
-    """Return a number as text, a dash for one that is not known."""
-    return "–" if math.isnan(value) else f"{value:.2f}"
-
-
-def shade(reading: Reading, row: int, column: int) -> str:
-    """Return the share of a true value that is read as another, from 0 to 1, as text."""
-    total = int(reading.counts[row].sum())
-    return f"{reading.counts[row, column] / total:.2f}" if total else "0"

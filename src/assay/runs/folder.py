@@ -102,14 +102,21 @@ class RunFolder:
         return str(about.get(CALLED, {}).get("model", about["model"]))
 
     @property
+    def task(self) -> str:
+        """What the task is called: in the run's study, or else by its own name; a predictions file does not say."""
+        if self.folder.is_file():
+            return ""
+        about = self.about()
+        return str(about.get(CALLED, {}).get("task") or about["data"].get("task") or Path(about["data"]["folder"]).name)
+
+    @property
     def title(self) -> str:
         """The name that people use, such as `dpl on mnadd-evenodd, seed 0`; hashes are for paths."""
         if self.folder.is_file():
             return self.folder.stem
         about = self.about()
-        task = about.get(CALLED, {}).get("task") or about["data"].get("task") or Path(about["data"]["folder"]).name
         fold = f", fold {about['fold']['number']}" if "fold" in about else ""
-        return f"{self.label} on {task}, seed {about['seed']}{fold}"
+        return f"{self.label} on {self.task}, seed {about['seed']}{fold}"
 
     def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
         """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""

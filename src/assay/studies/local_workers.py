@@ -16,7 +16,7 @@ from assay.data.make import default_workers
 from assay.errors import ConfigError
 from assay.processes import block_interrupts, end_with_parent, has_gpu, number_worker
 from assay.studies.study import DataStep, RunStep
-from assay.studies.work import Outcome, Step, groups_of_seeds, is_finished, perform, train_side_by_side
+from assay.studies.work import Outcome, Report, Step, groups_of_seeds, is_finished, perform, train_side_by_side
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TRIES = 3
@@ -85,10 +85,10 @@ class LocalWorkers:
         given = (context.Value("i", 0), os.getpid())
         return ProcessPoolExecutor(count, mp_context=context, initializer=_prepare, initargs=given)
 
-    def make(self, step: DataStep, output: Path) -> Outcome:
+    def make(self, step: DataStep, output: Path, watch: Report) -> Outcome:
         """Make a dataset, with as many processes as pay."""
         workers = 1 if step.recipe is None else default_workers(step.recipe)
-        return perform(step, output, min(self.count, workers))
+        return perform(step, output, min(self.count, workers), watch=watch)
 
     def _once(self, steps: Sequence[Step], output: Path, poll: Poll, tries: dict[str, int]) -> Iterator[Outcome]:
         """Do steps with one pool until all are done or it breaks; it holds no more of them than it has workers."""

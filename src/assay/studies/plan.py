@@ -11,7 +11,9 @@ from assay.data.dataset import Dataset
 from assay.data.make import make
 from assay.data.recipe import Recipe
 from assay.errors import AssayError
+from assay.files import size_in_words
 from assay.models import MODELS
+from assay.progress import duration
 from assay.studies.study import DataStep, RunStep, Study
 from assay.studies.work import is_finished
 
@@ -50,7 +52,7 @@ class StudyPlan:
         if self.cost is None:
             return left
         unsure = f", not counting {', '.join(self.unknown)}" if self.unknown else ""
-        return f"{left}; about {duration(self.cost.seconds / workers)} and {size(self.cost.bytes)}{unsure}"
+        return f"{left}; about {duration(self.cost.seconds / workers)} and {size_in_words(self.cost.bytes)}{unsure}"
 
 
 def plan_of(
@@ -128,28 +130,3 @@ def _training_seconds(run: RunStep, dataset: Dataset, rows: int) -> float | None
     if len(stamps) < 2:
         return None
     return (stamps[-1] - stamps[-2]) / len(train) * rows * epochs
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> duration(42), duration(400), duration(9000), duration(400_000)
-    ('42 s', '7 min', '2.5 h', '4.6 days')
-    """
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
-
-
-def size(count: float) -> str:
-    """Return a number of bytes in words.
-
-    >>> size(900), size(3_200_000), size(18.5e9)
-    ('900 bytes', '3.2 MB', '18.5 GB')
-    """
-    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= least:
-            return f"{count / least:.1f} {unit}"
-    return f"{count:.0f} bytes"

@@ -10,7 +10,7 @@ from assay.data.cluster import Call, Cluster, Died
 from assay.errors import RunFailed
 from assay.studies.local_workers import Poll
 from assay.studies.study import DataStep, RunStep
-from assay.studies.work import Outcome, Step, perform
+from assay.studies.work import Outcome, Report, Step, perform
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class RayWorkers:
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse nothing: each node judges for itself, as it may be another machine than this one."""
 
-    def make(self, step: DataStep, output: Path) -> Outcome:
+    def make(self, step: DataStep, output: Path, watch: Report) -> Outcome:
         """Make a dataset, its shards on all nodes at once."""
-        return perform(step, output, pool=self.cluster)
+        return perform(step, output, pool=self.cluster, watch=watch)
 
     def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
         """Do the steps in any order and give each outcome as it comes; a worker or node that dies loses no step."""

@@ -1,36 +1,26 @@
-"""The tables and charts of a study.
-
-A table has a row for each task, challenge and model, our numbers beside the published ones; a chart shows the label
-accuracy against the number of concepts that were intervened on.
-"""
+"""The tables of a study: a row for each task, challenge and model, our numbers beside the published ones."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from assay.errors import ConfigError
-from assay.reporting.plot import COLOURS, Chart, Line
 from assay.reporting.table import Table
+from assay.studies.published import Published, published_numbers
 from assay.studies.records import Record
 from assay.studies.study import PLAIN, Study
 from assay.studies.summary import ALL, Comparison, RecordKey, SeedSummary, comparisons, over_tasks, summaries
 
 NONE = "–"
-ACCURACY = "accuracy_k"
-"""What the metrics of an intervention begin with; the budget follows."""
-PUBLISHED = ("task", "model", "metric", "split", "challenge", "value", "deviation", "source")
 
 
 def tables_of(study: Study, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a study: means over seeds, what was published, and how models differ from the baseline."""
-    published = _published_numbers(study)
+    published = published_numbers(study)
     over_all = any(key.task == ALL for key in published)
     summarised = summaries([*records, *over_tasks(records)] if over_all else records)
     tables = [_main(study, summarised, published, split) for split in _splits(study, records)]
-    baseline = study.config.baseline or (study.runs[0].label if study.runs else "")
-    differences = comparisons(records, baseline)
+    differences = comparisons(records, study.baseline)
     if differences and len(study.config.seeds) * max(1, study.config.folds) > 1:
-        tables.append(_differences(study, differences, baseline))
+        tables.append(_differences(study, differences, study.baseline))
     return [table for table in (_verdicts(study, records), *tables) if table.rows]
 
 
@@ -55,7 +45,7 @@ def _head(study: Study) -> tuple[str, ...]:
 
 
 def _main(
-    study: Study, means: Mapping[RecordKey, SeedSummary], published: Mapping[RecordKey, str], split: str
+    study: Study, means: Mapping[RecordKey, SeedSummary], published: Mapping[RecordKey, Published], split: str
 ) -> Table:
     metrics = study.config.metrics
     is_published = [any(key.metric == metric and key.split == split for key in published) for metric in metrics]
@@ -67,7 +57,7 @@ def _main(
         cells: list[str] = []
         for metric, beside in zip(metrics, is_published, strict=True):
             key = RecordKey(task, challenge, model, split, metric)
-            cells += [mean_of(means.get(key)), *([published.get(key, NONE)] if beside else [])]
+            cells += [mean_of(means.get(key)), *([_told(published.get(key))] if beside else [])]
         if any(text != NONE for text in cells):
             rows.append((*_stub(study, task, challenge, model), *cells))
     runs = max((summary.runs for summary in means.values()), default=0)
@@ -84,6 +74,10 @@ def mean_of(summary: SeedSummary | None) -> str:
     if summary.runs == 1:
         return f"{summary.mean:.2f}"
     return f"{summary.mean:.2f} ± {summary.deviation:.2f} ({summary.low:.2f}–{summary.high:.2f})"
+
+
+def _told(published: Published | None) -> str:
+    return NONE if published is None else published.text
 
 
 def _differences(study: Study, compared: Mapping[RecordKey, Comparison], baseline: str) -> Table:
@@ -110,67 +104,5 @@ def _verdicts(study: Study, records: Sequence[Record]) -> Table:
         counts = {verdict: list(runs.values()).count(verdict) for verdict in dict.fromkeys(runs.values())}
         text = ", ".join(f"{verdict} {count} of {len(runs)}" for verdict, count in counts.items())
         rows.append((*_stub(study, task, challenge, model), text))
-    return Table("Verdicts", (*_head(study), "verdict"), tuple(rows), len(_head(study)))
-
-
-def _published_numbers(study: Study) -> dict[RecordKey, str]:
-    """Return the published numbers as texts, by what they are about."""
-    texts = {}
-    for entry in study.config.published:
-        strangers = entry.keys() - set(PUBLISHED)
-        if strangers or not {"task", "model", "metric", "value"} <= entry.keys():
-            raise ConfigError(f"published: expected task, model, metric and value, not {dict(entry)!r}")
-        key = RecordKey(
-            *(str(entry["task"]), str(entry.get("challenge", PLAIN)), str(entry["model"])),
-            *(str(entry.get("split", "test")), str(entry["metric"])),
-        )
-        texts[key] = _published_text(entry)
-    return texts
-
-
-def _published_text(entry: Mapping[str, Any]) -> str:
-    deviation = f" ± {entry['deviation']:.2f}" if "deviation" in entry else ""
-    source = f" [{entry['source']}]" if "source" in entry else ""
-    return f"{entry['value']:.2f}{deviation}{source}"
-
-
-def intervention_charts(records: Sequence[Record]) -> list[Chart]:
-    """Return a chart for each task and challenge with interventions: label accuracy against the budget."""
-    points = {key: mean for key, mean in summaries(records).items() if _budget(key.metric) is not None}
-    charts = []
-    for task, challenge in dict.fromkeys((key.task, key.challenge) for key in points):
-        here = {key: mean for key, mean in points.items() if (key.task, key.challenge) == (task, challenge)}
-        lines = [_line(model, here) for model in list(dict.fromkeys(key.model for key in here))[: len(COLOURS)]]
-        charts.append(
-            Chart(
-                f"{task}, {challenge}: label accuracy under interventions",
-                "; ".join(f"{line.name}: from {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines),
-                "concepts that may be asked about",
-                "label accuracy",
-                lines,
-            )
-        )
-    return charts
-
-
-def _budget(metric: str) -> float | None:
-    """Return the budget of an intervention's metric.
-
-    >>> _budget("accuracy_k3"), _budget("accuracy_max"), _budget("accuracy_k1_expert"), _budget("label_f1")
-    (3.0, None, None, None)
-    """
-    text = metric.removeprefix(ACCURACY) if metric.startswith(ACCURACY) else ""
-    return float(text) if text.isdecimal() else None
-
-
-def _line(model: str, means: Mapping[RecordKey, SeedSummary]) -> Line:
-    own = [(_budget(key.metric) or 0.0, mean) for key, mean in means.items() if key.model == model]
-    points = sorted(own, key=lambda point: point[0])
-    several = all(mean.runs > 1 for _, mean in points)
-    return Line(
-        model,
-        [budget for budget, _ in points],
-        [mean.mean for _, mean in points],
-        [mean.low for _, mean in points] if several else None,
-        [mean.high for _, mean in points] if several else None,
-    )
+    caption = "Verdicts over all seeds"
+    return Table(caption, (*_head(study), "verdict"), tuple(rows), len(_head(study)), open=True)

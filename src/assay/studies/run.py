@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
+from assay.studies.charts import charts_of
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
-from assay.studies.results import intervention_charts, tables_of
+from assay.studies.results import tables_of
 from assay.studies.study import DataStep, RunStep, Study
-from assay.studies.work import Outcome, Step, folder_of, is_finished, progress_of
+from assay.studies.work import Outcome, Report, Step, folder_of, is_finished, progress_of
 
+MOST_TRAINED = 0.95
+"""What a run that is trained but not scored yet counts as."""
 Say = Callable[[str], None]
-Watch = Callable[[str, int, int], None]
+Watch = Callable[[str, float, float, str | None], None]
+"""Told what is done, how much of how much, and that in words; without words, the two numbers say it."""
 """Called with what is under way, how much is done, and how much there is."""
 
 
@@ -23,7 +27,7 @@ class Workers(Protocol):
     def check(self, steps: Sequence[RunStep], output: Path) -> None:
         """Refuse unfinished runs that cannot be done, before anything is made."""
 
-    def make(self, step: DataStep, output: Path) -> Outcome:
+    def make(self, step: DataStep, output: Path, watch: Report) -> Outcome:
         """Make a dataset with all processors."""
 
     def run(self, steps: Sequence[Step], output: Path, poll: Poll) -> Iterator[Outcome]:
@@ -33,13 +37,13 @@ class Workers(Protocol):
 def run_study(
     study: Study,
     say: Say = lambda text: None,
-    watch: Watch = lambda what, done, all_: None,
+    watch: Watch = lambda what, done, whole, note: None,
     workers: Workers | None = None,
 ) -> Path:
     """Run all of a study and return the report; failures are listed at the end and do not stop the rest."""
     workers = workers or LocalWorkers(os.cpu_count() or 1)
     workers.check(study.runs, study.output)
-    outcomes = [_data(study, step, workers, say) for step in study.datasets]
+    outcomes = [_data(study, step, workers, say, watch) for step in study.datasets]
     broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     copies = [step for step in study.copies if step.parent not in broken]
     outcomes += _all(study, copies, workers, say, watch)
@@ -51,12 +55,12 @@ def run_study(
     outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], workers, say, watch)
     outcomes += [Outcome(s.name, False, 0.0, f"{s.needs}: {broken[s.needs]}") for s in runs if s.needs in broken]
     outcomes += [Outcome(s.name, False, 0.0, f"{s.data}: {broken[s.data]}") for s in study.runs if s.data in broken]
-    return _finish(study, [outcome for outcome in outcomes if outcome.fault])
+    return _finish(study, [outcome for outcome in outcomes if outcome.fault], watch)
 
 
-def _data(study: Study, step: DataStep, workers: Workers, say: Say) -> Outcome:
+def _data(study: Study, step: DataStep, workers: Workers, say: Say, watch: Watch) -> Outcome:
     """Make a dataset with all processors at once."""
-    outcome = workers.make(step, study.output)
+    outcome = workers.make(step, study.output, lambda done, whole: watch(f"making {step.name}", done, whole, None))
     _say_outcome(study, step, outcome, say)
     return outcome
 
@@ -73,8 +77,9 @@ def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch:
 
     def poll() -> None:
         under_way = [(step, progress_of(step, study.output)) for step in left]
-        parts = sum(part / max(1, whole) for _, (part, whole) in under_way if part < whole)
-        watch(f"{study.name}: {done} of {len(steps)}", int(100 * (done + parts)), 100 * len(steps))
+        parts = sum(min(MOST_TRAINED, part / max(1, whole)) for _, (part, whole) in under_way)
+        kind = "runs" if isinstance(steps[0], RunStep) else "copies"
+        watch(study.name, done + parts, len(steps), f"{done} of {len(steps)} {kind} done")
 
     for outcome in workers.run(left, study.output, poll):
         outcomes.append(outcome)
@@ -102,9 +107,10 @@ def _reported_runs(study: Study) -> list[Path]:
     return list(firsts.values())
 
 
-def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
+def _finish(study: Study, failed: Sequence[Outcome], watch: Watch) -> Path:
     """Write the records and the report of what is finished, and raise what failed."""
-    from assay.reporting.write import write_report  # not before the first run
+    from assay.reporting.case import cases_of  # not before the first run
+    from assay.reporting.write import write_pages
 
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)
@@ -112,8 +118,11 @@ def _finish(study: Study, failed: Sequence[Outcome]) -> Path:
     if not done:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
-    tables, charts = tables_of(study, records), intervention_charts(records)
-    page = write_report(_reported_runs(study), study.output / "report", study.name, tables, charts, study.config.about)
+    tables, charts = tables_of(study, records), charts_of(study, records)
+    cases = cases_of(
+        _reported_runs(study), watch=lambda done, whole: watch("judging runs for the report", done, whole, None)
+    )
+    page = write_pages(cases, study.output / "report", study.name, tables, charts, study.config.about)
     if failed:
         lost = len(study.runs) - len(done)
         raise RunFailed(f"{lost} of {len(study.runs)} runs failed ({failed[0].name}: {failed[0].fault}); report {page}")

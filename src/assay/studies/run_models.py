@@ -1,5 +1,6 @@
-"""The models of runs, ready for interventions: by a run, a folder of runs, or a predictions file."""
+"""The models of runs, ready for interventions or to be looked into: by a run, a folder of runs, a predictions file."""
 
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.arrays import Array, Codes
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
 from assay.diagnosis.interventions.manipulation import Answering
@@ -69,9 +70,34 @@ def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
     return float((evidence.predicted_labels == evidence.labels).mean())
 
 
-def ask_run(run: Path, data: SplitData, do: Mapping[str, Codes] | None) -> Predictions:
-    """Return the predictions of a run's model for rows, with some concepts set."""
-    return _model(run).predict(data, do)
+class RunModels:
+    """The models of runs, as the viewer asks them; each is loaded once, and asked by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()  # who looks into a layer hooks into the network, and would hear others' pictures
+
+    def predict(self, run: Path, data: SplitData, do: Mapping[str, Codes] | None) -> Predictions:
+        """Return the predictions of a run's model for rows, with some concepts set."""
+        with self._turn:
+            return _model(run).predict(data, do)
+
+    def answering(self, run: Path, dataset: Dataset, split: str) -> Answering:
+        """Return the model of a run, or of a predictions file, ready for interventions; it is loaded for them alone."""
+        return answering_for(run, dataset, split)[0]
+
+    def layers(self, run: Path, data: SplitData) -> list[str]:
+        """Return the names of the layers of a run's network, in the order in which it calls them."""
+        from assay.models.probes.layers import layer_names
+
+        with self._turn:
+            return layer_names(_model(run), data)
+
+    def activations(self, run: Path, data: SplitData, layer: str) -> Array:
+        """Return what a layer gives for the pictures of rows, a row of features each."""
+        from assay.models.probes.layers import layer_features
+
+        with self._turn:
+            return layer_features(_model(run), data, layer)
 
 
 @lru_cache(maxsize=8)

@@ -31,6 +31,15 @@ PERCEPTION = "perception"
 """The setting by which a model names another model of the study whose predicted concepts it learns from."""
 
 
+def title_of(task: str, challenge: str) -> str:
+    """Return what a task under a challenge is called.
+
+    >>> title_of("mnadd", "plain"), title_of("mnadd", "noise")
+    ('mnadd', 'mnadd, noise')
+    """
+    return task if challenge == PLAIN else f"{task}, {challenge}"
+
+
 class StudyConfig(Config):
     """The keys of a study file."""
 
@@ -125,6 +134,11 @@ class Study:
     def name(self) -> str:
         """What it is called."""
         return self.config.name
+
+    @property
+    def baseline(self) -> str:
+        """The name of the model that the others are compared with."""
+        return self.config.baseline or (self.runs[0].label if self.runs else "")
 
     def with_log(self, kind: str | None) -> "Study":
         """Return the study with all runs logged to a service."""

@@ -53,7 +53,13 @@ class Comparison:
     low: float
     high: float
     p: float
-    pairs: int
+    differences: tuple[float, ...]
+    """The difference of each pair."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were compared."""
+        return len(self.differences)
 
 
 def summaries(records: Sequence[Record]) -> dict[RecordKey, SeedSummary]:
@@ -117,7 +123,9 @@ def comparisons(records: Sequence[Record], baseline: str) -> dict[RecordKey, Com
 
 def _comparison(key: RecordKey, baseline: str, differences: Array) -> Comparison:
     mean, half = float(differences.mean()), _half_width(differences)
-    return Comparison(key, baseline, mean, mean - half, mean + half, sign_flip(differences), len(differences))
+    return Comparison(
+        key, baseline, mean, mean - half, mean + half, sign_flip(differences), tuple(differences.tolist())
+    )
 
 
 def sign_flip(differences: Array) -> float:

@@ -27,9 +27,11 @@ from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
 from assay.studies.machines import machine_of
-from assay.studies.study import PERCEPTION, PLAIN, CopyStep, DataStep, RunStep
+from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep, title_of
 
 Step = DataStep | CopyStep | RunStep
+Report = Callable[[int, int], None]
+"""Told how much of a step is done, and how much there is."""
 RECORDS = "records.json"
 """The scores of a run, written last: a run's folder without it is not finished."""
 PROGRESS = ".progress"
@@ -57,11 +59,17 @@ def is_finished(step: Step, output: Path) -> bool:
 
 
 def perform(
-    step: Step, output: Path, workers: int = 1, pool: Pool | None = None, code: Sequence[CodeFile] = ()
+    step: Step,
+    output: Path,
+    workers: int = 1,
+    pool: Pool | None = None,
+    code: Sequence[CodeFile] = (),
+    watch: Report = lambda done, whole: None,
 ) -> Outcome:
     """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks.
 
-    `code` are the user's files that the study may run, for a worker that is another process.
+    `code` are the user's files that the study may run, for a worker that is another process; `watch` is told how much
+    is done, which other processes read from a file beside the step.
     """
     began = time.perf_counter()
     if is_finished(step, output):
@@ -69,7 +77,7 @@ def perform(
     note = _note(step, output, FAULT)
     try:
         load_files(code)
-        _perform(step, output, workers, pool)
+        _perform(step, output, workers, pool, watch)
     except Exception as error:  # whatever a task or a model may raise: the other steps shall go on
         fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -80,8 +88,13 @@ def perform(
     return Outcome(step.name, True, time.perf_counter() - began)
 
 
-def _perform(step: Step, output: Path, workers: int, pool: Pool | None) -> None:
-    folder, report = folder_of(step, output), _progress_writer(_note(step, output, PROGRESS))
+def _perform(step: Step, output: Path, workers: int, pool: Pool | None, watch: Report) -> None:
+    folder, write = folder_of(step, output), _progress_writer(_note(step, output, PROGRESS))
+
+    def report(done: int, whole: int) -> None:
+        write(done, whole)
+        watch(done, whole)
+
     if isinstance(step, DataStep):
         _make(step, folder, workers, pool, report)
     elif isinstance(step, CopyStep):
@@ -95,7 +108,7 @@ def _note(step: Step, output: Path, kind: str) -> Path:
     return output / ".steps" / f"{step.name}{kind}"
 
 
-def _progress_writer(path: Path) -> Callable[[int, int], None]:
+def _progress_writer(path: Path) -> Report:
     """Return a function that writes how much is done, not more often than a person can read."""
     last = 0.0
 
@@ -117,7 +130,7 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
     return int(done), int(whole)
 
 
-def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Callable[[int, int], None]) -> None:
+def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Report) -> None:
     if step.recipe is None:
         Dataset.open(step.source)
         with write_folder(folder) as half:
@@ -139,7 +152,7 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
     annotate(dataset, annotation, folder, machine_of(annotation, dataset))
 
 
-def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int, int], None]) -> None:
+def _train(step: RunStep, dataset: Dataset, folder: Path, report: Report) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
     from assay.models.core.runs import Order, train_run
 
@@ -158,8 +171,7 @@ def _train(step: RunStep, dataset: Dataset, folder: Path, report: Callable[[int,
 
 def _called(step: RunStep) -> dict[str, str]:
     """Return what the study calls the model and the task, with the challenge that changed its data."""
-    changed = "" if step.challenge == PLAIN else f", {step.challenge}"
-    return {"model": step.label, "task": step.task + changed}
+    return {"model": step.label, "task": title_of(step.task, step.challenge)}
 
 
 def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
@@ -201,6 +213,7 @@ def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[d
 
 
 def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
+    from assay.diagnosis.headline import headline
     from assay.diagnosis.runs import diagnose_run
 
     diagnosis = diagnose_run(run, dataset)
@@ -209,6 +222,7 @@ def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]
     return {
         "run": step.name,
         "verdict": diagnosis.verdict,
+        "headline": headline(diagnosis).to_dict(),
         "reasons": list(diagnosis.reasons),
         "fingerprint": dataset.fingerprint,
         "data_seed": dataset.manifest["seed"],

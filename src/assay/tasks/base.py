@@ -43,7 +43,7 @@ class TaskConfig(Config):
     per_type: int | None = Field(None, ge=1)
     """The split `hard`: at least so many worlds of each near-boundary type (else `per_variant`); far ones fill up."""
     balance: Balance | None = None
-    """Spread examples evenly over `label`s or over `world`s; by default labels if all are true or false."""
+    """Distribute examples evenly over `label`s or over `world`s; by default over labels if all are true or false."""
 
     def refuse_shared(self, why: str, allowed: Iterable[str] = ()) -> None:
         """Raise if one of the settings above is given and does not apply; `why` follows its name."""

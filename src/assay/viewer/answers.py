@@ -55,6 +55,22 @@ class Answers:
         wrong = (self.concepts != self.table.concepts) & (self.concepts >= 0) & (self.table.concepts >= 0)
         return np.asarray(self.has_answer & wrong.any(axis=1))
 
+    def misread_concepts(self, row: int) -> list[list[int]]:
+        """Return the concepts that are wrong in a row, each as its place, its true code and the predicted one."""
+        true, predicted = self.table.concepts[row], self.concepts[row]
+        wrong = np.flatnonzero((true != predicted) & (true >= 0) & (predicted >= 0))
+        return [[int(place), int(true[place]), int(predicted[place])] for place in wrong]
+
+    @cached_property
+    def violations(self) -> Array:
+        """Which constraints (columns) the predicted concepts of each row break; none where one is not predicted."""
+        knowledge = self.table.knowledge
+        broken = np.zeros((len(self.table), len(knowledge.constraints)), dtype=bool)
+        complete = (self.concepts >= 0).all(axis=1)
+        if knowledge.constraints and complete.any():
+            broken[complete] = knowledge.violations(self.concepts[complete])
+        return broken
+
     def of(self, row: int) -> dict[str, Any] | None:
         """Return the answer for a row as plain data."""
         place = int(self.places[row])

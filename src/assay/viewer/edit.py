@@ -54,9 +54,9 @@ def ask_model(state: State, key: str, split: str, row: int, run: str, changes: C
     """Return what a model says of the sample, of the changed picture, and of the sample with the concepts set."""
     table: SplitTable = state.table(key, split)
     model = state.shelf[key].run(run)
-    if state.ask is None or not model.live:
+    if state.models is None or not model.live:
         raise DataError(f"{model.name!r} is only a file of predictions: there is no model that can be asked")
-    ask, knowledge = state.ask, table.knowledge
+    ask, knowledge = state.models.predict, table.knowledge
     own = table.data(table.row(row))
     found: dict[str, Any] = {"own": plain(ask(model.folder, own, None), 0, knowledge)}
     if not changes:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from assay.data.columns import read_parquet
 from assay.data.dataset import Dataset
-from assay.data.manifest import NAME, PAIRS, read_manifest
+from assay.data.manifest import NAME, PAIRS, all_shards, read_manifest
 from assay.errors import AssayError, DataError, UnknownName, suggestion
 from assay.runs.folder import RUN, RunFolder
 
@@ -32,6 +32,11 @@ class ServedRun:
     answers: dict[str, Path]
     live: bool
     """Whether there is a model that can be asked, or only its predictions."""
+    title: str
+    """What people call it, such as `dpl on mnadd-evenodd, seed 0`."""
+    label: str
+    """The model's name in its study, or the model's."""
+    seed: int | None
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,29 @@ class ServedDataset:
             raise UnknownName(f"no run {key!r} of {self.key!r}{suggestion(key, self.runs)}")
         return self.runs[key]
 
+    @property
+    def splits(self) -> list[dict[str, Any]]:
+        """What the manifest says of each split, that of counterfactual pairs last."""
+        pairs = self.dataset.pairs
+        found = [dict(split) for split in self.dataset.manifest["splits"]]
+        return found if pairs is None else [*found, {**pairs, "name": PAIRS, "pool": f"those of {pairs['split']}"}]
+
     def split(self, name: str) -> dict[str, Any]:
         """Return what the manifest says of a split."""
-        for split in self.dataset.manifest["splits"]:
+        for split in self.splits:
             if split["name"] == name:
-                return dict(split)
-        raise UnknownName(f"no split named {name!r}{suggestion(name, self.dataset.split_names)}")
+                return split
+        raise UnknownName(f"no split named {name!r}{suggestion(name, [split['name'] for split in self.splits])}")
+
+    def short_names(self) -> dict[str, str]:
+        """Return a short name for each run by its key: its label where no other has it, with the seed, or its own."""
+        names: dict[str, str] = {}
+        for run in self.runs.values():
+            seeded = f"{run.label}, seed {run.seed}"
+            alike = [other for other in self.runs.values() if other.label == run.label]
+            same_seed = [other for other in alike if other.seed == run.seed]
+            names[run.key] = run.label if len(alike) == 1 else seeded if len(same_seed) == 1 else run.name
+        return names
 
 
 @dataclass(frozen=True)
@@ -75,6 +97,12 @@ class Shelf:
         if key not in self.datasets:
             raise UnknownName(f"no dataset {key!r}{suggestion(key, self.datasets)}")
         return self.datasets[key]
+
+    def title(self, key: str) -> str:
+        """Return what people call a dataset: its task where no other here is of it, or else its key."""
+        name = str(self[key].dataset.name)
+        alike = [served for served in self.datasets.values() if served.dataset.name == name]
+        return name if len(alike) == 1 else key
 
     def places(self) -> list[Path]:
         """Return the folders of all that is here and those around them, the innermost first."""
@@ -133,9 +161,8 @@ class _Search:
 
     def add_dataset(self, folder: Path) -> ServedDataset:
         """Open a dataset, all files of which lie in its folder."""
-        for split in read_manifest(folder)["splits"]:
-            for shard in split["shards"]:
-                inside(folder, shard["file"])
+        for shard in all_shards(read_manifest(folder)):
+            inside(folder, shard["file"])
         dataset = Dataset.open(folder)
         _ = dataset.knowledge  # a rule that cannot be read is reported now
         key = _key(folder.name, self.datasets)
@@ -147,11 +174,11 @@ class _Search:
         run = RunFolder(folder)
         if folder.is_file():
             fingerprint, split = _of_predictions(folder)
-            model, answers = "predictions", {split: folder}
+            model, seed, answers = "predictions", None, {split: folder}
         else:
             about = run.about()
-            fingerprint, model = str(about["data"]["fingerprint"]), str(about["model"])
-            paths = sorted(path for path in (folder / "predictions").glob("*.parquet") if path.stem != PAIRS)
+            fingerprint, model, seed = str(about["data"]["fingerprint"]), str(about["model"]), int(about["seed"])
+            paths = sorted((folder / "predictions").glob("*.parquet"))
             answers = {path.stem: inside(folder, path) for path in paths}
         served = self.of(fingerprint)
         if served is None and folder.is_file():
@@ -159,7 +186,9 @@ class _Search:
         served = served or self.add_dataset(run.dataset().fetch_all().folder.resolve())
         known = {split: path for split, path in answers.items() if split in served.dataset}
         key = _key(folder.stem if folder.is_file() else folder.name, served.runs)
-        served.runs[key] = ServedRun(key, folder.name, folder, model, known, live=folder.is_dir())
+        served.runs[key] = ServedRun(
+            key, folder.name, folder, model, known, folder.is_dir(), run.title, run.label, seed
+        )
 
     def of(self, fingerprint: str) -> ServedDataset | None:
         """Return the dataset of this fingerprint, if it was found."""

@@ -22,6 +22,16 @@ def list_tasks() -> list[dict[str, str]]:
 
 
 @cache
+def task_picture(name: str) -> dict[str, Any]:
+    """Return the picture of a task's first world, or its text."""
+    task: Task = TASKS[name]()
+    split = task.splits()[0]
+    world = task.worlds_in(split, 0).worlds(np.arange(1))[0]
+    picture = task.render(world)
+    return {"image": address(encode_png(picture.image)) if picture.image.size else None, "text": picture.text}
+
+
+@cache
 def task_page(name: str) -> dict[str, Any]:
     """Return all about a task, with pictures."""
     task: Task = TASKS[name]()

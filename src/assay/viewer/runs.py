@@ -1,84 +1,50 @@
-"""How runs did: the verdict on one, in the words of `assay diagnose`, and two side by side."""
+"""A run by itself: what was trained, on what, and how it learned."""
 
+import json
 from typing import Any
 
-import numpy as np
-
-from assay.arrays import Array, Codes
-from assay.diagnosis.findings import MEANINGS
-from assay.diagnosis.runs import diagnose_run
+from assay.errors import DataError
 from assay.runs.folder import RunFolder
+from assay.viewer.folders import ServedDataset, ServedRun, inside
 from assay.viewer.state import State
 
-MOST_VALUES = 24
-"""Labels with more values get no table of answers against answers."""
+HISTORY = "history.json"
+EPOCH = ("number", "phase", "loss", "score", "best")
+ABOUT = ("config", "parameters", "device", "machine", "versions", "pairs", "probe")
 
 
-def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
-    """Return the verdict on a run with its findings and notes, and the state of each concept on the first split."""
-    served = state.shelf[key]
-    diagnosis = diagnose_run(RunFolder(served.run(run).folder), served.dataset)
-    split, concepts = next(iter(diagnosis.concepts.items()))
-    return {
-        "verdict": diagnosis.verdict,
-        "meaning": MEANINGS[diagnosis.verdict],
-        "findings": [
-            {"kind": finding.kind, "meaning": MEANINGS[finding.kind], "text": finding.text}
-            for finding in diagnosis.findings
-        ],
-        "notes": list(diagnosis.notes),
-        "split": split,
-        "concepts": [
-            {"name": c.concept, "state": c.state, "right": c.right, "answered": c.answered, "used": c.used}
-            for c in concepts
-        ],
-    }
-
-
-def compare_runs(state: State, key: str, split: str, run: str, versus: str) -> dict[str, Any]:
-    """Return how two runs did on the rows of a split that both have predictions for."""
-    first, second = state.require_answers(key, split, run), state.require_answers(key, split, versus)
-    rows = np.flatnonzero(first.has_answer & second.has_answer)
-    right = first.right[rows], second.right[rows]
-    knowledge = first.table.knowledge
-    truth, concepts = first.table.labels[rows], first.table.concepts[rows]
-    labels = [
+def run_facts(served: ServedDataset) -> list[dict[str, Any]]:
+    """Return the runs of a dataset: keys, names, and the splits that they have predictions for."""
+    short, order = served.short_names(), [split["name"] for split in served.splits]
+    return [
         {
-            "name": label.name,
-            "right": [share(truth[:, i], answers.labels[rows, i]) for answers in (first, second)],
-            "against": _against(first.labels[rows, i], second.labels[rows, i], len(label.values)),
+            "key": run.key,
+            "name": run.name,
+            "title": run.title,
+            "short": short[run.key],
+            "model": run.model,
+            "seed": run.seed,
+            "splits": [split for split in order if split in run.answers],
+            "live": run.live,
         }
-        for i, label in enumerate(knowledge.labels)
+        for run in served.runs.values()
     ]
-    read = [
-        {"name": name, "right": [share(concepts[:, i], answers.concepts[rows, i]) for answers in (first, second)]}
-        for i, name in enumerate(knowledge.space.names)
-    ]
-    return {
-        "rows": len(rows),
-        "both_right": int((right[0] & right[1]).sum()),
-        "only_first": int((right[0] & ~right[1]).sum()),
-        "only_second": int((~right[0] & right[1]).sum()),
-        "both_wrong": int((~right[0] & ~right[1]).sum()),
-        "differ": int((first.labels[rows] != second.labels[rows]).any(axis=1).sum()),
-        "labels": labels,
-        "concepts": read,
-    }
 
 
-def share(truth: Codes, predicted: Codes) -> float | None:
-    """Return the share of predictions that are right, None where there are none.
-
-    >>> share(np.array([0, 1, 1, 0]), np.array([0, 1, 0, -1])), share(np.array([0]), np.array([-1]))
-    (0.6667, None)
-    """
-    answered = (predicted >= 0) & (truth >= 0)
-    return round(float((truth == predicted)[answered].mean()), 4) if answered.any() else None
+def run_page(state: State, key: str, run: str) -> dict[str, Any]:
+    """Return what is known of a run without judging it: its settings and its learning curve."""
+    served = state.shelf[key].run(run)
+    about = RunFolder(served.folder).about() if served.live else {}
+    return {"about": {name: about[name] for name in ABOUT if name in about}, "epochs": epochs_of(served)}
 
 
-def _against(first: Array, second: Array, size: int) -> list[list[int]] | None:
-    """Return how often the first said one value and the second another: a row for what the first said."""
-    if size > MOST_VALUES:
-        return None
-    both = (first >= 0) & (second >= 0)
-    return np.bincount(first[both] * size + second[both], minlength=size * size).reshape(size, size).tolist()
+def epochs_of(run: ServedRun) -> list[dict[str, Any]]:
+    """Return the epochs of a run's training: loss, validation score, and whether it was the best so far."""
+    path = run.folder / HISTORY
+    if not run.live or not path.is_file():
+        return []
+    try:
+        epochs = json.loads(inside(run.folder, HISTORY).read_text(encoding="utf-8"))["epochs"]
+        return [{name: epoch.get(name) for name in EPOCH} for epoch in epochs]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(f"{HISTORY} of {run.name!r} cannot be read") from None

@@ -16,7 +16,8 @@ import uvicorn
 from assay.errors import ConfigError, RunFailed
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
-from assay.viewer.state import Ask, State
+from assay.viewer.live import LiveModels
+from assay.viewer.state import State
 
 ADDRESS = "127.0.0.1"
 PATIENCE = 10.0
@@ -56,9 +57,9 @@ def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> 
     say("stopped")
 
 
-def serve_in_background(folders: Sequence[Path], ask: Ask, port: int = 0) -> Viewer:
+def serve_in_background(folders: Sequence[Path], models: LiveModels, port: int = 0) -> Viewer:
     """Serve datasets and runs until the viewer is stopped or the process ends."""
-    state = State.open(list(folders), ask)
+    state = State.open(list(folders), models)
     token = new_token()
     server_socket, address = _listen(port, token)
     server = _server(state, token)

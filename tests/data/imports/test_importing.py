@@ -11,10 +11,13 @@ import pytest
 from PIL import Image
 
 import assay
-from assay.config import Settings
+from assay.config import Settings, validate
 from assay.data.dataset import Dataset
+from assay.data.exports import export
+from assay.data.imports.chosen_names import choose, need_label
 from assay.data.imports.importing import from_hf, from_table, import_folder
 from assay.data.imports.pictures import PictureFit
+from assay.data.imports.settings import ImportSettings
 from assay.data.rebuild import task_of
 from assay.errors import AssayError, DataError, RuleUnknown
 from assay.render.picture import Layout
@@ -207,3 +210,38 @@ def test_wrong_tables_are_told_in_a_line(tmp_path):
         '<!DOCTYPE x [<!ENTITY a "b">]><annotations><image name="&a;"/></annotations>'
     )
     assert "declares entities" in refusal(folder, layout="cvat", labels=["x"])
+
+
+def test_columns_and_pictures_go_together(tmp_path):
+    short = {**COLUMNS, "wide": COLUMNS["wide"][:39]}
+    with pytest.raises(DataError, match="the columns of the table differ in length"):
+        from_table(short, tmp_path / "a", images=IMAGES, **NAMED)
+    for count in (39, 41):
+        with pytest.raises(DataError, match=f"{count} pictures for 40 rows of the table; give one for each row"):
+            from_table(COLUMNS, tmp_path / "b", images=[*IMAGES, IMAGES[0]][:count], **NAMED)
+    assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
+
+
+def test_which_is_the_label_must_be_said():
+    cells = {"red": [True], "wide": [False], "alarm": [True]}
+    asked = validate(ImportSettings, Settings({"labels": ["alarm"]}))
+    concepts, labels = choose(cells, asked, "tag")
+    assert (
+        list(concepts) == ["red", "wide"] and list(labels) == ["alarm"] and need_label(labels, cells, "tag") == labels
+    )
+    one = choose(cells, validate(ImportSettings, Settings({"labels": ["alarm"], "concepts": ["wide"]})), "tag")[0]
+    assert list(one) == ["wide"]
+    with pytest.raises(AssayError, match="say which tag is the label: --label NAME, one or more of: red, wide, alarm"):
+        need_label({}, cells, "tag")
+    with pytest.raises(AssayError, match="'alarm' cannot be both a concept and a label"):
+        choose(cells, validate(ImportSettings, Settings({"labels": ["alarm"], "concepts": ["alarm"]})), "tag")
+    with pytest.raises(AssayError, match="there is no tag 'alram'; did you mean 'alarm'"):
+        choose(cells, validate(ImportSettings, Settings({"labels": ["alram"]})), "tag")
+
+
+def test_only_examples_whose_concepts_are_known_become_facts(tmp_path):
+    gaps = {**COLUMNS, "wide": [None if row % 4 == 0 else value for row, value in enumerate(COLUMNS["wide"])]}
+    data = from_table(gaps, tmp_path / "data", images=IMAGES, rule=RULE, **NAMED)
+    counts = export(data, "prolog", tmp_path / "out")
+    whole = {name: int((data[name].concepts >= 0).all(axis=1).sum()) for name in data.split_names}
+    assert counts == whole and sum(whole.values()) == 30

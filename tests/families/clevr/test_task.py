@@ -255,3 +255,19 @@ def test_without_blender_nothing_is_written(tmp_path, monkeypatch):
 def test_presets_differ_in_what_they_show():
     assert TASKS["clevr-small"]().config.shapes == ["cube", "star", "ring"] and TASKS["clevr-small"]().config.most == 3
     assert (TASKS["clevr-many"]().config.least, TASKS["clevr-many"]().config.most) == (3, 6)
+
+
+def test_objects_fill_the_first_slots_and_are_enough():
+    task = Clevr(objects=(2, 5), **SMALL)
+    limits = [limit.name for limit in task.knowledge.constraints]
+    assert limits == ["enough objects", "object4 comes last", "object5 comes last"]
+
+    def broken(*there):
+        absent = [concept.code("absent") for concept in task.space.concepts]
+        row = np.array([0 if place // 4 + 1 in there else code for place, code in enumerate(absent)])
+        return [name for name, flag in zip(limits, task.knowledge.violations(row[None])[0], strict=True) if flag]
+
+    assert broken(1, 2) == broken(1, 2, 3) == broken(1, 2, 3, 4) == broken(1, 2, 3, 4, 5) == []
+    assert broken(1) == broken() == ["enough objects"]
+    assert broken(1, 2, 4) == ["object4 comes last"] and broken(1, 2, 3, 5) == ["object5 comes last"]
+    assert broken(1, 3) == ["enough objects"] and Clevr(objects=3, **SMALL).knowledge.constraints == ()

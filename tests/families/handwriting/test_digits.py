@@ -91,6 +91,7 @@ def test_damaged_idx_files_are_refused(tmp_path: Path, parts: list[Array]) -> No
         (b"", "no idx file"),
         (gzip.compress(idx(parts[1])), "no idx file of bytes in 3 dimensions"),
         (gzip.compress(idx(parts[0])[:-1]), "is cut short"),
+        (gzip.compress(idx(parts[0]) + b"x"), "is cut short: 47041 bytes for shape"),
         (gzip.compress(idx(parts[0][:59])), "do not go with 60 labels"),
         (gzip.compress(idx(parts[0][:, :, :27])), "do not go with"),
     ]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from assay.families.sudoku.boards import (
+    SYMBOLS,
     BoardShape,
     apply_symmetry,
     read_board,
@@ -231,3 +232,16 @@ def test_boards_are_written_and_read() -> None:
     assert [len(text) for text in texts] == [256] * 3 and set("".join(texts)) > set("123456789ABCDEFG.0a")
     assert (np.stack([read_board(text) for text in texts]) == boards).all()
     assert ((boards == 0) | (boards > 16)).sum(axis=1).tolist() == [20] * 3
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_as_many_cells_are_overwritten_as_asked_for(count: int) -> None:
+    shape = BoardShape(2)
+    boards = valid(shape, 40)
+    counts = np.full(40, count)
+    counts[::2] = 0
+    marked = overwrite_symbols(boards, Draws(3), np.arange(40), "ax", counts)
+    assert ((marked != boards).sum(axis=1) == counts).all()
+    written = set(np.unique(marked[marked != boards]).tolist())
+    assert written <= {SYMBOLS.index("a"), SYMBOLS.index("x")} and (len(written) == 2) == (count > 0)
+    assert (overwrite_symbols(boards, Draws(3), np.arange(40), "ax", counts) == marked).all()

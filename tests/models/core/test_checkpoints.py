@@ -68,13 +68,15 @@ def test_epochs_that_were_kept_are_not_run_again(data, tmp_path):
     assert seen == [4, 5]  # the fourth was reported and not yet kept
 
 
-@pytest.mark.parametrize("other", [{"learning_rate": 0.01}, {"epochs": 4}])
+@pytest.mark.parametrize("other", [{"learning_rate": 0.003}, {"epochs": 4}, {"batch_size": 16}])
 def test_a_checkpoint_of_other_settings_is_not_taken_up(other, data, tmp_path):
     with pytest.raises(Killed):
         train_run(order("dpl", {}), data, tmp_path / "run", killed_after(3))
-    train_run(order("dpl", other), data, tmp_path / "run")
+    seen = []
+    train_run(order("dpl", other), data, tmp_path / "run", lambda epoch, epochs: seen.append(epoch.number))
     train_run(order("dpl", other), data, tmp_path / "quiet")
     assert files(tmp_path / "run") == files(tmp_path / "quiet")
+    assert seen[0] == 1 and SETTINGS.items().isdisjoint(other.items())  # from the beginning, as these are others
 
 
 def flipped(data):

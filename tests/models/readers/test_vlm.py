@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept
-from assay.config import Settings
+from assay.config import Settings, validate
 from assay.data.annotate import annotate
 from assay.data.annotation import Annotation
 from assay.data.dataset import Dataset
@@ -17,6 +17,7 @@ from assay.models.core.runs import Order, load_model, train_run
 from assay.models.incontext.client import Reply
 from assay.models.incontext.replies import NotAnAnswer, find_values, read_values
 from assay.models.readers.opening import open_reader, reader_for
+from assay.models.readers.vlm import VlmConfig, VlmReader
 from tests.endpoint import Fault, pictures, texts
 
 CONCEPTS = (
@@ -257,3 +258,14 @@ def test_concepts_of_its_own_are_for_annotation_only(mnlogic, server, tmp_path):
     with pytest.raises(ConfigError, match="reader: 'concepts' are for assay annotate"):
         train_run(Order("tree", Settings(settings)), mnlogic, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_what_decides_the_answers_is_told_and_nothing_else(server):
+    def about(**settings):
+        return VlmReader(validate(VlmConfig, Settings({"model": "eye", **settings}))).about()
+
+    plain = about()
+    assert plain["reader"] == "vlm" and plain["model"] == "eye" and plain["settings"] == {"model": "eye"}
+    for decides in ({"temperature": 0.7}, {"seed": 3}, {"max_tokens": 99}, {"tries": 4}, {"concepts": ["beanie"]}):
+        assert about(**decides)["settings"] == {"model": "eye", **decides}
+    assert about(parallel=3) == plain and server.url not in str(plain)  # how fast is no part of what

@@ -176,9 +176,16 @@ def budgets_from(text: str, units: Units, total: float | None = None) -> list[Bu
             if word.strip() == "max":
                 budgets.add(units.whole)
             elif dash:
-                budgets.update(float(k) for k in range(int(first), int(last) + 1))
+                budgets.update(_rising(int(first), int(last)))
             else:
                 budgets.add(float(word))
         except ValueError:
             raise ConfigError(f"--budget {text!r}: expected numbers, ranges and 'max', such as 0-3,max") from None
     return [Budget(each, total) for each in sorted(budgets)]
+
+
+def _rising(first: int, last: int) -> list[float]:
+    """Return the numbers of a range such as `0-3`; one that falls is none."""
+    if last < first:
+        raise ValueError(f"{first}-{last} falls")
+    return [float(number) for number in range(first, last + 1)]

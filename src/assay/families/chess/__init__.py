@@ -6,7 +6,7 @@ from assay.tasks import TASKS
 TASKS.add(
     "chess", "chess positions on a board under 15 rules: has White more pieces?", "assay.families.chess.task:Chess"
 )
-TASKS.add("chess-sane", "chess positions, half of them with a rule broken", "assay.families.chess.task:ChessSane")
+TASKS.add("chess-sane", "chess positions, half of which break a rule", "assay.families.chess.task:ChessSane")
 TASKS.preset(
     "chess-flat",
     "chess positions as flat diagrams",
@@ -19,7 +19,7 @@ TASKS.preset(
 )
 TASKS.preset(
     "valued",
-    "chess positions as they come in games, to be read under 15 rules",
+    "chess positions as they occur in games, to be read under 15 rules",
     "chess",
     "VALUED: positions as they come in games, the board to be read under 15 rules.",
     balance="world",

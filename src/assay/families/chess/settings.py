@@ -17,7 +17,8 @@ class ChessConfig(SceneConfig):
     """Which positions there are and how they look."""
 
     balance: Balance | None = None
-    """`label` (default): true of half the positions; `world`: as they come, but in `hard` and `ood`."""
+    """`label` (default): the label is true in half of the positions; `world`: positions as they occur, except in `hard`
+    and `ood`."""
     rule: str | None = None
     """Your own label: a formula over the squares, such as `count(d4 == 'P', e4 == 'P') == 2`."""
     pgn: str | None = Field(None, exclude=True)
@@ -35,7 +36,7 @@ class ChessConfig(SceneConfig):
     width: int = Field(512, ge=32, le=2048)
     """The width and the height of the picture in pixels."""
     jitter: float = Field(1.0, ge=0, le=3)
-    """How far pieces stand off the middle of their squares: 1 is a standard deviation of a 16th of a square's side."""
+    """How far pieces stand from the middle of their squares: 1 is a standard deviation of a 16th of a square's side."""
     sides: list[Side] = Field(["white", "black", "left", "right"], min_length=1)
     """From where the board is seen, each side equally often; `a1`, as in the paper: that corner is the nearest. Without
     coordinates it is always `a1`, since nothing else says which square is which."""

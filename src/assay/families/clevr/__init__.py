@@ -3,7 +3,7 @@
 from assay.data.exports import EXPORTS
 from assay.tasks import TASKS
 
-TASKS.add("clevr", "solids on a floor, two of one colour and shape or not: CLE4EVR", "assay.families.clevr.task:Clevr")
+TASKS.add("clevr", "do two solids on a floor share colour and shape? (CLE4EVR)", "assay.families.clevr.task:Clevr")
 TASKS.preset(
     "clevr-small",
     "three solids of three shapes and two colours",

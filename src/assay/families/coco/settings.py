@@ -96,7 +96,7 @@ class CocoConfig(TaskConfig):
     coco: str | None = Field(None, exclude=True)
     """A folder in COCO's form, or one annotation file; by default drawn scenes stand in for photographs."""
     scenes: int = Field(14_000, ge=500, le=1_000_000)
-    """How many scenes are drawn from where there is no COCO; about 9 % hide an object and are left out."""
+    """How many scenes there are to choose from without COCO; about 9 % hide an object and are left out."""
     most: int | None = Field(None, ge=1)
     """Counts stop here: so many or more; by default one more than the largest count in the data, and at least 5."""
     crowds: Crowds = "one"

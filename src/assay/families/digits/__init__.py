@@ -5,11 +5,13 @@ from assay.tasks import TASKS
 TASKS.add("mnadd", "the sum of k handwritten digits", "assay.families.digits.task:MNAdd")
 TASKS.add(
     "mnadd-half",
-    "sums of digits 0-4, a few pairs only: digits can be read wrong",
+    "sums of digits 0 to 4, of which training shows a few pairs only",
     "assay.families.digits.task:MNAddHalf",
 )
 TASKS.add(
-    "mnadd-evenodd", "sums of two even or two odd digits: 36 readings fit", "assay.families.digits.task:MNAddEvenOdd"
+    "mnadd-evenodd",
+    "sums of two even or two odd digits: 36 ways of reading them fit",
+    "assay.families.digits.task:MNAddEvenOdd",
 )
 TASKS.add("mnmath", "a system of equations over handwritten digits", "assay.families.digits.task:MNMath")
 TASKS.add(

@@ -23,7 +23,7 @@ class SddOiaConfig(DrivingConfig):
     """Settings of SDD-OIA."""
 
     ambulance: bool = True
-    """Add the concept `emergency`: false but in the split `ood`, where an ambulance has its own rules."""
+    """Add the concept `emergency`: true in the split `ood` only, where an ambulance has its own rules."""
     tied: bool = False
     """Tie concepts as the released sampler did: all lights green or none, lane or no lane, no sign with a light."""
     most_obstacles: int = Field(4, ge=1, le=4)
@@ -43,7 +43,7 @@ class BddOiaConfig(DrivingConfig):
     folder: str | None = Field(None, exclude=True)
     """The folder that BDD-OIA was unpacked into (`lastframe`): its annotation files, and `data` with the images."""
     labels: Literal["annotated", "rule"] = "annotated"
-    """The actions that people wrote down, or those that the rule makes of the concepts that they wrote down."""
+    """The actions that people annotated, or those that the rule gives for the concepts that they annotated."""
     confusing: bool = False
     """Keep images that people marked as confusing."""
     skip_missing: bool = False

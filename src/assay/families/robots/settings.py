@@ -70,7 +70,7 @@ class RobotsConfig(TaskConfig):
     skew: Shares = {}
     """The least share that feet have in training, such as `{flat_square: 0.49}`; the rest is drawn from all robots."""
     skewed: list[str] = ["train"]
-    """The splits that `skew` is about."""
+    """The splits to which `skew` applies."""
     split_by: Literal["robot", "rendering"] = "robot"
     """Share no robot between splits, or as in the paper no rendering, so that a robot occurs in several splits."""
     renders: int = Field(4, ge=1, le=1000)
@@ -98,9 +98,9 @@ class RobotsConfig(TaskConfig):
     text: Literal["none", "table", "terse", "templated", "free"] = "none"
     """Describe robots: as a table in one line, in notes, in sentences, or in prose."""
     masked: float | Shares = 0.0
-    """How often a part is spoken of without saying what it is like, for all parts or by part."""
+    """How often a part is mentioned without its value, for all parts or by part."""
     omitted: float | Shares = 0.0
-    """How often a part is not spoken of, for all parts or by part."""
+    """How often a part is not mentioned, for all parts or by part."""
 
     @field_validator("rule")
     @classmethod

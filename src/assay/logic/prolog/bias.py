@@ -38,7 +38,7 @@ class Language(Config):
     clauses: int = Field(10, ge=1)
     """The most clauses of a program."""
     others: bool = True
-    """Whether a clause may say that an attribute has another value than one, or a bound on a number."""
+    """Whether a clause may say that an attribute differs from a value, or that a number is within a bound."""
     comparisons: bool = True
     """Whether attributes may be compared with one another."""
     order: bool = True

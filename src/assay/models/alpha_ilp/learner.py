@@ -46,7 +46,7 @@ class AlphaConfig(SymbolicConfig):
     objects: int = Field(2, ge=0, le=3)
     """The most objects in a clause."""
     most_clauses: int = Field(200, ge=1)
-    """How many clauses are weighed."""
+    """How many clauses get a weight at most."""
     counts: int = Field(0, ge=0, le=9)
     """Up to which number objects are counted; 0: they are not."""
     soft_or: SoftOr = "noisy"
@@ -54,15 +54,15 @@ class AlphaConfig(SymbolicConfig):
     steps: int = Field(300, ge=0)
     """The most steps of gradient descent for the weights; it ends sooner when each rule has decided for a clause."""
     learning_rate: float = Field(0.05, gt=0)
-    """The rate of these."""
+    """The learning rate of the gradient descent."""
     threshold: float = Field(0.3, ge=0, le=1)
-    """The least weight that the strongest clause of a rule must have to stand in the program."""
+    """The least weight that the strongest clause of a rule must have to be part of the program."""
     answers: Literal["soft", "program"] = "soft"
     """What predicts: the weighted clauses, or the program that is left when each rule keeps its strongest clause."""
     examples: int = Field(2000, ge=2)
-    """Of more examples than this, some are taken."""
+    """How many examples are used at most."""
     seconds: float = Field(60.0, gt=0)
-    """The most time for each label; what was found by then is weighed."""
+    """The most seconds for each label; then the clauses found so far are weighted."""
 
 
 class AlphaIlp(FormulaModel):

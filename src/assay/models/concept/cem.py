@@ -57,7 +57,7 @@ class CEMConfig(ConceptConfig):
     width: int = Field(16, ge=1)
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often a supervised concept is mixed by the truth in training."""
+    """The probability that a supervised concept is mixed by its true value in training."""
     intervened_by: DrawnFor = "example"
     """Whether these concepts are drawn for each example or, as in the authors' code, once for a batch."""
     weight_decay: float = Field(4e-5, ge=0)

@@ -58,10 +58,11 @@ class DCRConfig(ConceptConfig):
     width: int = Field(16, ge=1)
     """The length of an embedding."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often a supervised concept is set to the truth in training."""
+    """The probability that a supervised concept is set to its true value in training."""
     temperature: float = Field(100.0, gt=0)
     """The lower, the fewer atoms can matter at once; at the authors' 100 all do, unless there are more than that."""
     logic: Literal["goedel", "product"] = "goedel"
+    """The fuzzy logic in which rules are evaluated: the minimum, or the product, stands for "and"."""
     weight_decay: float = Field(4e-5, ge=0)
 
 

@@ -49,18 +49,18 @@ class ECBMConfig(ConceptConfig):
     """Whether the concepts to change are drawn for each example or, as in the authors' code, for a batch: then those
     examples of it that are changed are changed in the same concepts."""
     reads: Literal["concept", "picture"] = "concept"
-    """Whether the energy of a concept is beside its own features or, as in the authors' code, beside all of them."""
+    """Whether the energy of a concept uses the concept's own features or, as in the authors' code, all of them."""
     steps: int | None = Field(None, ge=1)
-    """How many steps of search give an answer: by default the table's 10 where all has two values, and else 100, as 10
-    steps cannot tell many values apart."""
+    """How many steps the search takes: by default 10 (the published number) where every concept and label has two
+    values, otherwise 100, because 10 steps cannot separate many values."""
     begin: Literal["zero", "picture"] = "zero"
-    """Where the search begins: at zero, as the authors do, or where the energies beside the picture alone would end."""
+    """Where the search starts: at zero, as the authors do, or where the energies with the picture alone are least."""
     step: float = Field(0.1, gt=0)
     """The learning rate of the search."""
     told: Literal["all", "global"] = "all"
-    """Which energies decide on the labels of an example once one of its concepts is intervened on: `all`, as
-    without, or as in the authors' code `global`, that between concepts and label alone, so that the picture has no
-    say any more."""
+    """Which energies decide the labels of an example after one of its concepts was set: `all`, as without an
+    intervention, or `global`, as in the authors' code: only the energy between concepts and labels, so that the
+    picture is ignored."""
 
 
 class Energy(nn.Module):

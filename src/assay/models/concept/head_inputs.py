@@ -24,11 +24,11 @@ class ConceptConfig(NeuralConfig, Supervision):
     """What every model with a learned label head can set."""
 
     concept_weight: float = Field(1.0, ge=0)
-    """The weight of the concepts beside the labels."""
+    """The weight of the concept loss beside the label loss."""
     share: Sharing = True
     """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one."""
     hard: bool = False
-    """The label head gets only the likeliest value of each concept, not its probabilities."""
+    """The label head receives only the most probable value of each concept, not the probabilities."""
 
 
 def harden(concepts: Sequence[Tensor]) -> list[Tensor]:

@@ -43,9 +43,10 @@ class ProbCBMConfig(ConceptConfig):
     samples: int = Field(50, ge=0)
     """How many samples probabilities are averaged over; with 0 the means are used as they are."""
     intervention_chance: float = Field(0.25, ge=0, le=1)
-    """How often, in training, a sample is put onto the true values' points, where they are supervised."""
+    """The probability that a sample is moved to the points of the true values in training, where they are
+    supervised."""
     spread_weight: float = Field(5e-5, ge=0)
-    """The weight of keeping embeddings near to the standard Gaussian."""
+    """The weight of the divergence between embeddings and the standard Gaussian."""
 
 
 class Gaussians(nn.Module):

@@ -33,6 +33,13 @@ def device_of(name: str) -> torch.device:
     return device
 
 
+def describe_gpu() -> str:
+    """Return which GPUs PyTorch can compute on, in words."""
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    names = ", ".join(dict.fromkeys(torch.cuda.get_device_name(place) for place in range(count)))
+    return f"PyTorch {torch.__version__}, {f'{count} x {names}' if count else 'no GPU'}"
+
+
 def device_for(config: "Training") -> torch.device:
     """Return the device to train on, or refuse what it cannot compute."""
     device = device_of(config.device)

@@ -29,9 +29,9 @@ class Supervision(Config):
     supervised_share: float = Field(1.0, ge=0, le=1)
     """The share of examples whose concepts are supervised."""
     subconcepts: SubconceptTraining = "fixed"
-    """Where concepts are made of finer ones, such as units of cells: `fixed`: a first phase teaches what reads these by
-    their annotations, and it stays as it is afterwards; `tuned`: it then goes on learning with the concepts; `latent`:
-    they are not supervised, and learned through the concepts only."""
+    """How finer concepts are learned where concepts are made of them, such as units of cells. `fixed`: a first phase
+    trains their encoder on annotations, then it is frozen; `tuned`: it is trained further with the concepts;
+    `latent`: they are not supervised, and learned through the concepts only."""
 
 
 def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Annotations, seed: int) -> Tensor:

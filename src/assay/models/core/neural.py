@@ -63,10 +63,10 @@ class NeuralConfig(Training):
     backbone: str | None = None
     """By default the one that the task suggests for the role; for texts `bag-of-ngrams`, for numbers `mlp`."""
     input: Literal["auto", "image", "text", "table", "features"] = "auto"
-    """What is read of an example. `auto` is the picture if there is one, else features, else the text. A `table` is a
-    text in one line, `head=round, knees=no`, or a grid."""
+    """What the network sees of an example. `auto` is the picture if there is one, else features, else the text. A
+    `table` is a text in one line, `head=round, knees=no`, or a grid."""
     tokens: int = Field(256, ge=1)
-    """How many words of a text are read at most."""
+    """The most words of a text that are used."""
     feature_files: str | None = None
     """A folder with `train.npy`, `valid.npy`, ...: for each split a row of features an example, by its number."""
     sentences: str | None = None

@@ -33,13 +33,17 @@ class Training(Config):
     """How a model is trained."""
 
     epochs: int = Field(40, ge=1)
+    """The most passes over the training split."""
     batch_size: int = Field(64, ge=1)
+    """How many examples a training step sees."""
     learning_rate: float = Field(1e-3, gt=0)
+    """The learning rate of the first epoch."""
     optimizer: OptimizerName = "adam"
-    """`adam` adds the weight decay to the gradient, as most published runs do; `adamw` takes it off the weights."""
+    """`adam` adds the weight decay to the gradient, as most published runs do; `adamw` decays the weights directly."""
     momentum: float = Field(0.9, ge=0, lt=1)
-    """Of `sgd` and `rmsprop`."""
+    """The momentum of `sgd` and `rmsprop`."""
     weight_decay: float = Field(1e-4, ge=0)
+    """The strength of L2 regularisation."""
     schedule: Schedule = "exponential"
     """How the learning rate falls: by `learning_rate_decay` after each epoch (`exponential`) or after every
     `schedule_epochs` (`step`), or along a half cosine to 0 at the last epoch (`cosine`)."""
@@ -48,17 +52,15 @@ class Training(Config):
     schedule_epochs: int = Field(10, ge=1)
     """After how many epochs `step` lowers the rate."""
     warmup_epochs: int = Field(0, ge=0)
-    """In how many first epochs the rate rises to the full one, in equal steps."""
+    """In how many first epochs the rate rises to its full value, in equal steps."""
     patience: int = Field(10, ge=1)
     """Stop after this many epochs without a better score on validation."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
     precision: Precision = "auto"
-    """In which numbers networks compute while they are trained; weights stay in float32, predictions are in float32.
-
-    `auto` is bfloat16 for deep backbones on GPUs that compute in it, and float32 elsewhere. On a CPU bfloat16 is tried
-    first, in a process of its own, and refused where that fails.
-    """
+    """The number format of training; weights and predictions stay in float32. `auto` is bfloat16 for deep backbones on
+    GPUs that compute in it, and float32 elsewhere. On a CPU bfloat16 is tried first, in a process of its own, and
+    refused where that fails."""
     tf32: bool = True
     """On a GPU, let training multiply float32 numbers in the shorter TensorFloat-32."""
     channels_last: bool = True
@@ -66,7 +68,7 @@ class Training(Config):
     captured: bool = True
     """On a GPU, run the training step as one CUDA graph, where it can be."""
     compiled: bool = False
-    """Compile the training step, which pays for long runs."""
+    """Compile the training step with `torch.compile`, which is worth it for long runs."""
     memory_share: float = Field(0.25, ge=0, le=1)
     """Hold the pictures of a split on the device if they fill no more than this share of its free memory; those of a
     larger split are decoded batch by batch."""

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.data.cache import cache_folder
 from assay.data.manifest import to_json
 from assay.errors import ConfigError
 from assay.files import write_atomically
@@ -19,9 +19,7 @@ FORMAT = 1
 
 def default_folder() -> Path:
     """Return where answers are kept: in `$ASSAY_CACHE`, or in `assay` in the user's cache folder."""
-    folder = os.environ.get("ASSAY_CACHE")
-    home = Path(folder) if folder else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
-    return home / "answers"
+    return cache_folder() / "answers"
 
 
 def request_hash(body: Mapping[str, Any]) -> str:

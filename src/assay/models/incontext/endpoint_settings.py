@@ -25,13 +25,13 @@ class EndpointConfig(Config):
     model: str = Field("default", min_length=1)
     """The model's name, as the endpoint has it."""
     tries: int = Field(3, ge=1)
-    """How often a rule, a class or the concepts of a picture are asked for until the answer can be read."""
+    """How often a question is asked until its answer can be read."""
     temperature: float | None = Field(0.0, ge=0, le=10)
     """How random answers are; null leaves it to the endpoint."""
     max_tokens: int | None = Field(32768, ge=1)
     """The most tokens of an answer; null leaves it to the endpoint."""
     extra: dict[str, Any] = {}
-    """More of what a request holds, such as {reasoning_effort: high}; {seed: null} takes something out."""
+    """More entries of a request, such as {reasoning_effort: high}; {seed: null} removes one."""
     timeout: float = Field(600.0, gt=0, le=DAY)
     """The most seconds that one answer may take."""
     retries: int = Field(5, ge=0)

@@ -17,7 +17,7 @@ class InContextConfig(SymbolicConfig, EndpointConfig):
     show: Literal["images", "symbols", "text"] = "images"
     """How an example appears in the prompt: as picture, as concepts (predicted by perception), or as text."""
     form: Form = "formula"
-    """What the rule is asked for as: words and a `formula`, words and a `prolog` program, or `words` only."""
+    """The form of the rule in the answer: words and a `formula`, words and a `prolog` program, or `words` only."""
     classify: Literal["evaluate", "ask"] = "evaluate"
     """Who applies the rule: we evaluate the formula on concepts, or the model is asked about each example."""
     splits: list[str] = ["test"]

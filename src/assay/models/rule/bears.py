@@ -24,8 +24,9 @@ class BearsConfig(RuleLearnerConfig):
     """Settings of the ensemble."""
 
     members: int = Field(5, ge=2)
+    """How many models the ensemble has."""
     diversity: float = Field(0.1, ge=0)
-    """The weight of being unlike the members before."""
+    """The weight of differing from the members that were trained before."""
 
 
 class Bears(DPL):

@@ -28,15 +28,15 @@ class LTNConfig(RuleLearnerConfig):
     """Settings of the fuzzy model."""
 
     conjunction: Tnorm = "product"
+    """The t-norm that stands for "and"."""
     disjunction: Tnorm = "product"
+    """The t-norm whose dual stands for "or"."""
     implication: Implication = "product"
+    """The fuzzy implication that stands for "if ... then"."""
     exists: Literal["auto", "p-mean", "or"] = "auto"
-    """How "some values fit" is read: by LTN's p-mean, or as the disjunction of all cases.
-
-    `auto` is the p-mean for labels that are numbers or symbols, and the disjunction inside of labels that are true or
-    false: there a p-mean would make "a equals b" as true as the mean of its cases, and certain concepts would not give
-    the rule's label.
-    """
+    """How "for some values" is read: by LTN's p-mean, or as the disjunction of all cases. `auto` is the p-mean for
+    labels that are numbers or symbols, and the disjunction for labels that are true or false: there a p-mean would
+    give "a equals b" the mean truth of its cases, and certain concepts would not give the rule's label."""
     p: float = Field(2.0, ge=1)
     """The p of the quantifiers; the larger, the more the worst example and the best case count."""
     last_p: float | None = Field(None, ge=1)

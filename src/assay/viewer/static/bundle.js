@@ -1,11 +1,23 @@
-// The source of a bundle: files beside the page, filtered here. It answers as the server does.
+// The source of a bundle: files beside the page. It answers as the server does.
 
 import { fetched } from "./fetched.js";
+import { done, matching } from "./matching.js";
+import { runsOf } from "./router.js";
 
+const PAIRS_SHOWN = 12;
 const splits = new Map();
 
 function at(...parts) {
   return parts.map((part) => encodeURIComponent(part)).join("/");
+}
+
+/** Return the data of a file; what could not be had when the bundle was written is an error here too. */
+async function read(...parts) {
+  const data = await fetched(at(...parts)).catch(() => {
+    throw new Error("This is not in the bundle. Run “assay view” on the folders for it.");
+  });
+  if (data.error) throw new Error(data.error);
+  return data;
 }
 
 function splitOf(key, split) {
@@ -17,60 +29,6 @@ function splitOf(key, split) {
 async function about(key) {
   const shelf = await fetched("shelf.json");
   return { ...shelf.datasets.find((one) => one.key === key), page: shelf.page };
-}
-
-const same = (codes, answers) => answers.every((answer, place) => answer.code === codes[place]);
-const misread = (sample, said) => said.concepts.some((one, i) => one.code >= 0 && one.code !== sample.concepts[i]);
-
-/** Say how a run did on a sample; null where it did not answer. */
-function done(sample, run) {
-  const said = sample.answers[run];
-  if (!said) return null;
-  const labels = said.labels.map((one) => one.code);
-  return {
-    labels,
-    right: same(sample.labels, said.labels),
-    misread: misread(sample, said),
-    violating: said.violated.length > 0,
-  };
-}
-
-const OUTCOMES = {
-  right: (one) => one.right,
-  wrong: (one) => !one.right,
-  misread: (one) => one.misread,
-  hidden: (one) => one.misread && one.right,
-  violating: (one) => one.violating,
-  differ: (one, two) => one.labels.some((code, place) => code !== two.labels[place]),
-  only_first: (one, two) => one.right && !two.right,
-  only_second: (one, two) => !one.right && two.right,
-  both_wrong: (one, two) => !one.right && !two.right,
-};
-
-/** Return whether a sample has the tag, or with `*near` and `*holds` any tag of that kind. */
-function tagged(sample, kinds, label, tag) {
-  const wanted = { "*near": ["just misses", "changes"], "*holds": ["holds"] }[tag];
-  return sample.tags[label].some((name) => (wanted ? wanted.includes(kinds[label][name]) : name === tag));
-}
-
-function matching(held, query, names) {
-  const pairs = (key) =>
-    query.getAll(key).map((text) => [text.slice(0, text.indexOf(":")), text.slice(text.indexOf(":") + 1)]);
-  const outcome = OUTCOMES[query.get("outcome")];
-  const has =
-    (codes, among) =>
-    ([name, code]) =>
-      codes[among.indexOf(name)] === Number(code);
-  return held.samples.filter((sample) => {
-    const one = done(sample, query.get("run"));
-    const two = query.get("versus") ? done(sample, query.get("versus")) : one;
-    return (
-      pairs("label").every(has(sample.labels, names.labels)) &&
-      pairs("concept").every(has(sample.concepts, names.concepts)) &&
-      pairs("tag").every(([label, tag]) => tagged(sample, held.kinds, label, tag)) &&
-      (!outcome || (one && two && outcome(one, two)))
-    );
-  });
 }
 
 function counts(samples, held, knowledge) {
@@ -89,20 +47,15 @@ function counts(samples, held, knowledge) {
 
 async function found(key, split, query) {
   const [held, { knowledge, page }] = await Promise.all([splitOf(key, split), about(key)]);
-  const names = {
-    labels: knowledge.labels.map((one) => one.name),
-    concepts: knowledge.concepts.map((one) => one.name),
-  };
-  return { held, knowledge, size: page, samples: matching(held, new URLSearchParams(query), names) };
+  return { held, knowledge, size: page, samples: matching(held, new URLSearchParams(query), knowledge) };
 }
 
 async function samples(key, split, query) {
   const { held, knowledge, size, samples } = await found(key, split, query);
   const pages = Math.max(1, Math.ceil(samples.length / size));
   const page = Math.min(Number(query.get("page") ?? 0), pages - 1);
-  const runs = ["run", "versus"].map((name) => query.get(name)).filter(Boolean);
   const rows = samples.slice(page * size, (page + 1) * size).map((sample) => {
-    const said = Object.fromEntries(runs.map((run) => [run, done(sample, run)]));
+    const said = Object.fromEntries(runsOf(query).map((run) => [run, done(sample, run)]));
     const text = sample.has.includes("image") ? undefined : (sample.text ?? "");
     return { row: sample.row, index: sample.index, labels: sample.labels, said, text };
   });
@@ -119,6 +72,39 @@ async function sample(key, split, row, query) {
   return { ...wanted, before, after };
 }
 
+/** Return a page of the pairs of a kind that the bundle holds. */
+async function pairs(key, run, kind, page) {
+  const { split, kinds, pairs: held } = await read("runs", key, run, "pairs.json");
+  const own = held.filter((pair) => pair.kinds.includes(kind));
+  const pages = Math.max(1, Math.ceil(own.length / PAIRS_SHOWN));
+  return {
+    split,
+    kinds: kinds.map((one) => ({ ...one, count: held.filter((pair) => pair.kinds.includes(one.name)).length })),
+    page: Math.min(page, pages - 1),
+    pages,
+    pairs: own.slice(page * PAIRS_SHOWN, (page + 1) * PAIRS_SHOWN),
+  };
+}
+
+/** Return the comparison of some runs: files name them by their places among the runs of the dataset, in order. */
+async function compare(key, split, runs) {
+  const { runs: all } = await about(key);
+  const places = runs.map((run) => all.findIndex((one) => one.key === run)).sort((a, b) => a - b);
+  const stored = await read("data", key, split, `compare-${places.join("-")}.json`);
+  const order = runs.map((run) => stored.runs.indexOf(run));
+  const arranged = (values) => order.map((place) => values[place]);
+  const shares = (entries) =>
+    entries.map((one) => ({ ...one, right: arranged(one.right), against: turned(one.against) }));
+  const turned = (table) => (!table || order[0] < order[1] ? table : table.map((_, i) => table.map((row) => row[i])));
+  return {
+    ...stored,
+    ...Object.fromEntries(["right", "misread", "hidden"].map((name) => [name, arranged(stored[name])])),
+    only: arranged(stored.only).map(arranged),
+    labels: shares(stored.labels),
+    concepts: shares(stored.concepts),
+  };
+}
+
 export const bundle = {
   shelf: () => fetched("shelf.json"),
   samples,
@@ -126,8 +112,22 @@ export const bundle = {
   picture: (key, split, row, column) => at("data", key, split, row, `${column}.png`),
   edit: null,
   ask: null,
-  compare: (key, split, run, versus) => fetched(at("data", key, split, `compare-${run}-vs-${versus}.json`)),
-  verdict: (key, run) => fetched(at("verdicts", key, `${run}.json`)),
+  compare,
+  run: (key, run) => read("runs", key, `${run}.json`),
+  verdict: (key, run) => read("runs", key, run, "verdict.json"),
+  pairs,
+  reading: (key, run, split) => read("runs", key, run, `${split}-reading.json`),
+  interventions: (key, run, split, policy) => read("runs", key, run, `${split}-interventions-${policy}.json`),
+  layers: async () => ({
+    layers: ["concept probabilities"],
+    why: "A bundle holds no models: run “assay view” on the folders to look into their layers.",
+  }),
+  map: (key, run, split) => read("runs", key, run, `${split}-map.json`),
+  dataset: (key) => read("datasets", `${key}.json`),
+  distribution: (key, split) => read("datasets", key, `${split}-distribution.json`),
+  audit: null,
+  shortcuts: (key) => read("datasets", key, "shortcuts.json"),
   tasks: () => fetched("tasks.json"),
   task: (name) => fetched(at("tasks", `${name}.json`)),
+  taskPicture: async (name) => (await fetched(at("tasks", `${name}.json`))).examples[0],
 };

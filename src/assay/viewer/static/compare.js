@@ -1,112 +1,128 @@
-// Two models side by side, and where they differ.
+// Any number of models side by side, and where they differ.
 
-import { h, select, table } from "./dom.js";
-import { to } from "./router.js";
-import { dataset, source } from "./source.js";
+import { pending } from "./busy.js";
+import { badge } from "./badge.js";
+import { crumbs, h, section, table } from "./dom.js";
+import { runsOf, to } from "./router.js";
+import { dataset, source, verdictOn } from "./source.js";
+import { count, percent } from "./words.js";
 
 export async function comparePage(key, split, query) {
   const data = await dataset(key);
   const able = data.runs.filter((run) => run.splits.includes(split));
   if (able.length < 2) throw new Error(`Comparing takes two models that have answered for ${split}.`);
-  const run = query.get("run") ?? able[0].key;
-  const versus = query.get("versus") ?? able.find((one) => one.key !== run).key;
+  const named = runsOf(query).filter((run) => able.some((one) => one.key === run));
+  const chosen = named.length > 1 ? named : [...new Set([...named, ...able.map((run) => run.key)])].slice(0, 2);
   const title = `Compare on ${split}`;
-  const head = [
-    h(
-      "nav",
-      { class: "crumbs", "aria-label": "Where this is" },
-      h("a", { href: to(["data", key, split]) }, `${key} / ${split}`),
+  const found = await source.compare(key, split, chosen);
+  const runs = chosen.map((run) => data.runs.find((one) => one.key === run));
+  const where = { data, split, runs, found };
+  const parts = [
+    crumbs(
+      h("a", { href: "#/" }, "Data and runs"),
+      h("a", { href: to(["data", key]) }, data.title),
+      h("a", { href: to(["data", key, split], asQuery(chosen)) }, split),
     ),
     h("h1", {}, title),
-    h(
-      "form",
-      { class: "models", "aria-label": "Models", onsubmit: (event) => event.preventDefault() },
-      choice("First model", "run", able, run, (value) => go(key, split, value, versus === value ? run : versus)),
-      choice("Second model", "versus", able, versus, (value) => go(key, split, run === value ? versus : run, value)),
-    ),
+    choice(data, split, able, chosen),
+    overview(where),
+    section("differences", "Where they differ", differences(where)),
+    shares("labels", "How often each label is right", where),
+    shares("concepts", "How often each concept is read right", where),
+    against(where),
   ];
-  const found = await source.compare(key, split, run, versus);
-  const names = [run, versus].map((one) => data.runs.find((held) => held.key === one)?.name ?? one);
-  const pair = new URLSearchParams({ run, versus });
-  return {
-    title,
-    parts: [
-      ...head,
-      outcomes(key, split, pair, names, found),
-      labels(names, found),
-      concepts(names, found),
-      against(data, names, found),
-    ].flat(),
-  };
+  return { title, parts: parts.flat(Infinity) };
 }
 
-function choice(label, id, able, chosen, choose) {
-  return select(
-    label,
-    id,
-    able.map((run) => ({ value: run.key, text: `${run.name} (${run.model})` })),
-    chosen,
-    choose,
+const asQuery = (runs, more = {}) => new URLSearchParams([...runs.map((run) => ["run", run]), ...Object.entries(more)]);
+
+/** Return a box for each model; those that are ticked are compared, and stand in the address. */
+function choice(data, split, able, chosen) {
+  const boxes = able.map((run) => {
+    const on = chosen.includes(run.key);
+    const change = (event) => {
+      const next = event.target.checked ? [...chosen, run.key] : chosen.filter((one) => one !== run.key);
+      if (next.length < 2) event.target.checked = true;
+      else location.hash = to(["compare", data.key, split], asQuery(next));
+    };
+    const box = h("input", { type: "checkbox", id: `compare-${run.key}`, checked: on, onchange: change });
+    return h("label", { for: `compare-${run.key}` }, box, ` ${run.short}`);
+  });
+  return h(
+    "form",
+    { "aria-label": "Models", onsubmit: (event) => event.preventDefault() },
+    h("fieldset", { class: "toggles" }, h("legend", {}, "Models to compare, two or more"), boxes),
   );
 }
 
-function go(key, split, run, versus) {
-  location.hash = to(["compare", key, split], new URLSearchParams({ run, versus }));
+function overview({ data, split, runs, found }) {
+  const samples = (run, outcome, number) =>
+    h("a", { href: to(["data", data.key, split], { run: run.key, outcome }) }, count(number));
+  const rows = runs.map((run, place) => [
+    h("a", { href: to(["run", data.key, run.key], { split }) }, run.title),
+    pending("", async () => badge(await verdictOn(data.key, run.key))),
+    `${count(found.right[place])} (${percent(found.right[place] / Math.max(1, found.rows))})`,
+    samples(run, "misread", found.misread[place]),
+    samples(run, "hidden", found.hidden[place]),
+  ]);
+  const heads = ["run", "verdict", "labels right", "a concept wrong", "labels right, a concept wrong"];
+  return table(`${count(found.rows)} samples that all of them answered`, heads, rows);
 }
 
-function outcomes(key, split, pair, [first, second], found) {
-  const count = (name) => {
-    const query = new URLSearchParams(pair);
-    query.set("outcome", name);
-    return h("a", { href: to(["data", key, split], query), id: `see-${name}` }, found[name].toLocaleString("en"));
+/** Return how many samples one model gets right and another wrong, for each pair, and what they have in common. */
+function differences({ data, split, runs, found }) {
+  const keys = runs.map((run) => run.key);
+  const see = (text, query, id) => h("a", { href: to(["data", data.key, split], query), id }, text);
+  const cell = (row, column) => {
+    if (row === column) return "–";
+    const query = asQuery([keys[row], keys[column]], { outcome: "only_first" });
+    return see(count(found.only[row][column]), query, `only-${keys[row]}-${keys[column]}`);
   };
+  const rows = runs.map((run, row) => [`${run.short} right`, ...runs.map((_, column) => cell(row, column))]);
+  const common = (outcome) => see(count(found[outcome]), asQuery(keys, { outcome }), `see-${outcome}`);
   return [
     table(
-      `Labels right and wrong, of ${found.rows.toLocaleString("en")} samples that both answered`,
-      ["", `${second} right`, `${second} wrong`],
-      [
-        [`${first} right`, found.both_right.toLocaleString("en"), count("only_first")],
-        [`${first} wrong`, count("only_second"), count("both_wrong")],
-      ],
+      "Samples that the model of the row gets right and that of the column wrong",
+      ["model", ...runs.map((run) => `${run.short} wrong`)],
+      rows,
     ),
-    h("p", {}, "They say different things of ", count("differ"), " samples. Each number leads to them."),
+    h(
+      "p",
+      {},
+      "All are right on ",
+      common("all_right"),
+      ", all are wrong on ",
+      common("all_wrong"),
+      ", and they say different things of ",
+      common("differ"),
+      " samples. Each number leads to them.",
+    ),
   ];
 }
 
-const percent = (share) => (share === null ? "no prediction" : `${(100 * share).toFixed(1)} %`);
-
-function labels(names, found) {
-  return table(
-    "How often each label is right",
-    ["label", ...names],
-    found.labels.map((one) => [one.name, ...one.right.map(percent)]),
-  );
+function shares(what, caption, { runs, found }) {
+  const rows = found[what].map((one) => {
+    const best = Math.max(...one.right.map((share) => share ?? -1));
+    const text = (share) => (share === null ? "no prediction" : percent(share));
+    return [one.name, ...one.right.map((share) => (share === best ? h("strong", {}, text(share)) : text(share)))];
+  });
+  return table(caption, [what.slice(0, -1), ...runs.map((run) => run.short)], rows, { class: "numbers" });
 }
 
-function concepts(names, found) {
-  return table(
-    "How often each concept is read right",
-    ["concept", ...names],
-    found.concepts.map((one) => [one.name, ...one.right.map(percent)]),
-  );
-}
-
-/** Return what the first said against what the second said, for each label with few values. */
-function against(data, [first, second], found) {
+/** Return what the first of two predicts against what the second does, for each label with few values. */
+function against({ data, runs, found }) {
   return found.labels
     .filter((one) => one.against)
     .map((one) => {
+      const [first, second] = runs.map((run) => run.short);
       const { values } = data.knowledge.labels.find((label) => label.name === one.name);
       const rows = values.map((value, place) => [`${first}: ${value}`, ...one.against[place].map(String)]);
+      const heads = ["predictions", ...values.map((value) => `${second}: ${value}`)];
       return h(
         "details",
         {},
-        h("summary", {}, `Answers against answers: ${one.name}`),
-        table(
-          `${one.name}: rows ${first}, columns ${second}`,
-          ["", ...values.map((value) => `${second}: ${value}`)],
-          rows,
-        ),
+        h("summary", {}, `Predictions against predictions: ${one.name}`),
+        table(`${one.name}: rows ${first}, columns ${second}`, heads, rows),
       );
     });
 }

@@ -24,6 +24,18 @@ function filled(element, props, children) {
   return element;
 }
 
+/** Return the way to a page: links and texts, from the outermost to this one. */
+export function crumbs(...steps) {
+  const parts = steps.filter(Boolean).map((step) => h("li", {}, step));
+  return h("nav", { class: "crumbs", "aria-label": "Where this is" }, h("ol", {}, parts));
+}
+
+/** Return a section with a heading, which a link can lead to; null without content. */
+export function section(id, heading, ...parts) {
+  const content = parts.flat(Infinity).filter(Boolean);
+  return content.length ? h("section", { id }, h("h2", {}, heading), content) : null;
+}
+
 /** Return a table with a caption, column heads, and rows whose first cell is the row's head; null without rows. */
 export function table(caption, heads, rows, props = {}) {
   if (!rows.length) return null;

@@ -1,6 +1,7 @@
 // Change concepts by hand: the world drawn anew, the rule's labels, and what models say of the new picture, and of the
 // old one with the concepts set inside of them.
 
+import { spinner } from "./busy.js";
 import { h, table } from "./dom.js";
 import { outcome } from "./outcome.js";
 import { picture } from "./picture.js";
@@ -21,6 +22,9 @@ export function editor(here) {
     mark(here, changes);
     if (!changes.size) return clear(parts);
     parts.outcome.setAttribute("aria-busy", "true");
+    if (!parts.picture.childElementCount) parts.picture.replaceChildren(h("div", { class: "blank" }));
+    parts.picture.classList.add("drawing-again");
+    parts.picture.prepend(spinner("Drawing the picture again …"));
     const world = edited(here, wanted);
     const said = asked(here, wanted);
     for (const known of [
@@ -51,6 +55,7 @@ function asked({ data, split, row, runs }, changes) {
 }
 
 function clear(parts) {
+  parts.picture.classList.remove("drawing-again");
   parts.picture.replaceChildren();
   parts.outcome.replaceChildren();
   parts.outcome.removeAttribute("aria-busy");
@@ -71,6 +76,7 @@ function show(here, parts, { world, said }, changes) {
   const drawn = why
     ? h("p", { class: "note", role: "alert" }, why)
     : picture({ layout, pictures: world.pictures, things: world.things, text: world.text, title: "With the change" });
+  parts.picture.classList.remove("drawing-again");
   parts.picture.replaceChildren(drawn);
   parts.outcome.replaceChildren(...outcome(here, world, said, changes));
 }
@@ -84,7 +90,7 @@ function concepts(here, changes, renew) {
     ...runs.map((run) => answer(sample.answers[run.key]?.concepts[place], concept.values, sample.concepts[place])),
     ...(live ? [box(concept, sample.concepts[place], changes, renew)] : []),
   ]);
-  const heads = ["concept", "true", ...runs.map((run) => run.name), ...(live ? ["change to"] : [])];
+  const heads = ["concept", "true", ...runs.map((run) => run.short), ...(live ? ["change to"] : [])];
   const undo = () => {
     changes.clear();
     renew();

@@ -1,13 +1,14 @@
 // Facts about a sample: labels, violated constraints, its region of the rule, words, probabilities, where it comes from.
 
 import { h, table } from "./dom.js";
+import { typeset } from "./typeset.js";
 import { answer, word } from "./words.js";
 
 /** Return the labels: by the rule, by each model, and by the rule on the concepts that a model reads. */
 export function labels({ data, sample, runs }) {
   const reading = runs.filter((run) => sample.answers[run.key]?.by_rule);
   const rows = data.knowledge.labels.map((label, place) => [
-    [h("strong", {}, label.name), h("code", { class: "rule" }, label.formula)],
+    [h("strong", {}, label.name), h("span", { class: "rule", tabindex: 0 }, typeset(label.formula))],
     word(label.values, sample.labels[place]),
     ...runs.map((run) => answer(sample.answers[run.key]?.labels[place], label.values, sample.labels[place])),
     ...reading.map((run) => word(label.values, sample.answers[run.key].by_rule[place])),
@@ -15,8 +16,8 @@ export function labels({ data, sample, runs }) {
   const heads = [
     "label",
     "true",
-    ...runs.map((run) => run.name),
-    ...reading.map((run) => `rule on the concepts of ${run.name}`),
+    ...runs.map((run) => run.short),
+    ...reading.map((run) => `rule on the concepts of ${run.short}`),
   ];
   return table("Labels", heads, rows, { class: "labels" });
 }
@@ -24,7 +25,7 @@ export function labels({ data, sample, runs }) {
 export function violations({ data, sample, runs }) {
   if (!data.knowledge.constraints.length) return null;
   const formula = Object.fromEntries(data.knowledge.constraints.map((one) => [one.name, one.formula]));
-  const item = (name) => h("li", {}, h("strong", {}, name), " ", h("code", {}, formula[name]));
+  const item = (name) => h("li", {}, h("strong", {}, name), " ", typeset(formula[name]));
   const told = (who, names) => [
     h("h3", {}, who),
     names.length ? h("ul", {}, names.map(item)) : h("p", { class: "soft" }, "none"),
@@ -35,7 +36,7 @@ export function violations({ data, sample, runs }) {
     { id: "violations" },
     h("h2", {}, "Violated constraints"),
     told("In the world", sample.violated),
-    spoken.map((run) => told(`By the predictions of ${run.name}`, sample.answers[run.key].violated)),
+    spoken.map((run) => told(`By the predictions of ${run.short}`, sample.answers[run.key].violated)),
   );
 }
 
@@ -45,7 +46,7 @@ export function places({ sample }) {
     h(
       "ul",
       { class: "plain" },
-      tags.map((tag) => h("li", {}, h("code", {}, tag))),
+      tags.map((tag) => h("li", {}, typeset(tag))),
     ),
   ]);
   return table("Region of the rule: variant, near-boundary type, or far", ["label", "region"], rows);
@@ -71,7 +72,7 @@ export function probabilities({ data, sample, runs }) {
     things.flatMap(({ name, values, place, kind }) => {
       const said = sample.answers[run.key][kind][place].probabilities;
       return said
-        ? [[name, run.name, values.map((value, code) => `${value}: ${said[code].toFixed(2)}`).join("   ")]]
+        ? [[name, run.short, values.map((value, code) => `${value}: ${said[code].toFixed(2)}`).join("   ")]]
         : [];
     }),
   );

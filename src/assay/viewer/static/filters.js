@@ -1,10 +1,11 @@
 // The filters of a split: by label, region of the rule, concept, and how a run or two did.
 
 import { h, select } from "./dom.js";
-import { changed, to, valueOf, withValue } from "./router.js";
-import { OUTCOMES, OUTCOMES_OF_TWO } from "./words.js";
+import { changed, runsOf, to, valueOf, withValue } from "./router.js";
+import { OUTCOMES, OUTCOMES_OF_SEVERAL, word } from "./words.js";
 
 const FEW_LABELS = 2;
+const ABOUT_RUNS = ["reads", "predicts", "violates"];
 const KINDS = {
   holds: "Variants: ways in which it holds",
   "just misses": "Near-boundary types",
@@ -22,47 +23,97 @@ export function filters(data, split, query, counts) {
     { class: "filters", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
     h("h2", {}, "Filters"),
     byRun(data, split, query, go),
+    byPrediction(data.knowledge, query, go),
     labels.map((label) => byLabel(label, query, counts, go, labels.length <= FEW_LABELS)),
     byConcept(data.knowledge.concepts, query, go),
     h("p", {}, h("a", { href: to(["data", data.key, split]), id: "reset" }, "Clear all filters")),
   );
 }
 
-/** Return the choice of one run, or two. */
+/** Return the choice of one run, or two; further ones that the address names can be dropped. */
 export function runSelects(data, split, query, go) {
   const able = data.runs.filter((run) => run.splits.includes(split));
   if (!able.length) return h("p", { class: "soft" }, `No run has answered for ${split}.`);
-  const options = [
-    { value: "", text: "none" },
-    ...able.map((run) => ({ value: run.key, text: `${run.name} (${run.model})` })),
-  ];
-  const run = query.get("run") ?? "";
-  const others = options.filter((one) => one.value === "" || one.value !== run);
-  const set = (key) => (value) => {
-    let next = changed(query, key, value);
-    const lost = value === "" || next.get("run") === next.get("versus");
-    if (lost && key === "run") next = changed(changed(next, "outcome"), "versus");
-    if (lost && OUTCOMES_OF_TWO.some((one) => one.value === next.get("outcome"))) next = changed(next, "outcome");
-    go(next);
+  const named = runsOf(query);
+  const options = [{ value: "", text: "none" }, ...able.map((run) => ({ value: run.key, text: run.title }))];
+  const set = (place) => (value) => {
+    const next = [...named];
+    next[place] = value;
+    go(withRuns(query, place === 0 && value === "" ? [] : next));
   };
+  const others = options.filter((one) => one.value === "" || one.value !== named[0]);
+  const more = named.slice(2).map((run) => {
+    const { short } = able.find((one) => one.key === run) ?? { short: run };
+    const drop = () =>
+      go(
+        withRuns(
+          query,
+          named.filter((one) => one !== run),
+        ),
+      );
+    return chip(short, `run-${run}`, drop);
+  });
   return [
-    select("Model", "run", options, run, set("run")),
-    run && able.length > 1 ? select("Second model", "versus", others, query.get("versus") ?? "", set("versus")) : null,
+    select("Model", "run", options, named[0] ?? "", set(0)),
+    named[0] && able.length > 1 ? select("Second model", "versus", others, named[1] ?? "", set(1)) : null,
+    more.length ? h("ul", { class: "chips", "aria-label": "Further models" }, more) : null,
   ];
 }
 
+/** Return a query about these runs; what only made sense of those before is dropped. */
+function withRuns(query, runs) {
+  const named = [...new Set(runs.filter(Boolean))];
+  let next = changed(changed(query, "versus"), "run", ...named);
+  const several = OUTCOMES_OF_SEVERAL.some((one) => one.value === next.get("outcome"));
+  if (!named.length || (several && named.length < 2)) next = changed(next, "outcome");
+  return named.length ? next : ABOUT_RUNS.reduce((one, key) => changed(one, key), next);
+}
+
 function byRun(data, split, query, go) {
-  const options = query.get("versus") ? [...OUTCOMES, ...OUTCOMES_OF_TWO] : OUTCOMES;
+  const named = runsOf(query);
+  const options = named.length > 1 ? [...OUTCOMES, ...OUTCOMES_OF_SEVERAL] : OUTCOMES;
   const constrained = data.knowledge.constraints.length > 0;
   const able = options.filter((one) => one.value !== "violating" || constrained);
   return [
     runSelects(data, split, query, go),
-    query.get("run")
+    named.length
       ? select("Its answers", "outcome", able, query.get("outcome") ?? "", (value) =>
           go(changed(query, "outcome", value)),
         )
       : null,
   ];
+}
+
+/** Return what is asked of predictions, such as a cell of the reading map, each to be dropped. */
+function byPrediction({ concepts, encoders, labels }, query, go) {
+  const valuesOf = (name) => {
+    const first = encoders.find((group) => group.name === name)?.concepts[0] ?? name;
+    return (concepts.find((one) => one.name === first) ?? labels.find((one) => one.name === name))?.values ?? [];
+  };
+  const texts = {
+    reads: (text) => {
+      const [, name, truth, said] = text.match(/^(.*):([^:]*):([^:]*)$/) ?? [null, text, "", ""];
+      return `${name} ${word(valuesOf(name), Number(truth))} read as ${said === "none" ? "none" : word(valuesOf(name), Number(said))}`;
+    },
+    predicts: (text) => {
+      const [name, code] = [text.slice(0, text.lastIndexOf(":")), text.slice(text.lastIndexOf(":") + 1)];
+      const values = labels.find((one) => one.name === name)?.values ?? [];
+      return `predicts ${name} = ${code === "none" ? "none" : word(values, Number(code))}`;
+    },
+    violates: (text) => `breaks ${text}`,
+  };
+  const chips = ABOUT_RUNS.flatMap((key) =>
+    query.getAll(key).map((text, place) => {
+      const drop = () => go(changed(query, key, ...query.getAll(key).filter((one) => one !== text)));
+      return chip(texts[key](text), `${key}-${place}`, drop);
+    }),
+  );
+  return chips.length ? h("ul", { class: "chips", "aria-label": "Filters by prediction" }, chips) : null;
+}
+
+function chip(text, id, drop) {
+  const button = { type: "button", id: `drop-${id}`, onclick: drop, "aria-label": `Drop the filter ${text}` };
+  return h("li", {}, h("span", {}, text), h("button", button, "×"));
 }
 
 function byLabel(label, query, counts, go, few) {
@@ -113,16 +164,7 @@ function byConcept(concepts, query, go) {
     .map((one) => {
       const value = one.values[Number(valueOf(query, "concept", one.name))];
       const drop = () => go(withValue(query, "concept", one.name, ""));
-      return h(
-        "li",
-        {},
-        h("span", {}, `${one.name} = ${value}`),
-        h(
-          "button",
-          { type: "button", id: `drop-${one.name}`, onclick: drop, "aria-label": `Drop the filter ${one.name}` },
-          "×",
-        ),
-      );
+      return chip(`${one.name} = ${value}`, one.name, drop);
     });
   const free = concepts.filter((one) => !set.includes(one.name));
   const options = free.flatMap((one) =>

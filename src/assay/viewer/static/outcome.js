@@ -1,5 +1,6 @@
 // What follows from changed concepts: by the rule, and by the models.
 
+import { spinner } from "./busy.js";
 import { h, table } from "./dom.js";
 import { answer, word } from "./words.js";
 
@@ -20,7 +21,7 @@ export function outcome(here, world, said, changes) {
     still && !world.error
       ? h("p", { class: "soft" }, `Labels that do not change, by the rule and by the models: ${still}.`)
       : null,
-    said ? null : h("p", { class: "soft" }, "Asking the models …"),
+    said ? null : spinner("Asking the models …"),
     table("Predictions of the changed concepts on the changed image", ["concept", ...BEFORE_AND_AFTER], read),
     ...(world.error ? [] : inTheRule(sample, world)),
   ].filter(Boolean);
@@ -53,7 +54,7 @@ function labelRows(label, place, { sample }, world, said) {
       moved ||= Boolean(other);
       const why = one.error ?? one[kind]?.error;
       rows.push([
-        `${label.name}, by ${one.run.name} ${words}`,
+        `${label.name}, by ${one.run.short} ${words}`,
         answer(before, label.values, sample.labels[place]),
         why ? h("span", { class: "soft" }, why) : arrow(answer(after, label.values, now), other),
       ]);
@@ -75,7 +76,7 @@ function arrow(content, moved) {
 function readings({ data, sample }, said, changes) {
   return data.knowledge.concepts.flatMap((concept, place) =>
     (concept.name in changes ? said : []).map((one) => [
-      `${concept.name}, by ${one.run.name}`,
+      `${concept.name}, by ${one.run.short}`,
       answer(one.own?.concepts[place], concept.values, sample.concepts[place]),
       answer(one.counterfactual?.concepts?.[place], concept.values, changes[concept.name]),
     ]),
@@ -93,7 +94,7 @@ function inTheRule(sample, world) {
   const fresh = [violated, ...places].filter(([, before, after]) => before !== after);
   const rows = fresh.map(([what, before, after]) => [what, before, arrow(after, true)]);
   return [
-    table("Region of the rule and violations", ["", ...BEFORE_AND_AFTER], rows),
+    table("Region of the rule and violations", ["what", ...BEFORE_AND_AFTER], rows),
     world.text ? h("pre", {}, world.text) : null,
     h("details", {}, h("summary", {}, "The changed world in one line"), h("pre", {}, world.world)),
   ];

@@ -8,8 +8,16 @@ export function here() {
 
 /** Return the address of a path with a query. */
 export function to(path, query = new URLSearchParams()) {
-  const text = query.toString();
+  const text = new URLSearchParams(query).toString();
   return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+/** Put a query into the address of the page that is shown, without showing it again. */
+export function remember(query) {
+  const address = to(here().path, query);
+  if (address === location.hash) return;
+  history.replaceState(null, "", address);
+  document.getElementById("main").dataset.shown = location.hash;
 }
 
 /** Return a query with one key set to these values, none of them empty. The page starts again at the first. */
@@ -31,4 +39,9 @@ export function valueOf(query, key, name) {
 export function withValue(query, key, name, value) {
   const others = query.getAll(key).filter((text) => !text.startsWith(`${name}:`));
   return changed(query, key, ...others, value === "" ? "" : `${name}:${value}`);
+}
+
+/** Return the runs that a query names: `run`, and further ones as `run` or `versus`. */
+export function runsOf(query) {
+  return [...new Set([...query.getAll("run"), ...query.getAll("versus")])].filter(Boolean);
 }

@@ -1,17 +1,18 @@
 // One sample: its picture, what is true of it, what models say, and what follows when a concept is changed.
 
-import { h } from "./dom.js";
+import { crumbs, h } from "./dom.js";
 import { editor } from "./edit.js";
 import { labels, places, provenance, probabilities, texts, violations } from "./facts.js";
 import { runSelects } from "./filters.js";
 import { picture, toggles } from "./picture.js";
-import { changed, to } from "./router.js";
+import { changed, runsOf, to } from "./router.js";
 import { dataset, shelf, source } from "./source.js";
 
 export async function samplePage(key, split, row, query) {
   const [data, sample, { live }] = await Promise.all([dataset(key), source.sample(key, split, row, query), shelf()]);
   const able = data.runs.filter((run) => run.splits.includes(split));
-  const shown = [query.get("run") || able[0]?.key, query.get("versus")].filter(Boolean);
+  const named = runsOf(query);
+  const shown = named.length ? named : able.slice(0, 1).map((run) => run.key);
   const runs = shown.map((name) => data.runs.find((run) => run.key === name)).filter(Boolean);
   const here = { data, split, row: Number(row), sample, runs, live };
   const pictures = Object.fromEntries(sample.has.map((column) => [column, source.picture(key, split, row, column)]));
@@ -19,13 +20,14 @@ export async function samplePage(key, split, row, query) {
   const own = picture({ layout: data.layout, pictures, things: sample.things, text: sample.text, title });
   const edit = editor(here);
   const parts = [
-    h(
-      "nav",
-      { class: "crumbs", "aria-label": "Where this is" },
-      h("a", { href: to(["data", key, split], query), id: "back" }, `${key} / ${split}`),
-      steps(key, split, sample, query),
+    crumbs(
+      h("a", { href: "#/" }, "Data and runs"),
+      h("a", { href: to(["data", key]) }, data.title),
+      h("a", { href: to(["data", key, split], query), id: "back" }, split),
     ),
-    h("h1", {}, title),
+    h("h1", {}, title, " ", steps(key, split, sample, query)),
+    origin(data, sample, query),
+    verdictLinks(data, split, runs),
     h(
       "div",
       { class: "bench" },
@@ -61,6 +63,32 @@ export async function samplePage(key, split, row, query) {
   return { title, parts };
 }
 
+/** Return where a counterfactual world comes from, null for other samples. */
+function origin(data, { changed_from: from }, query) {
+  if (!from || from.row < 0) return null;
+  const address = to(["data", data.key, from.split, String(from.row)], query);
+  const link = h("a", { href: address, id: "origin" }, `a sample of ${from.split}`);
+  return h("p", {}, "The same as ", link, ", with ", h("strong", {}, from.concept), " changed.");
+}
+
+/** Return where the verdicts on the models that are shown are, and their comparison. */
+function verdictLinks(data, split, runs) {
+  const links = runs.map((run) =>
+    h("a", { href: to(["run", data.key, run.key], { split }) }, `Verdict on ${run.short}`),
+  );
+  const able = data.runs.filter((run) => run.splits.includes(split));
+  const chosen = new URLSearchParams(runs.map((run) => ["run", run.key]));
+  if (able.length > 1)
+    links.push(h("a", { href: to(["compare", data.key, split], chosen), id: "compare" }, "Compare models"));
+  return links.length
+    ? h(
+        "ul",
+        { class: "inline" },
+        links.map((link) => h("li", {}, link)),
+      )
+    : null;
+}
+
 function steps(key, split, sample, query) {
   const link = (row, text) =>
     row === null
@@ -82,13 +110,6 @@ function models(data, split, row, query) {
     location.hash = to(["data", data.key, split, row], next);
   };
   const able = data.runs.filter((run) => run.splits.includes(split));
-  const given = query.get("run") || !able.length ? query : changed(query, "run", able[0].key);
+  const given = runsOf(query).length || !able.length ? query : changed(query, "run", able[0].key);
   return runSelects(data, split, given, go);
 }
-
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("select, input, textarea, .scroll");
-  if (typing || event.altKey || event.ctrlKey || event.metaKey) return;
-  const step = { ArrowLeft: "step-Previous", ArrowRight: "step-Next" }[event.key];
-  if (step) document.getElementById(step)?.click();
-});

@@ -1,19 +1,17 @@
 // A split: its filters, and a page of its samples.
 
-import { h, table } from "./dom.js";
+import { crumbs, h } from "./dom.js";
 import { filters } from "./filters.js";
-import { changed, to } from "./router.js";
+import { changed, runsOf, to } from "./router.js";
 import { dataset, source } from "./source.js";
-import { verdicts } from "./verdicts.js";
-import { labelled, mark, taskLink, word } from "./words.js";
+import { count, labelled, mark, misreadings, word } from "./words.js";
 
 export async function samplesPage(key, split, query) {
   const [data, found] = await Promise.all([dataset(key), source.samples(key, split, query)]);
   const parts = [
-    h("h1", {}, data.key, " ", h("span", { class: "soft" }, data.task.name)),
+    crumbs(h("a", { href: "#/" }, "Data and runs"), h("a", { href: to(["data", key]), id: "about-data" }, data.title)),
+    h("h1", {}, `Samples of ${split}`),
     tabs(data, split, query),
-    about(data),
-    verdicts(data),
     h(
       "div",
       { class: "columns" },
@@ -22,74 +20,63 @@ export async function samplesPage(key, split, query) {
         "section",
         { "aria-label": "Samples" },
         h("p", { role: "status", id: "count" }, counted(found)),
-        h(
-          "ol",
-          { class: "thumbs" },
-          found.rows.map((row) => thumb(data, split, query, row)),
-        ),
+        found.rows.length
+          ? h(
+              "ol",
+              { class: "thumbs" },
+              found.rows.map((row) => thumb(data, split, query, row)),
+            )
+          : nothing(data, split),
         pager(data, split, query, found),
       ),
     ),
   ];
-  return { title: `${data.key} ${split}`, parts };
+  return { title: `${data.title} ${split}`, parts };
 }
 
 function counted(found) {
-  const said = `${found.total.toLocaleString("en")} of ${(found.kept ?? found.whole).toLocaleString("en")} samples`;
+  const said = `${count(found.total)} of ${count(found.kept ?? found.whole)} samples`;
   const cut = found.kept !== undefined && found.kept < found.whole;
-  return cut ? `${said} in this bundle; the split has ${found.whole.toLocaleString("en")}` : said;
+  return cut ? `${said} in this bundle; the split has ${count(found.whole)}` : said;
+}
+
+function nothing(data, split) {
+  const all = h("a", { href: to(["data", data.key, split]) }, "Clear all filters");
+  return h("p", { class: "note", id: "nothing" }, "No sample is like this. ", all, " to see all of them.");
 }
 
 function tabs(data, split, query) {
   const kept = new URLSearchParams([...query].filter(([name]) => name !== "page"));
-  const answered = (name) => data.runs.some((run) => run.key === query.get("run") && run.splits.includes(name));
+  const named = runsOf(query);
   const links = data.splits.map((one) => {
-    const next = query.get("run") && !answered(one.name) ? new URLSearchParams() : kept;
-    const text = `${one.name} (${one.size.toLocaleString("en")})`;
+    const answered = named.every((run) => data.runs.find((held) => held.key === run)?.splits.includes(one.name));
+    const text = `${one.name} (${count(one.size)})`;
     return h(
       "a",
-      { href: to(["data", data.key, one.name], next), "aria-current": one.name === split ? "page" : null },
+      {
+        href: to(["data", data.key, one.name], answered ? kept : new URLSearchParams()),
+        "aria-current": one.name === split ? "page" : null,
+      },
       text,
     );
   });
-  const two = data.runs.filter((run) => run.splits.includes(split)).length > 1;
+  const several = data.runs.filter((run) => run.splits.includes(split)).length > 1;
+  const chosen = new URLSearchParams(named.map((run) => ["run", run]));
   return h(
     "nav",
     { class: "tabs", "aria-label": "Splits" },
     links,
-    two ? h("a", { class: "apart", href: to(["compare", data.key, split]) }, "Compare two models") : null,
+    h("span", { class: "apart" }),
+    named.map((run) => runLink(data, split, run)),
+    several ? h("a", { href: to(["compare", data.key, split], chosen), id: "compare" }, "Compare models") : null,
   );
 }
 
-/** Return the rule, and where the dataset comes from. */
-function about(data) {
-  const { labels, constraints } = data.knowledge;
-  const rules = labels.map((label) => [label.name, h("code", {}, label.formula)]);
-  const limits = constraints.map((one) => [one.name, h("code", {}, one.formula)]);
-  const versions = Object.entries(data.versions)
-    .map(([name, version]) => `${name} ${version}`)
-    .join(", ");
-  return h(
-    "details",
-    { class: "about" },
-    h("summary", {}, "Rule and provenance"),
-    table("Rule", ["label", "formula"], rules),
-    table("Constraints", ["constraint", "formula"], limits),
-    h(
-      "dl",
-      {},
-      h("dt", {}, "Task"),
-      h("dd", {}, taskLink(data), `, version ${data.task.version}`),
-      h("dt", {}, "Settings"),
-      h("dd", {}, h("code", {}, JSON.stringify(data.task.config))),
-      h("dt", {}, "Seed"),
-      h("dd", {}, String(data.seed)),
-      h("dt", {}, "Fingerprint"),
-      h("dd", {}, h("code", {}, data.fingerprint)),
-      h("dt", {}, "Made with"),
-      h("dd", {}, versions),
-    ),
-  );
+function runLink(data, split, key) {
+  const run = data.runs.find((one) => one.key === key);
+  return run
+    ? h("a", { href: to(["run", data.key, key], { split }), id: `about-${key}` }, `Verdict on ${run.short}`)
+    : null;
 }
 
 function thumb(data, split, query, sample) {
@@ -125,11 +112,18 @@ function outcome(sample) {
   return said.some((one) => one.misread) ? "misread" : "right";
 }
 
+/** Return what a run predicts of a sample: right or wrong, the label, and which concepts it misreads. */
 function answer(data, run, said, labels) {
-  const name = data.runs.find((one) => one.key === run)?.name ?? run;
-  const value = labels.length === 1 ? `: ${word(labels[0].values, said.labels[0])}` : "";
-  const note = said.right && said.misread ? " (misread)" : "";
-  return h("span", { class: "said" }, mark(said.right), ` ${name}${value}${note}`);
+  const name = data.runs.find((one) => one.key === run)?.short ?? run;
+  const value = labels.length === 1 ? word(labels[0].values, said.labels[0]) : said.right ? "right" : "wrong";
+  const read = said.misread ? misreadings(data.knowledge.concepts, said) : "";
+  return h(
+    "span",
+    { class: "said" },
+    mark(said.right),
+    ` ${name}: ${value}`,
+    read ? h("span", { class: "reads" }, `reads ${read}`) : null,
+  );
 }
 
 function pager(data, split, query, found) {
@@ -145,7 +139,7 @@ function pager(data, split, query, found) {
     { class: "pager", "aria-label": "Pages of samples" },
     link(found.page ? 0 : -1, "First"),
     link(found.page - 1, "Previous"),
-    h("span", {}, `Page ${(found.page + 1).toLocaleString("en")} of ${found.pages.toLocaleString("en")}`),
+    h("span", {}, `Page ${count(found.page + 1)} of ${count(found.pages)}`),
     link(found.page + 1, "Next"),
     link(found.page < last ? last : -1, "Last"),
   );

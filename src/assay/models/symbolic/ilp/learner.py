@@ -35,7 +35,7 @@ class IlpConfig(SymbolicConfig, Language):
     """How clauses are learned."""
 
     seconds: float = Field(120.0, gt=0)
-    """The most time for each label; the best program by then is kept."""
+    """The most seconds for each label; then the best program so far is kept."""
 
 
 @dataclass(frozen=True)

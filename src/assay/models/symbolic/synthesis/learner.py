@@ -30,15 +30,16 @@ class SynthesisConfig(SymbolicConfig):
     """How programs are searched."""
 
     seconds: float = Field(300.0, gt=0)
-    """The most time for each label; what was found by then is kept."""
+    """The most seconds for each label; then the best program so far is kept."""
     programs: int = Field(300_000, ge=100)
     """The most programs that are kept, which bounds memory."""
     largest_group: int = Field(4, ge=1, le=6)
     """To how many objects one predicate may be applied at once."""
     error_bits: float | None = Field(None, gt=0)
-    """What an example costs that a program has wrong, where all have some wrong; by default 2 + log2(examples)."""
+    """The cost in bits of an example that a program gets wrong, where no program is right on all; by default 2 +
+    log2(examples)."""
     examples: int = Field(1024, ge=FIRST)
-    """Of more examples than this, some are taken, and then those that a program has wrong."""
+    """How many examples are used at most: some at first, then also those that a program gets wrong."""
 
 
 class Synthesis(FormulaModel):

@@ -1,0 +1,156 @@
+"""`python -m benchmarks.mutants LIST.json`: plant small faults one at a time, and see whether the tests notice.
+
+The list has an object for each fault: `file` (such as `logic/cnf.py`), `old` (a text that occurs there once) and `new`.
+A fault counts as caught only if a test of the same folder fails that passes without it: `tests/logic` for
+`src/assay/logic`, and no other. Tests that `make test` leaves out are left out here. Sources are copied first, so that
+the checkout is never changed; `--check` only looks whether each fault still fits.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
+SECONDS = 240
+"""How long the tests of one fault may run."""
+OTHER_FOLDERS = {
+    "auditing": "audit", "models/alpha_ilp": "models/test_alpha_ilp.py",
+    "families/photos": "families/coco", "families/rsbench": "families",
+}  # fmt: skip
+"""Where the tests of a folder are, if not under the same name."""
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A small fault: a text of a file, and what stands there instead."""
+
+    file: str
+    old: str
+    new: str
+
+    def apply(self, text: str) -> str:
+        """Return the file with the fault."""
+        if text.count(self.old) != 1 or self.old == self.new:
+            raise SystemExit(f"{self.file}: {self.old!r} occurs {text.count(self.old)} times, not once")
+        return text.replace(self.old, self.new)
+
+    @property
+    def tests(self) -> list[Path]:
+        """The test files of its folder, those first that name its module."""
+        folder = str(Path(self.file).parent)
+        if folder == ".":
+            files = sorted(TESTS.glob("test_*.py"))
+        else:
+            there = TESTS / folder if (TESTS / folder).exists() else TESTS / OTHER_FOLDERS.get(folder, folder)
+            while not there.exists():
+                there = there.parent
+            files = [there] if there.is_file() else sorted(there.rglob("test_*.py"))
+        return sorted(files, key=self._distance)
+
+    def _distance(self, tests: Path) -> tuple[bool, bool, bool]:
+        text, stem = tests.read_text(encoding="utf-8"), Path(self.file).stem
+        module = "assay." + self.file.removesuffix(".py").replace("/", ".")
+        return module not in text, stem not in tests.stem, stem not in text
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a fault: `caught`, `survived` or `timed out`, the test that noticed, and how long that took."""
+
+    outcome: str
+    test: str
+    seconds: float
+
+
+class Sources:
+    """A copy of the package in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder / "src"),
+            "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def try_out(self, mutant: Mutant, seconds: float) -> Verdict:
+        """Run the tests of a fault's folder with it, and the one that fails without it."""
+        path, began = self.folder / "src" / "assay" / mutant.file, time.monotonic()
+        original, times = path.read_bytes(), path.stat()
+        path.write_text(mutant.apply(original.decode()), encoding="utf-8")
+        try:
+            output = self._run([str(test.relative_to(ROOT)) for test in mutant.tests], seconds)
+        finally:
+            path.write_bytes(original)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        spent = time.monotonic() - began
+        if output is None:
+            return Verdict("timed out", "", spent)
+        failed = FAILED.search(output)
+        if failed is None:
+            return Verdict("survived", "", spent)
+        alone = self._run([failed[1].partition("[")[0]], seconds)  # of all its cases: names of cases may hold anything
+        passes = alone is not None and FAILED.search(alone) is None
+        return Verdict("caught" if passes else "fails anyway", failed[1], spent)
+
+    def _run(self, tests: list[str], seconds: float) -> str | None:
+        """Return what pytest prints up to the first failure, or None if it takes too long."""
+        options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow", "--tb=no", "-rfE"]
+        command = [sys.executable, "-m", "pytest", *options, *tests]
+        with subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            try:
+                output = process.communicate(timeout=seconds)[0]
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                return None
+        if process.returncode and FAILED.search(output) is None:
+            raise SystemExit(f"the tests could not be run: {output[-500:]}")
+        return output
+
+
+def read_list(path: Path) -> Iterator[Mutant]:
+    """Give the faults of a list, each of which must fit."""
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        mutant = Mutant(entry["file"], entry["old"], entry["new"])
+        mutant.apply((ROOT / "src" / "assay" / mutant.file).read_text(encoding="utf-8"))
+        yield mutant
+
+
+def main() -> None:
+    """Try every fault of a list, and print what became of each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("list", type=Path)
+    parser.add_argument("--check", action="store_true", help="only look whether each fault still fits")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for the tests of one fault")
+    chosen = parser.parse_args()
+    mutants, outcomes = list(read_list(chosen.list)), list[str]()
+    if chosen.check:
+        print(f"{len(mutants)} faults fit")
+        return
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        sources = Sources(Path(folder))
+        for number, mutant in enumerate(mutants, 1):
+            verdict = sources.try_out(mutant, chosen.seconds)
+            outcomes.append(verdict.outcome)
+            print(f"{number:3} {verdict.outcome:9} {verdict.seconds:4.0f} s  {mutant.file}: {mutant.new!r}", flush=True)
+            print(f"    {verdict.test}", flush=True)
+    print(", ".join(f"{outcomes.count(kind)} {kind}" for kind in dict.fromkeys(outcomes)), f"of {len(outcomes)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The order of a report: a section for each task with its models side by side, and the matrix of verdicts over all."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.diagnosis.findings import MEANINGS, RANK, Kind
+from assay.reporting.case import Case
+from assay.reporting.plot import ChartGroup
+
+MOST_COLUMNS = 6
+"""With more models than this and fewer tasks, the matrix has a row for each model."""
+
+
+@dataclass(frozen=True)
+class NamedRun:
+    """A run as its section calls it, and where on the page it is."""
+
+    name: str
+    anchor: str
+    case: Case
+
+
+@dataclass(frozen=True)
+class TaskSection:
+    """The runs on one dataset."""
+
+    title: str
+    anchor: str
+    runs: tuple[NamedRun, ...]
+    groups: tuple[ChartGroup, ...] = ()
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The runs without their names."""
+        return tuple(run.case for run in self.runs)
+
+    def of_model(self, model: str) -> list[NamedRun]:
+        """Return the runs of a model."""
+        return [run for run in self.runs if run.case.label == model]
+
+
+@dataclass(frozen=True)
+class VerdictMatrix:
+    """Tasks by models; a cell holds the runs of a model on a task."""
+
+    sections: tuple[TaskSection, ...]
+    models: tuple[str, ...]
+
+    @property
+    def has_model_rows(self) -> bool:
+        """Whether models are better shown as rows."""
+        return len(self.models) > MOST_COLUMNS and len(self.models) > len(self.sections)
+
+    @property
+    def kinds(self) -> dict[Kind, str]:
+        """The verdicts that occur, with what they say, the gravest first."""
+        there = {case.diagnosis.verdict for section in self.sections for case in section.cases}
+        return {kind: MEANINGS[kind] for kind in RANK if kind in there}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The one example that shows the most striking finding of a report."""
+
+    run: NamedRun
+    heading: str
+    sentences: tuple[str, str]
+
+
+def sections_of(cases: Sequence[Case]) -> tuple[TaskSection, ...]:
+    """Return the sections: runs of equal task and data together, in the order in which they came."""
+    by_data: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        by_data.setdefault((case.task, case.dataset.fingerprint), []).append(case)
+    seen: Counter[str] = Counter()
+    sections: list[TaskSection] = []
+    first = 1
+    for (task, _), same in by_data.items():
+        seen[task] += 1
+        title = task if seen[task] == 1 else f"{task} (dataset {seen[task]})"
+        named = zip(short_names(same), same, strict=True)
+        runs = tuple(NamedRun(name, f"run-{first + place}", case) for place, (name, case) in enumerate(named))
+        sections.append(TaskSection(title, f"task-{len(sections) + 1}", runs))
+        first += len(runs)
+    return tuple(sections)
+
+
+def short_names(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return names that tell the runs of a section apart: the model's, with the seed or a number where needed."""
+    names = [case.label for case in cases]
+    shared = {name for name, count in Counter(names).items() if count > 1}
+    names = [f"{name}, seed {case.seed}" if name in shared else name for name, case in zip(names, cases, strict=True)]
+    seen: Counter[str] = Counter()
+    told = []
+    for name in names:
+        seen[name] += 1
+        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(told)
+
+
+def matrix_of(sections: Sequence[TaskSection]) -> VerdictMatrix:
+    """Return the matrix of verdicts."""
+    models = dict.fromkeys(case.label for section in sections for case in section.cases)
+    return VerdictMatrix(tuple(sections), tuple(models))
+
+
+def proof_of(sections: Sequence[TaskSection]) -> Proof:
+    """Return the example to show first: right by wrong concepts before wrong labels, graver verdicts before others."""
+    run = min((run for section in sections for run in section.runs), key=lambda run: _striking(run.case))
+    witness = run.case.witness
+    if witness.is_right_by_wrong_concepts:
+        heading = "Right label, wrong concepts"
+    elif not witness.right:
+        heading = "A wrong label"
+    else:
+        heading = "A right label from right concepts" if witness.predicted else "A right label, and no concepts"
+    return Proof(run, heading, witness.sentences(run.case.label))
+
+
+def _striking(case: Case) -> tuple[bool, bool, bool, int, float]:
+    """Return what the most striking case has the least of."""
+    finding = case.diagnosis.findings[0]
+    by_wrong_concepts = case.witness.is_right_by_wrong_concepts
+    return (
+        not (finding.kind == "shortcut" and by_wrong_concepts),
+        not (case.headline.tone in ("bad", "weak") and by_wrong_concepts),
+        case.witness.right,
+        RANK.index(finding.kind),
+        0.0 if math.isnan(case.headline.value) else case.headline.value,
+    )

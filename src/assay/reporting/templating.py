@@ -1,0 +1,60 @@
+"""The templates of pages, and how numbers look in them."""
+
+import math
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from assay.diagnosis.concepts import ConceptState
+from assay.markdown import escape_cell
+from assay.metrics.score import format_score
+
+
+def page_environment(html: bool = True) -> jinja2.Environment:
+    """Return what fills templates: those of HTML escape all text, those of Markdown what would be taken for markup."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_load),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=None if html else _markdown,
+    )
+    environment.filters.update(
+        right=format_accuracy, score=format_score, percent=percent, number=number, code=code, whole=Markup
+    )
+    return environment
+
+
+def _load(name: str) -> str:
+    return files("assay.reporting").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+
+
+def _markdown(value: Any) -> Any:
+    """Return text escaped for Markdown tables; what is `Markup` already stays as it is."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return escape_cell(value)
+
+
+def code(text: object) -> Markup:
+    """Return a text as code in Markdown."""
+    return Markup(f"`{str(text).replace('`', chr(39))}`")
+
+
+def format_accuracy(concept: ConceptState) -> str:
+    """Return how often a concept is right, with its interval."""
+    low, high = concept.interval
+    return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def number(value: float) -> str:
+    """Return a number as text, a dash for one that is not known."""
+    return "–" if math.isnan(value) else f"{value:.2f}"

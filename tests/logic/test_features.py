@@ -1,0 +1,160 @@
+"""What a rule distinguishes: classes of values that it treats alike, each with a formula and words that say which."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
+from assay.logic.evaluate import evaluate
+from assay.logic.features import ComparedNumbers, GroupedValues, atoms, describe_values, features_of
+from assay.logic.ground import ground_formula
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+
+CONCEPTS = {
+    "truth": Concept("x", (False, True)),
+    "digits": Concept("x", (0, 1, 2, 3, 4)),
+    "gaps": Concept("x", (1, 2, 4, 8)),
+    "counts": Concept("x", (0, 1, 2, 3, 4), counts=True),
+    "words": Concept("x", ("red", "green", "blue")),
+    "optional": Concept("x", (1, 2, 3, ABSENT)),
+    "optional words": Concept("x", ("red", "green", ABSENT)),
+}
+CUPS = ConceptSpace((Concept("cup", (0, 1, 2, 3, 4, 5), counts=True), Concept("fork", (0, 1, 2), counts=True)))
+
+
+def subsets(values):
+    return [list(some) for size in range(1, len(values)) for some in combinations(values, size)]
+
+
+@pytest.mark.parametrize("name", CONCEPTS)
+def test_values_are_described_by_a_formula_that_holds_for_them_alone(name):
+    concept = CONCEPTS[name]
+    space = ConceptSpace((concept,))
+    for values in subsets(concept.values):
+        formula, words = describe_values(concept, values)
+        truths = evaluate(formula, space, space.all_codes())
+        assert [value for value, truth in zip(concept.values, truths, strict=True) if truth] == values, words
+
+
+@pytest.mark.parametrize(
+    ("concept", "values", "words"),
+    [
+        ("counts", [0], "not x"),
+        ("counts", [1, 2, 3, 4], "x"),
+        ("counts", [2, 3], "2-3 x"),
+        ("counts", [3, 4], "x >= 3"),
+        ("counts", [0, 1], "x <= 1"),
+        ("counts", [0, 1, 2, 4], "x != 3"),
+        ("counts", [0, 2], "x in {0, 2}"),
+        ("digits", [1, 2, 3], "1 <= x <= 3"),
+        ("digits", [1, 2, 3, 4], "x != 0"),
+        ("gaps", [2, 4], "2 <= x <= 4"),
+        ("words", ["blue"], "x == blue"),
+        ("words", ["red", "blue"], "x != green"),
+        ("truth", [False], "not x"),
+        ("truth", [True], "x"),
+    ],
+)
+def test_values_in_words(concept, values, words):
+    assert describe_values(CONCEPTS[concept], values)[1] == words
+
+
+def only(rule, space):
+    (feature,) = features_of(ground_formula(parse(rule), space), space)
+    return feature
+
+
+@pytest.mark.parametrize(
+    ("rule", "classes"),
+    [
+        ("cup == 3", (0, 1, 1, 2, 3, 3)),  # none, one or two, three, more
+        ("cup > 0", (0, 1, 1, 1, 1, 1)),
+        ("cup > 1", (0, 1, 2, 2, 2, 2)),  # none is a class of its own
+        ("cup % 2 == 0", (0, 1, 2, 3, 4, 5)),  # what is told apart from its neighbours is a class, far ones or not
+        ("cup == 2 or cup == 4", (0, 1, 2, 3, 4, 5)),
+    ],
+)
+def test_counts_are_grouped_by_neighbours(rule, classes):
+    feature = only(rule, CUPS)
+    assert isinstance(feature, GroupedValues) and feature.of == classes and feature.size == max(classes) + 1
+    steps = feature.steps
+    expected = np.abs(np.subtract.outer(classes, classes)) <= 1
+    assert (steps == expected).all()
+
+
+def test_other_values_are_grouped_by_what_the_rule_says_of_them():
+    feature = only("a % 2 == 0", digits(["a"]))
+    assert feature.of == (0, 1) * 5 and feature.steps is None
+
+
+RULES = {
+    "one": ("a + b > 3 and not c == 2 or a == b", digits(["a", "b", "c"], range(4))),
+    "two": ("count(a, b, c) == 2 and a", bits(["a", "b", "c"])),
+    "three": ("cup == 3 and fork > cup", CUPS),
+    "four": ("(cup if fork > 1 else 0) > 2", CUPS),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_rule_is_a_function_of_its_features(name):
+    text, space = RULES[name]
+    codes = space.all_codes()
+    features = features_of(ground_formula(parse(text), space), space)
+    truth = evaluate(parse(text), space, codes)
+    by_class = {}
+    for row, value in zip(
+        zip(*(feature.classes(space, codes).tolist() for feature in features), strict=True), truth.tolist(), strict=True
+    ):
+        by_class.setdefault(row, set()).add(value)
+    assert all(len(values) == 1 for values in by_class.values()) and len(by_class) > 1
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_classes_part_the_worlds_and_have_their_formulas(name):
+    text, space = RULES[name]
+    codes = space.all_codes()
+    for feature in features_of(ground_formula(parse(text), space), space):
+        classes = feature.classes(space, codes)
+        truths = np.stack([evaluate(formula, space, codes) for formula in feature.formulas], axis=1)
+        assert (truths.sum(axis=1) == 1).all() and (truths.argmax(axis=1) == classes).all()
+        for allowed in (frozenset([0]), frozenset(range(1, feature.size))):
+            if allowed:
+                inside = evaluate(feature.formula(allowed), space, codes)
+                assert (inside == np.isin(classes, list(allowed))).all() and feature.text(allowed)
+
+
+def test_two_numbers_are_less_equal_or_more_whatever_the_rule_asks():
+    space = digits(["a", "b"], range(3))
+    for rule in ("a > b", "b < a", "a >= b", "a != b"):
+        feature = only(rule, space)
+        assert isinstance(feature, ComparedNumbers) and feature.words == ("a == b", "a < b", "a > b")
+    ways = {(0,): "a == b", (1,): "a < b", (2,): "a > b", (0, 1): "a <= b", (0, 2): "a >= b", (1, 2): "a != b"}
+    assert {way: feature.text(frozenset(way)) for way in ways} == ways
+
+
+def test_symbols_and_truths_are_the_same_or_not():
+    words = ConceptSpace((Concept("a", ("x", "y")), Concept("b", ("x", "y"))))
+    assert only("a == b", words).words == ("a == b", "a != b")
+    assert only("a == b", bits(["a", "b"])).words == ("a == b", "a != b")
+
+
+def test_counts_of_truths_are_connectives():
+    flat = ground_formula(parse("exactly(2, a, b, c) or d and True"), bits([*"abcd"]))
+    assert [str(atom) for atom in atoms(flat)] == ["a", "b", "c", "d"]
+    mixed = ground_formula(
+        parse("count(a, b) + n > 2"), ConceptSpace((*bits(["a", "b"]).concepts, Concept("n", (0, 1, 2))))
+    )
+    assert [str(atom) for atom in atoms(mixed)] == ["count(a, b) + n > 2"]  # n's own value enters
+
+
+def test_what_needs_objects_says_that_they_are_there():
+    slots = (Slot("o1", "things", ("size",)), Slot("o2", "things", ("size",)))
+    space = ConceptSpace((Concept("o1.size", (1, 2, ABSENT)), Concept("o2.size", (1, 2, ABSENT))), slots)
+    knowledge = Knowledge.of(space, {"y": "any(o.size > 1 for o in things)"})
+    features = features_of(ground_formula(knowledge.labels[0].formula, space), space)
+    codes = space.all_codes()
+    assert [feature.of for feature in features] == [(0, 1, 2)] * 2  # small, large, absent
+    for place, feature in enumerate(features):
+        assert (evaluate(feature.formulas[1], space, codes) == (codes[:, place] == 1)).all()

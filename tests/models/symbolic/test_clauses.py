@@ -1,0 +1,53 @@
+"""Clauses that other learners wrote are read as ours: each object once, in any order, and nothing undeclared."""
+
+import pytest
+
+from assay.concepts import Concept, ConceptSpace, Slot
+from assay.logic.prolog.bias import Bias
+from assay.models.symbolic.ilp.clauses import canonical, program_formula
+from assay.models.symbolic.ilp.external import read_clauses
+
+SLOTS = tuple(Slot(f"car{n}", "cars", ("hue", "size")) for n in (1, 2, 3))
+SPACE = ConceptSpace(
+    tuple(c for slot in SLOTS for c in (Concept(slot.concept("hue"), ("red", "blue")), Concept(slot.concept("size"), (1, 2)))),
+    SLOTS,
+)  # fmt: skip
+BIAS = Bias(SPACE)
+
+
+def read(text):
+    (clause,) = read_clauses([text], "east", BIAS)
+    return clause
+
+
+def test_an_object_that_is_introduced_twice_is_one():
+    once = read("east(A) :- has_car(A,B), hue_red(B).")
+    assert once.groups == ("cars",) and len(once.body) == 1
+    assert read("east(A) :- has_car(A,B), has_car(A,B), hue_red(B).") == once
+    assert read("east(A) :- hue_red(B), has_car(A,B).").groups == ("cars",)
+    assert read("east(W) :- hue_red(X).").groups == ("cars",)  # an object that only literals name is there
+
+
+def test_two_objects_are_two():
+    clause = read("east(A) :- has_car(A,B), has_car(A,C), hue_red(B), hue_blue(C).")
+    assert clause.groups == ("cars", "cars") and [placed.places for placed in clause.body] == [(0,), (1,)]
+    assert read(clause.text("east", BIAS)) == clause
+
+
+def test_clauses_say_what_their_formulas_say():
+    clauses = [read("east(A) :- has_car(A,B), hue_red(B)."), read("east(A) :- has_car(A,X), hue_red(X).")]
+    assert str(program_formula(clauses)) == str(program_formula(clauses[:1]))  # the same clause is one
+
+
+@pytest.mark.parametrize("text", ["east(A) :- has_car(A,B), shiny(B).", "east(A) :- fast(A)."])
+def test_what_the_bias_does_not_declare_is_left_out(text):
+    assert read_clauses([text], "east", BIAS) == []
+
+
+def test_names_of_objects_make_no_difference():
+    cars = ("cars", "cars")
+    assert canonical(cars, [(3, (0,), False), (5, (1,), False)]) == canonical(
+        cars, [(5, (0,), False), (3, (1,), False)]
+    )
+    assert canonical(cars, [(3, (0, 1), True)]) == canonical(cars, [(3, (1, 0), True)])
+    assert canonical(("cars", "dogs"), [(3, (0,), False)]) != canonical(("cars", "dogs"), [(3, (1,), False)])

@@ -1,0 +1,63 @@
+"""What stands for a machine in annotation: scores of a table, or predicted concepts of a file or run about this data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.config import Settings, validate
+from assay.data.annotation import Annotation
+from assay.data.dataset import Dataset
+from assay.data.machine_scores import Scores
+from assay.errors import ConfigError, DataError
+from assay.predictions import Answer, Predictions
+from assay.studies.machines import machine_of
+from tests.predictors import predictions
+
+
+def machine(dataset: Dataset, path: Path | None, **settings: object):
+    given = {} if path is None else {"machine": str(path)}
+    return machine_of(validate(Annotation, Settings({**given, **settings})), dataset)
+
+
+def test_without_a_machine_there_is_none(mnlogic: Dataset) -> None:
+    assert machine(mnlogic, None) is None
+
+
+def test_predicted_concepts_stand_by_the_number_of_their_example(mnlogic: Dataset, tmp_path: Path) -> None:
+    data = mnlogic["train"]
+    some = data.take(np.array([5, 2, 9]))
+    predictions(some, some.labels, 1 - some.concepts).write(tmp_path / "said.parquet", mnlogic.knowledge)
+    codes = machine(mnlogic, tmp_path / "said.parquet")["train"]
+    assert codes.shape == (len(data), 3) and (codes[[5, 2, 9]] == 1 - some.concepts).all()
+    assert (np.delete(codes, [5, 2, 9], axis=0) == -1).all()
+
+
+def test_a_threshold_decides_on_truths(mnlogic: Dataset, tmp_path: Path) -> None:
+    data = mnlogic["train"]
+    soft = np.tile([[0.4, 0.6]], (len(data), 1))
+    said = {name: Answer.of(soft) for name in mnlogic.knowledge.space.names}
+    labels = {"y": Answer(data.labels[:, 0])}
+    Predictions(mnlogic.fingerprint, "train", data.index, labels, said).write(tmp_path / "s.parquet", mnlogic.knowledge)
+    assert (machine(mnlogic, tmp_path / "s.parquet")["train"] == 1).all()
+    assert (machine(mnlogic, tmp_path / "s.parquet", threshold=0.7)["train"] == 0).all()
+    with pytest.raises(ConfigError, match="threshold: 'mean' is for a CSV of scores; give a probability"):
+        machine(mnlogic, tmp_path / "s.parquet", threshold="mean")
+
+
+def test_predictions_of_other_data_and_without_concepts_are_refused(mnlogic: Dataset, tmp_path: Path) -> None:
+    data = mnlogic["train"]
+    labels = {"y": Answer(data.labels[:, 0])}
+    said = {name: Answer(data.concepts[:, i]) for i, name in enumerate(mnlogic.knowledge.space.names)}
+    Predictions("another", "train", data.index, labels, said).write(tmp_path / "a.parquet", mnlogic.knowledge)
+    with pytest.raises(DataError, match="is about a dataset with fingerprint another, not this one"):
+        machine(mnlogic, tmp_path / "a.parquet")
+    predictions(data, data.labels).write(tmp_path / "b.parquet", mnlogic.knowledge)
+    with pytest.raises(DataError, match="has no concept 'a' in split 'train'"):
+        machine(mnlogic, tmp_path / "b.parquet")
+
+
+def test_a_table_has_scores(mnlogic: Dataset, tmp_path: Path) -> None:
+    rows = "\n".join(f"train,{row},0.5" for row in range(len(mnlogic["train"])))
+    (tmp_path / "scores.csv").write_text(f"split,index,shiny\n{rows}\n")
+    assert isinstance(machine(mnlogic, tmp_path / "scores.csv"), Scores)

@@ -1,0 +1,130 @@
+"""Worlds with few or many objects: every number as often as another, labels evenly in each, by counting or drawing."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
+from assay.errors import KnowledgeError
+from assay.logic.knowledge import Knowledge
+from assay.worlds import object_counts
+from assay.worlds.object_counts import ObjectCountSource, RejectionSource, object_count_source
+from assay.worlds.source import Source, WorldSource
+from assay.worlds.split import Split
+
+COLOURS = ("red", "green", "blue")
+NUMBERS = (2, 3, 4)
+EVERY = (0.0, 1.0)
+
+
+def objects(rule: str, most: int = 4) -> Knowledge:
+    slots = tuple(Slot(f"object{i + 1}", "objects", ("colour", "size")) for i in range(most))
+    values = {"colour": (*COLOURS, ABSENT), "size": (1, 2, ABSENT)}
+    concepts = tuple(Concept(slot.concept(name), values[name]) for slot in slots for name in slot.attributes)
+    return Knowledge.of(ConceptSpace(concepts, slots), {"y": rule})
+
+
+TWO_RED = objects("count(o.colour == 'red' for o in objects) >= 2")
+
+
+def sizes(codes: Codes) -> Array:
+    """Return how many objects each world has, which must be the first ones and whole."""
+    there = codes != np.array([3, 2] * 4)
+    assert (there[:, ::2] == there[:, 1::2]).all() and (np.diff(there[:, ::2].astype(int), axis=1) <= 0).all()
+    return np.asarray(there[:, ::2].sum(axis=1))
+
+
+def part(number: int, exact: bool, share: tuple[float, float] = EVERY, name: str = "train", seed: int = 0) -> Source:
+    split = Split(name, 1, share=share)
+    if not exact:
+        return RejectionSource(TWO_RED, split, seed, "test", number)
+    source = object_count_source(TWO_RED, split, seed, "test", numbers=[number], style=lambda *_: {})
+    assert isinstance(source.parts[0], WorldSource)
+    return source.parts[0]
+
+
+def whole(monkeypatch: pytest.MonkeyPatch, exact: bool, **split: object) -> ObjectCountSource:
+    """Return the source of two to four objects, made for large spaces or for small ones."""
+    object_counts._is_small.cache_clear()
+    monkeypatch.setattr(object_counts, "NODES", 20_000 if exact else 1)
+    held = Split(**{"name": "train", "size": 1, **split})  # type: ignore[arg-type]
+    source = object_count_source(TWO_RED, held, 0, "test", numbers=NUMBERS, style=lambda *_: {})
+    assert {isinstance(part, RejectionSource) for part in source.parts} == {not exact}
+    object_counts._is_small.cache_clear()
+    return source
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_every_number_of_objects_is_as_frequent_as_another_and_labels_in_each(
+    monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    codes = whole(monkeypatch, exact).codes(np.arange(240))
+    pairs = Counter(zip(sizes(codes).tolist(), TWO_RED.labels_of(codes)[:, 0].tolist(), strict=True))
+    assert pairs == {(number, label): 40 for number in NUMBERS for label in (0, 1)}
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_any_place_can_be_asked_for_alone_and_is_of_the_split(monkeypatch: pytest.MonkeyPatch, exact: bool) -> None:
+    source = whole(monkeypatch, exact)
+    together = source.codes(np.arange(60))
+    places = np.array([59, 4, 4, 0, 31])
+    assert (source.codes(places) == together[places]).all()
+    assert source.contains(together).all() and len(np.unique(together, axis=0)) > 40
+    none = together.copy()
+    none[:, 2:] = np.array([3, 2] * 3)  # one object is none of the numbers
+    assert not source.contains(none).any()
+    half = together.copy()
+    half[:, 0] = 3  # a slot of which one attribute is absent
+    assert not source.contains(half).any()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_different_worlds_are_counted(number: int) -> None:
+    assert part(number, exact=True).total == part(number, exact=False).total == 6**number
+
+
+def test_all_numbers_together_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert whole(monkeypatch, True).total == whole(monkeypatch, False).total == 6**2 + 6**3 + 6**4
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_shares_part_the_worlds(exact: bool) -> None:
+    everything = TWO_RED.space.all_codes()
+    cuts = [part(3, exact, share, name) for share, name in (((0.0, 0.3), "a"), ((0.3, 0.8), "b"), ((0.8, 1.0), "c"))]
+    inside = np.stack([cut.contains(everything) for cut in cuts])
+    three = part(3, exact).contains(everything)
+    assert (inside.sum(axis=0) == three).all() and three.sum() == 6**3
+    assert np.abs(inside.sum(axis=1) / 6**3 - [0.3, 0.5, 0.2]).max() < (0.01 if exact else 0.1)
+    for cut, mine in zip(cuts, inside, strict=True):
+        drawn = cut.codes(np.arange(100))
+        assert cut.contains(drawn).all() and set(map(tuple, drawn.tolist())) <= set(
+            map(tuple, everything[mine].tolist())
+        )
+
+
+def test_by_world_no_label_is_wanted() -> None:
+    split = Split("train", 1, balance="world")
+    drawn = RejectionSource(TWO_RED, split, 0, "test", 4).codes(np.arange(2000))
+    share = 1 - (2 / 3) ** 4 - 4 * (1 / 3) * (2 / 3) ** 3  # two or more of four are red
+    assert TWO_RED.labels_of(drawn).mean() == pytest.approx(share, abs=0.04)
+
+
+def test_other_seeds_and_splits_draw_other_worlds() -> None:
+    first = part(4, exact=False).codes(np.arange(200))
+    for other in (part(4, exact=False, seed=1), part(4, exact=False, name="valid")):
+        assert (other.codes(np.arange(200)) == first).all(axis=1).mean() < 0.05
+
+
+def test_a_label_that_never_varies_is_refused() -> None:
+    with pytest.raises(KnowledgeError, match="with 1 objects label 'y' is False in all of 20,000 draws"):
+        RejectionSource(TWO_RED, Split("train", 1), 0, "test", 1)
+
+
+def test_a_wanted_label_that_is_too_rare_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = part(2, exact=False)
+    source.kinds  # known before draws run out
+    monkeypatch.setattr(object_counts, "MOST_TRIES", 0)
+    with pytest.raises(KnowledgeError, match="split 'train': no world of the wanted label in 0 draws"):
+        source.codes(np.arange(3))
