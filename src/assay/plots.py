@@ -38,7 +38,7 @@ SEEN, MOST_CELLS = 0.005, 220
 """The smallest share that a map shows, and how many shares at most, the largest."""
 
 
-class Estimate(NamedTuple):
+class PlottedValue(NamedTuple):
     """A value with its interval, or without."""
 
     value: float
@@ -49,7 +49,7 @@ class Estimate(NamedTuple):
     def text(self) -> str:
         """The numbers in words.
 
-        >>> Estimate(0.5, 0.4, 0.61).text, Estimate(0.5).text, Estimate(math.nan).text
+        >>> PlottedValue(0.5, 0.4, 0.61).text, PlottedValue(0.5).text, PlottedValue(math.nan).text
         ('0.50 (0.40 to 0.61)', '0.50', 'unknown')
         """
         if math.isnan(self.value):
@@ -73,7 +73,7 @@ class Bars:
     """A named row of bars, one in each category; NaN where there is none."""
 
     name: str
-    values: Sequence[Estimate]
+    values: Sequence[PlottedValue]
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Dots:
 
     name: str
     values: Sequence[float]
-    mean: Estimate | None = None
-    published: Estimate | None = None
+    mean: PlottedValue | None = None
+    published: PlottedValue | None = None
 
 
 def mark(artist: "Artist", text: str) -> None:
@@ -106,7 +106,7 @@ def draw_lines(axes: "Axes", lines: Sequence[Line], ticks: Mapping[float, str] |
                 band = (math.nan, math.nan)
                 if line.low is not None and line.high is not None:
                     band = (line.low[place], line.high[place])
-                mark(point, f"{line.name}, {across}: {Estimate(y, *band).text}")
+                mark(point, f"{line.name}, {across}: {PlottedValue(y, *band).text}")
     if ticks:
         axes.set_xticks(list(ticks), list(ticks.values()))
 
@@ -266,7 +266,7 @@ def bar_plot(bars: Mapping[str, tuple[float, float, float]], across: str, title:
         raise ConfigError(f"{title}: there is nothing to draw")
     figure, (axes,) = new_figure(size=(6.4, 0.6 + 0.32 * len(bars)))
     draw_bars(
-        axes, [shorten(name, 60) for name in bars], [Bars(title, [Estimate(*numbers) for numbers in bars.values()])]
+        axes, [shorten(name, 60) for name in bars], [Bars(title, [PlottedValue(*numbers) for numbers in bars.values()])]
     )
     axes.set(xlabel=across, title=title)
     return figure

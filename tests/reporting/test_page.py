@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.reporting.plot import ChartGroup, DotChart, Dots, Estimate
+from assay.reporting.plot import ChartGroup, DotChart, Dots, PlottedValue
 from assay.reporting.table import Table
 from assay.reporting.write import write_report
 from tests.diagnosis.test_verdict import SHIFTED
@@ -23,7 +23,7 @@ def address(evenodd, tmp_path_factory):
     read = SHIFTED[data.concepts]
     predictions(data, evenodd.knowledge.labels_of(read), read).write(folder / "shifted.parquet", evenodd.knowledge)
     predictions(data, data.labels).write(folder / "a-model-with-a-rather-long-name.parquet", evenodd.knowledge)
-    dots = DotChart("label f1", "d", "label f1", [Dots("shifted", [0.7, 0.9], Estimate(0.8, 0.6, 1.0))])
+    dots = DotChart("label f1", "d", "label f1", [Dots("shifted", [0.7, 0.9], PlottedValue(0.8, 0.6, 1.0))])
     group = ChartGroup("Over seeds", (dots,), "mnadd-evenodd", "Each dot is a run.", folded=True)
     table = Table("Means", ("model", *(f"a long name {n}" for n in range(9))), (("shifted", *map(str, range(9))),))
     return write_report(

@@ -14,8 +14,8 @@ from assay.reporting.plot import (
     ConfusionMap,
     DotChart,
     Dots,
-    Estimate,
     Line,
+    PlottedValue,
     ShareMap,
 )
 from tests.test_layers import loaded_by
@@ -31,7 +31,7 @@ ALL = {
     "flat": Chart("Title <1>", "What is to be seen.", "x", "y", [Line("l", [0, 1], [1.0, 1.0])]),
     "bars": BarChart(
         "Title <1>", "What is to be seen.", "accuracy", ["near", "far"],
-        [Bars("cbm", [Estimate(0.4, 0.3, 0.5), Estimate(0.8)]), Bars("dpl", [Estimate(0.9, 0.8, 1.0), Estimate(math.nan)])],
+        [Bars("cbm", [PlottedValue(0.4, 0.3, 0.5), PlottedValue(0.8)]), Bars("dpl", [PlottedValue(0.9, 0.8, 1.0), PlottedValue(math.nan)])],
     ),
     "confusion": ConfusionMap("Title <1>", "What is to be seen.", READ, ["0", "1", "2"], ["0", "1", "2"]),
     "shares": ShareMap(
@@ -40,7 +40,7 @@ ALL = {
     ),
     "dots": DotChart(
         "Title <1>", "What is to be seen.", "f1",
-        [Dots("dpl", [0.7, 0.9], Estimate(0.8, 0.6, 1.0), Estimate(0.85, 0.8, 0.9))], zero=True,
+        [Dots("dpl", [0.7, 0.9], PlottedValue(0.8, 0.6, 1.0), PlottedValue(0.85, 0.8, 0.9))], zero=True,
     ),
 }  # fmt: skip
 

@@ -3,8 +3,10 @@
 import pytest
 
 from assay.errors import AssayError, ConfigError
+from assay.files import size_in_words
+from assay.progress import duration
 from assay.studies.analyses import ANALYSES, analyses_from
-from assay.studies.plan import Cost, StudyPlan, duration, size
+from assay.studies.plan import Cost, StudyPlan
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,7 @@ def test_times_in_words(seconds, words):
     [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (999_999, "1000.0 kB"), (1e6, "1.0 MB"), (1e9, "1.0 GB"), (2.5e12, "2.5 TB")],
 )  # fmt: skip
 def test_sizes_in_words(count, words):
-    assert size(count) == words
+    assert size_in_words(count) == words
 
 
 def test_costs_add_up_and_workers_share_the_time():

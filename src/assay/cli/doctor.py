@@ -4,6 +4,8 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from assay.cli.clean import caches
@@ -37,13 +39,14 @@ def doctor(as_json: JsonFlag = False) -> None:
 
     Also what each missing part would give, which GPU PyTorch sees, and how large the caches are.
     """
+    parts, held = extras(), caches()
     facts = {
         "assay": VERSION,
         "python": platform.python_version(),
         "processors": os.cpu_count() or 1,
         "gpu": gpu(),
-        "extras": extras(),
-        "caches": {cache.name: cache.bytes for cache in caches()},
+        "extras": parts,
+        "caches": {kind.name: kind.bytes for kind in held},
     }
     if as_json:
         print_json(facts)
@@ -51,14 +54,14 @@ def doctor(as_json: JsonFlag = False) -> None:
     print_text(f"Assay {VERSION}, Python {facts['python']}, {facts['processors']} processors; {facts['gpu']}")
     rows = [
         [name, "installed" if state["installed"] else "missing", state["packages"], state["gives"]]
-        for name, state in extras().items()
+        for name, state in parts.items()
     ]
     print_table(["part", "", "packages", "what for"], rows)
-    missing = [name for name, state in extras().items() if not state["installed"]]
+    missing = [name for name, state in parts.items() if not state["installed"]]
     if missing:
         print_text(f"to install what is missing: {install_line(*missing)}")
-    held = [f"{cache.name} {size_in_words(cache.bytes)}" for cache in caches() if cache.bytes]
-    print_text(f"caches: {', '.join(held) or 'empty'}" + ("; to empty them: assay clean" if held else ""))
+    sizes = [f"{kind.name} {size_in_words(kind.bytes)}" for kind in held if kind.bytes]
+    print_text(f"caches: {', '.join(sizes) or 'empty'}" + ("; to empty them: assay clean" if sizes else ""))
 
 
 def extras() -> dict[str, dict[str, Any]]:
@@ -72,9 +75,15 @@ def extras() -> dict[str, dict[str, Any]]:
     return parts
 
 
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return the distributions that bring each module; finding them takes a second."""
+    return importlib.metadata.packages_distributions()
+
+
 def _version(module: str) -> str:
     """Return the version of the distribution that brings a module."""
-    names = importlib.metadata.packages_distributions().get(module, [module])
+    names = _distributions().get(module, [module])
     try:
         return importlib.metadata.version(names[0])
     except importlib.metadata.PackageNotFoundError:

@@ -16,8 +16,8 @@ from assay.reporting.plot import (
     Chart,
     ChartGroup,
     ConfusionMap,
-    Estimate,
     Line,
+    PlottedValue,
     ShareMap,
 )
 from assay.reporting.sections import NamedRun, TaskSection
@@ -76,8 +76,8 @@ def reading_map(title: str, case: Case, group: str) -> ConfusionMap:
     return ConfusionMap(title, text, reading.counts[:, : len(columns)], reading.values, columns)
 
 
-def _estimate(score: Score | None) -> Estimate:
-    return Estimate(score.value, score.low, score.high) if score is not None else Estimate(math.nan)
+def _estimate(score: Score | None) -> PlottedValue:
+    return PlottedValue(score.value, score.low, score.high) if score is not None else PlottedValue(math.nan)
 
 
 def _bar_chart(title: str, about: str, label: str, categories: Sequence[str], rows: Sequence[Bars]) -> BarChart | None:
@@ -109,7 +109,7 @@ def _concepts(runs: Runs) -> ShareMap | None:
 
     def text(row: int, column: int) -> str:
         state = cells[row][column]
-        what = "" if state is None else f"{Estimate(state.accuracy, *state.interval).text}, {state.state}"
+        what = "" if state is None else f"{PlottedValue(state.accuracy, *state.interval).text}, {state.state}"
         return f"{told[column].name}, {concepts[row]}: {what}"
 
     texts = [text(row, column) for row in range(len(concepts)) for column in range(len(told)) if cells[row][column]]

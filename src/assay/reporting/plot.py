@@ -16,8 +16,8 @@ from assay.plots import COLOURS as COLOURS
 from assay.plots import INK, MOST_TICKS, draw_bars, draw_confusion, draw_dots, draw_lines, draw_shares
 from assay.plots import Bars as Bars
 from assay.plots import Dots as Dots
-from assay.plots import Estimate as Estimate
 from assay.plots import Line as Line
+from assay.plots import PlottedValue as PlottedValue
 from assay.reporting.svg import svg_of, svg_style
 
 if TYPE_CHECKING:

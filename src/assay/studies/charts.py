@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from assay.reporting.plot import COLOURS, AnyChart, Chart, ChartGroup, DotChart, Dots, Estimate, Line
+from assay.reporting.plot import COLOURS, AnyChart, Chart, ChartGroup, DotChart, Dots, Line, PlottedValue
 from assay.studies.published import Published, published_numbers
 from assay.studies.records import Record
 from assay.studies.study import Study, title_of
@@ -74,7 +74,7 @@ def _over_seeds(
     for key, numbers in values.items():
         mean = means[key]
         other = published[key].estimate if key in published else None
-        rows.append(Dots(key.model, numbers, Estimate(mean.mean, mean.low, mean.high), other))
+        rows.append(Dots(key.model, numbers, PlottedValue(mean.mean, mean.low, mean.high), other))
     texts = [
         f"{row.name}: mean {row.mean.text if row.mean else ''} of {len(row.values)}"
         + (f", published {row.published.text}" if row.published else "")
@@ -85,7 +85,7 @@ def _over_seeds(
 
 
 def _differences(metric: str, compared: Sequence[Comparison], baseline: str) -> DotChart:
-    rows = [Dots(one.key.model, one.differences, Estimate(one.difference, one.low, one.high)) for one in compared]
+    rows = [Dots(one.key.model, one.differences, PlottedValue(one.difference, one.low, one.high)) for one in compared]
     texts = [f"{one.key.model}: {one.difference:+.2f} over {one.pairs} pairs, p = {one.p:.3f}" for one in compared]
     name = metric.replace("_", " ")
     about = f"Pairs of equal seeds. {'; '.join(texts)}."

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from assay.errors import ConfigError
-from assay.plots import Estimate
+from assay.plots import PlottedValue
 from assay.studies.study import PLAIN, Study
 from assay.studies.summary import RecordKey
 
@@ -30,9 +30,9 @@ class Published:
         return f"{self.value:.2f}{deviation}{f' [{self.source}]' if self.source else ''}"
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> PlottedValue:
         """The number for a chart; the interval is one deviation to each side."""
-        return Estimate(self.value, self.value - self.deviation, self.value + self.deviation)
+        return PlottedValue(self.value, self.value - self.deviation, self.value + self.deviation)
 
 
 def published_numbers(study: Study) -> dict[RecordKey, Published]:
