@@ -67,7 +67,7 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
     state = State.open([dataset.folder, folder / "cbm"])
     key = next(iter(state.shelf.datasets))
     run = next(iter(state.shelf[key].runs))
-    page = page_of(state, key, "test", Query(run=run, outcome="wrong"))
+    page = page_of(state, key, "test", Query(runs=(run,), outcome="wrong"))
     sample_of(state, key, "train", 0)
     return Outcome(
         dataset,
