@@ -17,9 +17,9 @@ from assay.errors import AssayError
 from assay.models.core.runs import Order, train_run
 from assay.reporting.write import write_report
 from assay.runs.folder import RunFolder
-from assay.viewer.verdicts import verdict_of
 from assay.viewer.samples import Query, page_of, sample_of
 from assay.viewer.state import State
+from assay.viewer.verdicts import verdict_of
 from tests.data.imports.drawn import LAYOUTS, draw
 
 
