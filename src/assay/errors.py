@@ -4,6 +4,10 @@ import difflib
 from collections.abc import Iterable
 
 
+MOST_LISTED = 40
+"""How many names an error lists; of more it says how many."""
+
+
 class AssayError(Exception):
     """Base of every error that the caller can fix; the command line prints it without a traceback."""
 
@@ -57,9 +61,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     >>> suggestion("collaps", ["accuracy", "collapse"])
     "; did you mean 'collapse'?"
+    >>> suggestion("zzz", [f"a{number}" for number in range(42)])[-12:]
+    '7 and 2 more'
     """
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"
-    return f"; there is: {', '.join(names[:20])}" if names else "; there is none"
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"; there is: {', '.join(names[:MOST_LISTED])}{more}" if names else "; there is none"

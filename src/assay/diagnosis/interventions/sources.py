@@ -182,7 +182,7 @@ def _from_file(path: Path, data: SplitData) -> Codes:
         if c.name in columns
     }
     if not codes:
-        raise DataError(f"{path.name}: no column is named as a concept; there is: {', '.join(space.names[:20])}")
+        raise DataError(f"{path.name}: no column is named as a concept{suggestion('', space.names)}")
     if "index" in columns:
         return _align(codes, np.asarray(columns["index"].to_numpy()), data, path)
     if table.num_rows != len(data):
