@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterable
 
-
 MOST_LISTED = 40
 """How many names an error lists; of more it says how many."""
 
