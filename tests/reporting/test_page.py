@@ -1,6 +1,5 @@
 """The page in a browser: nothing is cut on a narrow screen, print shows what is folded, and no fault of access."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -8,11 +7,11 @@ import pytest
 from assay.reporting.plot import ChartGroup, DotChart, Dots, PlottedValue
 from assay.reporting.table import Table
 from assay.reporting.write import write_report
+from tests.browser import started_browser
 from tests.diagnosis.test_verdict import SHIFTED
 from tests.predictors import predictions
 
 AXE = Path(__file__).parent.parent / "viewer" / "axe" / "axe.min.js"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 SERIOUS = "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id))"
 
@@ -33,13 +32,8 @@ def address(evenodd, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with started_browser() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -17,12 +16,12 @@ from assay.studies.run_models import RunModels
 from assay.viewer.app import create_app
 from assay.viewer.bundle import write_bundle
 from assay.viewer.state import State
+from tests.browser import started_browser
 from tests.pixels import pixels, trained
 
 TOKEN = "a-token-that-nobody-knows"
 VISIT = f"?token={TOKEN}"
 LONG = 20_000
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="package")
@@ -73,13 +72,8 @@ def address(serving: Any, state: State) -> str:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     """A headless Chromium, where there is one."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with started_browser() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

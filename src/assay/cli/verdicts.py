@@ -1,6 +1,5 @@
 """Verdicts on the terminal: a table with the verdict in colour, the numbers beside it, and why in a line."""
 
-import math
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,6 +20,8 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from assay.reporting.templating import number
+
     console = console_for_output()
     wide = console.width >= WIDE
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -33,7 +34,7 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     before = ""
     for line in lines:
         verdict = Text(line.verdict, style=COLOURS[line.tone])
-        numbers = [_number(value) for value in (line.label_f1, line.concept_f1, line.ood)]
+        numbers = [number(value) for value in (line.label_f1, line.concept_f1, line.ood)]
         task = "" if line.task == before and sys.stdout.isatty() else line.task  # logs are read line by line
         table.add_row(task, line.model, verdict, *numbers, *([line.why] if wide else []))
         before = line.task
@@ -41,7 +42,3 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     if not wide:
         for line in lines:
             console.print(f"{line.model} on {line.task}: {line.why}", markup=False, highlight=False)
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.diagnosis.headline import TONES, Headline, Tone
-from assay.diagnosis.verdict import Diagnosis
-from assay.runs.folder import RunFolder
-from assay.studies.study import PLAIN, RunStep
+from assay.diagnosis.headline import TONES, Tone
+from assay.studies.study import RunStep, title_of
 from assay.studies.work import RECORDS, folder_of, is_finished
 
 OOD = "ood"
@@ -34,37 +32,26 @@ class VerdictLine:
     """The first of its runs."""
 
 
-def line_of(run: RunFolder, task: str, diagnosis: Diagnosis, headline: Headline) -> VerdictLine:
-    """Return the line of a single run."""
-    scores = {split: {name: s.value for name, s in by_name.items()} for split, by_name in diagnosis.scores.items()}
-    first = next(iter(scores))
-    numbers = (scores[first]["label_f1"], scores[first]["concept_f1"], scores.get(OOD, {}).get("label_f1", math.nan))
-    return VerdictLine(task, run.label, headline.verdict, headline.tone, *numbers, headline.why, run.folder)
-
-
 def verdict_lines(runs: Sequence[RunStep], output: Path) -> list[VerdictLine]:
     """Return a line for each model on each task, from the records of the runs that are finished."""
     groups: dict[tuple[str, str], list[tuple[Path, Mapping[str, Any]]]] = {}
     for step in runs:
         if is_finished(step, output):
             folder = folder_of(step, output)
-            task = step.task if step.challenge == PLAIN else f"{step.task}, {step.challenge}"
             record = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
-            groups.setdefault((task, step.label), []).append((folder, record))
+            groups.setdefault((title_of(step.task, step.challenge), step.label), []).append((folder, record))
     return [_line(task, model, found) for (task, model), found in groups.items()]
 
 
 def _line(task: str, model: str, runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> VerdictLine:
     headlines = [_headline(record) for _, record in runs]
     counts = Counter(line["verdict"] for line in headlines)
-    verdict, tone, why = (headlines[0][key] for key in ("verdict", "tone", "why"))
-    if len(runs) > 1:
-        verdict = ", ".join(f"{name} {count} of {len(runs)}" for name, count in counts.most_common())
-        most = counts.most_common(1)[0][0]
-        tone, why = next((line["tone"], line["why"]) for line in headlines if line["verdict"] == most)
+    most = counts.most_common(1)[0][0]
+    verdict = ", ".join(f"{name} {count} of {len(runs)}" for name, count in counts.most_common())
+    tone, why = next((line["tone"], line["why"]) for line in headlines if line["verdict"] == most)
     first = next(iter(runs[0][1]["scores"]))
     numbers = (_mean(runs, first, "label_f1"), _mean(runs, first, "concept_f1"), _mean(runs, OOD, "label_f1"))
-    return VerdictLine(task, model, verdict, tone, *numbers, why, runs[0][0])
+    return VerdictLine(task, model, verdict if len(runs) > 1 else most, tone, *numbers, why, runs[0][0])
 
 
 def _headline(record: Mapping[str, Any]) -> Mapping[str, Any]:
