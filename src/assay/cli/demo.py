@@ -20,7 +20,7 @@ DEMO = {
     "tasks": [
         {"task": "mnadd-evenodd", "n": 4000},
         {"task": "mnlogic", "n": 1000, "formula": "(a and b) or (c and not d)"},
-        {"task": "robots", "n": 1000},
+        {"task": "robots", "n": 800, "size": 64},
     ],
     "models": [
         {"model": "blackbox", "epochs": 8},
