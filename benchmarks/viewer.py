@@ -30,12 +30,17 @@ Work = Callable[[State], object]
 
 def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        make(recipe_from("mnlogic", Settings({"k": 3, "splits": {"train": SAMPLES}})), folder / "data")
-        given = [folder / "data", *(folder / f"run{number}.parquet" for number in range(RUNS))]
-        for number, path in enumerate(given[1:]):
-            _answer(Dataset.open(folder / "data"), path, number)
+        given = write_samples(Path(name))
         return [_result(what, given, work, target) for what, (work, target) in _pages().items()]
+
+
+def write_samples(folder: Path) -> list[Path]:
+    """Write the dataset and ten predictions files for it, and return where they are."""
+    make(recipe_from("mnlogic", Settings({"k": 3, "splits": {"train": SAMPLES}})), folder / "data")
+    given = [folder / "data", *(folder / f"run{number}.parquet" for number in range(RUNS))]
+    for number, path in enumerate(given[1:]):
+        _answer(Dataset.open(folder / "data"), path, number)
+    return given
 
 
 def _pages() -> dict[str, tuple[Work, float]]:
