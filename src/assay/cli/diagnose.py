@@ -12,6 +12,7 @@ from assay.cli.console import (
     dataset_for,
     print_json,
     print_paragraphs,
+    print_table,
     print_text,
 )
 
@@ -27,10 +28,11 @@ def diagnose(
 ) -> None:
     """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.
 
-    Verdicts: underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary, unidentified,
-    too few, no rule, sound; docs/diagnosis.md defines each.
+    Verdicts: spurious, underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary,
+    unidentified, too few, no rule, sound; docs/diagnosis.md defines each.
     """
     from assay.diagnosis.findings import MEANINGS
+    from assay.diagnosis.reliance import RELIANCE_HEAD, reliance_table
     from assay.diagnosis.runs import diagnose_run, diagnose_under_rule
     from assay.runs.folder import RunFolder
 
@@ -46,4 +48,6 @@ def diagnose(
     else:
         print_text(f"Verdict: {diagnosis.verdict}. {MEANINGS[diagnosis.verdict]}")
         print_paragraphs(diagnosis.reasons)
+        if any(row.kind == "nuisance" for row in diagnosis.reliance):
+            print_table(RELIANCE_HEAD, reliance_table(diagnosis.reliance), "What the label moves with")
     raise typer.Exit(0 if diagnosis.verdict == "sound" else 1)

@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
-    "Data": ("make", "import", "annotate", "pairs", "audit", "export", "push"),
+    "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
     "Train": ("train", "predict", "decode", "run", "study"),
     "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "align", "attribute"),
     "Share": ("report", "view", "new", "check"),
@@ -21,6 +21,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "make": ("assay make mnadd-evenodd -o data -n 4000", "assay make clevr -o scenes -n 500 --set quality=draft"),
     "import": ("assay import pictures -o mine --rule rule.yaml",),
     "annotate": ("assay annotate data -o noisy --set concept_noise=0.1",),
+    "confound": ("assay confound data -o marked --what watermark --with y --strength 0.95",),
     "pairs": ("assay pairs data -n 500",),
     "audit": ("assay audit data",),
     "export": ("assay export data -o folder --to prolog",),

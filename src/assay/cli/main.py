@@ -13,6 +13,7 @@ from assay.cli.attribute import attribute
 from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.clean import clean
+from assay.cli.confound import confound
 from assay.cli.count import count
 from assay.cli.decode import decode
 from assay.cli.demo import demo
@@ -70,7 +71,8 @@ def options(
 
 VERBS: tuple[Callable[..., None], ...] = (
     *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, export, push, leakage, intervene, align, attribute, new, view, doctor, clean),
+    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, new),
+    *(view, doctor, clean),
 )
 NAMES = {list_things: "list", import_data: "import"}
 """Commands whose name is a word of Python."""

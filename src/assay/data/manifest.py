@@ -26,6 +26,8 @@ SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 PLAN = ".plan.json"
 CODE = "code"
 """The name and hash of the user's file that has the task; the fingerprint does not cover it, the data speaks for it."""
+CONFOUND = "confound"
+"""The confounders of a dataset, beside the settings of its task."""
 PAIRS = "pairs"
 """The split of counterfactual worlds. The fingerprint does not cover it, because it follows from the rest."""
 

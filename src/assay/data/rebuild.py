@@ -7,8 +7,10 @@ import numpy as np
 
 from assay.code_files import explain_missing, require_same
 from assay.config import Settings
+from assay.data.confounding.confounder import Confounder
+from assay.data.confounding.task import confounded
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import CODE
+from assay.data.manifest import CODE, CONFOUND
 from assay.data.shard import file_names, table_of
 from assay.errors import DataError
 from assay.tasks import TASKS
@@ -69,4 +71,4 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
         raise DataError(f"{folder} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:
         raise DataError(f"the concepts of {folder} are not those of its task, so nothing is drawn anew")
-    return task
+    return confounded(task, [Confounder(**entry) for entry in about.get(CONFOUND, [])])

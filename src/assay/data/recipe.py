@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.code_files import CodeFile, code_of, load_files
-from assay.config import Settings
-from assay.data.manifest import CODE, PAIRS
+from assay.config import Settings, validate
+from assay.data.confounding.confounder import Confounder
+from assay.data.confounding.task import ConfoundedTask, confounded, plain
+from assay.data.manifest import CODE, CONFOUND, PAIRS
 from assay.errors import ConfigError
 from assay.tasks import TASKS
 from assay.tasks.base import Task, resize_splits
@@ -30,6 +32,7 @@ class Recipe:
     seed: int = 0
     train: int | None = None
     sizes: tuple[tuple[str, int], ...] = ()
+    confound: tuple[Confounder, ...] = ()
 
     def __post_init__(self) -> None:
         plain: Any = self.settings
@@ -38,8 +41,8 @@ class Recipe:
 
     @cached_property
     def task(self) -> Task:
-        """The task, built from its settings."""
-        return find_task(self.task_name)(self.settings)
+        """The task, built from its settings, with its confounders."""
+        return confounded(find_task(self.task_name)(self.settings), self.confound)
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:
@@ -62,8 +65,8 @@ class Recipe:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """Go to a worker without the task, which is built again there: it is large, and a user's file is no module."""
-        code = code_of(type(self.task))
-        fields = (self.task_name, self.settings, self.seed, self.train, self.sizes)
+        code = code_of(type(plain(self.task)))
+        fields = (self.task_name, self.settings, self.seed, self.train, self.sizes, self.confound)
         return _rebuilt, (() if code is None else (code,), fields)
 
     @property
@@ -81,10 +84,12 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
-        task, code = self.task, code_of(type(self.task))
+        task, code = self.task, code_of(type(plain(self.task)))
+        planted = {CONFOUND: [x.to_dict() for x in task.confounders]} if isinstance(task, ConfoundedTask) else {}
+        config = task.config.model_dump(mode="json")
         return {
             **({} if code is None else {CODE: code.to_dict()}),
-            "task": {"name": task.name, "version": task.version, "config": task.config.model_dump(mode="json")},
+            "task": {"name": task.name, "version": task.version, "config": config, **planted},
             "seed": self.seed,
             "shard_rows": self.shard_rows,
             "sources": task.sources(),
@@ -129,7 +134,7 @@ def find_task(name: str) -> type[Task]:
 
 
 SIZES_FROM_SHARES = {"val_prop": "valid", "test_prop": "test", "ood_prop": "ood"}
-RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", *SIZES_FROM_SHARES}
+RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", CONFOUND, *SIZES_FROM_SHARES}
 
 
 def recipe_from(task_name: str, settings: Settings) -> Recipe:
@@ -140,7 +145,8 @@ def recipe_from(task_name: str, settings: Settings) -> Recipe:
         raise ConfigError(f"{settings.place('task')}the file is for task {values['task']!r}, not {task_name!r}")
     own = settings.without(RECIPE_KEYS)
     train = _whole(settings, "n") if "n" in values else None
-    recipe = Recipe(task_name, own, _whole(settings, "seed", least=0) if "seed" in values else 0, train)
+    seed = _whole(settings, "seed", least=0) if "seed" in values else 0
+    recipe = Recipe(task_name, own, seed, train, confound=confounders_from(settings))
     sizes = _sizes(settings)
     shares = {split: float(values[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
     names = [split.name for split in recipe.task.splits()] if shares else []
@@ -149,6 +155,16 @@ def recipe_from(task_name: str, settings: Settings) -> Recipe:
         for part in parts:
             sizes.setdefault(part, int((train or usual_size(recipe.task)) * share) // len(parts))
     return replace(recipe, sizes=tuple(sorted(sizes.items())))
+
+
+def confounders_from(settings: Settings) -> tuple[Confounder, ...]:
+    """Return the confounders that settings list under `confound`."""
+    listed = settings.values.get(CONFOUND, [])
+    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
+        example = "confound: [{what: watermark, with: LABEL, strength: 0.95}]"
+        raise ConfigError(f"{settings.place(CONFOUND)}confound: expected a list of entries, such as {example}")
+    entries = [Settings(entry, dict.fromkeys(entry, settings.places.get(CONFOUND, "confound"))) for entry in listed]
+    return tuple(validate(Confounder, entry) for entry in entries)
 
 
 def _whole(settings: Settings, key: str, least: int = 1) -> int:

@@ -16,10 +16,11 @@ from assay.metrics.interval import at_least, wilson
 from assay.seeds import rng_for
 
 Kind = Literal[
-    "sound", "shortcut", "unidentified", "noisy", "wrong rule", "inconsistent", "leaking", "boundary", "memorised",
-    "opaque", "underfit", "too few", "no rule",
+    "sound", "spurious", "shortcut", "unidentified", "noisy", "wrong rule", "inconsistent", "leaking", "boundary",
+    "memorised", "opaque", "underfit", "too few", "no rule",
 ]  # fmt: skip
 MEANINGS: dict[Kind, str] = {
+    "spurious": "A spurious shortcut: labels follow a nuisance that goes with them in training, not the concepts.",
     "underfit": "Labels are wrong: they are not learned.",
     "shortcut": "A reasoning shortcut: concepts that the rule uses are systematically misread, yet labels stay right.",
     "leaking": "The labels are better than the predicted concepts allow: information leaks past the concepts.",

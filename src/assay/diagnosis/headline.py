@@ -13,6 +13,7 @@ from assay.html import shorten
 Tone = Literal["good", "bad", "weak", "unknown"]
 """How a verdict is coloured: fine, a fault that accuracy hides or that decides, a partial fault, not known."""
 TONES: dict[Kind, Tone] = {
+    "spurious": "bad",
     "underfit": "bad",
     "shortcut": "bad",
     "leaking": "bad",
@@ -28,6 +29,7 @@ TONES: dict[Kind, Tone] = {
     "sound": "good",
 }
 DECIDED_BY: dict[Kind, str] = {
+    "spurious": "label_accuracy",
     "underfit": "label_accuracy",
     "shortcut": "concept_f1",
     "leaking": "concept_f1",
@@ -110,6 +112,10 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "shortcut":
             kept = percent(numbers["kept"] / numbers["misread"])
             return f"reads {_misreadings(finding, diagnosis)}; {kept} of these labels stay right"
+        case "spurious":
+            usual, unusual = percent(numbers["usual"]), percent(numbers["unusual"])
+            relied = [row.name for row in diagnosis.reliance if row.relied_on]
+            return f"follows {join_first(relied, MOST_NAMED)}: right in {usual} as in training, in {unusual} otherwise"
         case "noisy":
             return f"often wrong: {join_first(list(finding.concepts), MOST_NAMED)}"
         case "unidentified":

@@ -11,8 +11,9 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
+from assay.diagnosis.reliance import reliance_of
 from assay.diagnosis.rule_relation import describe_learned_rules
-from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.diagnosis.verdict import LEVEL, Diagnosis, diagnose
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import gather_from
@@ -46,8 +47,9 @@ def diagnose_predictions(
     effects, why_not = effects_of(dataset, predictions)
     worlds = training_worlds(dataset)
     known = taught if taught is not None else taught_by(dataset, worlds)
-    found = diagnose(evidence, worlds, about, effects, known)
-    return replace(found, notes=(*found.notes, why_not)) if why_not else found
+    reliance, not_judged = reliance_of(dataset, predictions, LEVEL / max(1, len(evidence)))
+    found = diagnose(evidence, worlds, about, effects, known, reliance=reliance)
+    return replace(found, notes=(*found.notes, *(why for why in (why_not, not_judged) if why)))
 
 
 def diagnose_under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge) -> Diagnosis:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from assay.arrays import Codes
+from assay.data.confounding.confounder import SHIFTED
 from assay.diagnosis.comparisons import (
     RegionScore,
     find_boundary,
@@ -41,6 +42,7 @@ from assay.diagnosis.findings import (
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.labels import LabelState, judge_labels, worst
 from assay.diagnosis.reading import Reading, fit_readings
+from assay.diagnosis.reliance import Reliance, describe_unused, find_spurious
 from assay.diagnosis.soft_leakage import find_soft_leak
 from assay.diagnosis.views import Errors, SplitView
 from assay.diagnosis.violations import Violations, violations_of
@@ -89,6 +91,8 @@ class Diagnosis:
     """For each split, which constraints the predicted concepts break, where the rule has any."""
     taught: Identifiability | None = None
     """Which readings of the concepts the training labels allow."""
+    reliance: tuple[Reliance, ...] = ()
+    """How often labels move with each nuisance that confounds, and with each concept."""
 
     @property
     def verdict(self) -> Kind:
@@ -128,6 +132,7 @@ class Diagnosis:
             "regions": {split: [score.to_dict() for score in entries] for split, entries in self.regions.items()},
             "counterfactuals": None if self.counterfactuals is None else self.counterfactuals.to_dict(),
             "violations": {split: entries.to_dict() for split, entries in self.violations.items()},
+            "reliance": [row.to_dict() for row in self.reliance],
             "identifiability": None if self.taught is None else self.taught.to_dict(),
             "about": dict(self.about),
         }
@@ -178,12 +183,14 @@ def diagnose(
     effects: Counterfactuals | None = None,
     taught: Identifiability | None = None,
     level: float = LEVEL,
+    reliance: tuple[Reliance, ...] = (),
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
     `training` holds the concept codes of the training set: which worlds are new, and whether training labels could
     reveal a misreading; `effects` what changes of single concepts did to the model; `taught` which readings the
-    training labels allow; `level` is the chance of reporting a fault of a concept or label that has none.
+    training labels allow; `level` is the chance of reporting a fault of a concept or label that has none; `reliance`
+    says how labels move with nuisances, for which splits that show others than training are no evidence of else.
     """
     first = next(iter(evidence.values()))
     used = used_concepts(first.knowledge)
@@ -193,7 +200,8 @@ def diagnose(
         for name, rows in evidence.items()
     }
     scores = {name: score(rows) for name, rows in evidence.items()}
-    findings, agreement = _findings(views, training, effects)
+    usual = {name: view for name, view in views.items() if name not in SHIFTED} or views
+    findings, agreement = _findings(usual, training, effects, find_spurious(reliance))
     broken = {split: violations for split, rows in evidence.items() if (violations := violations_of(rows)) is not None}
     return Diagnosis(
         findings=findings,
@@ -203,17 +211,18 @@ def diagnose(
         errors={name: view.errors for name, view in views.items()},
         readings=fit_readings(first),
         agreement=agreement,
-        notes=tuple(_notes(views, scores, findings, broken, effects, taught)),
+        notes=tuple(_notes(views, scores, findings, broken, effects, taught, describe_unused(reliance))),
         about=about or {},
         regions={split: region_scores(rows) for split, rows in evidence.items()},
         counterfactuals=effects,
         violations=broken,
         taught=taught,
+        reliance=reliance,
     )
 
 
 def _findings(
-    views: Mapping[str, SplitView], training: Codes | None, effects: Counterfactuals | None
+    views: Mapping[str, SplitView], training: Codes | None, effects: Counterfactuals | None, spurious: Finding | None
 ) -> tuple[tuple[Finding, ...], float | None]:
     """Return what is found on any split, the gravest first, each kind by the first split that shows it."""
     new = {name: new_worlds(view.evidence, training) for name, view in views.items()}
@@ -221,7 +230,7 @@ def _findings(
     shortcuts = {name: find_shortcut(view, training) if ruled else (None, None) for name, view in views.items()}
     agreement = next((share for _, share in shortcuts.values() if share is not None), None)
     kept_concepts = frozenset(name for shortcut, _ in shortcuts.values() if shortcut for name in shortcut.concepts)
-    findings: list[Finding | None] = []
+    findings: list[Finding | None] = [spurious]
     for name, view in views.items():
         rule = find_wrong_rule(view) if ruled else None
         named = rule is not None and {label.label for label in view.labels if label.standing == "wrong"} <= set(
@@ -281,6 +290,7 @@ def _notes(
     broken: Mapping[str, Violations],
     effects: Counterfactuals | None,
     taught: Identifiability | None,
+    unused: str,
 ) -> list[str]:
     """Return the sentences beside the findings."""
     first, view = next(iter(views.items()))
@@ -304,7 +314,7 @@ def _notes(
     constraints = broken[first].text if first in broken else None
     texts = " ".join(finding.text for finding in findings)
     changes = effects.text if effects is not None and effects.text not in texts else None
-    return [text for text in (*notes, constraints, changes) if text]
+    return [text for text in (*notes, constraints, changes, unused) if text]
 
 
 def _change(first: SplitView, other: SplitView) -> str:

@@ -122,6 +122,11 @@ class Task(ABC):
         return world.do(changes)
 
     @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """Keys of a style that concern no concept, each with values that `render` takes: nuisances to confound with."""
+        return {}
+
+    @property
     def interventions(self) -> Mapping[str, Intervention]:
         """Test-time interventions by name; they may give worlds that the task never samples."""
         return {}

@@ -232,7 +232,7 @@ def test_a_line_between_figures_says_where_they_end_and_nothing_else(background:
         picture, paper = apart.render(world), touching.render(world)
         assert picture.instances is not None and not picture.instances[:, lines].any()
         line = picture.image[:, lines].reshape(-1, 3)
-        assert (line == line[0]).all() and np.abs(line[0].astype(int) - apart.empty[0, 0]).min() > 70
+        assert (line == line[0]).all() and np.abs(line[0].astype(int) - apart.empty[background][0, 0]).min() > 70
         assert (picture.image[:, ~lines] == paper.image).all() and paper.image.shape == (64, 192, 3)
 
 

@@ -143,6 +143,11 @@ class Chess(SceneTask):
         """Draw where pieces stand in their squares, and from where the board is seen."""
         return chess_style(rng, self.config.view, self.config.jitter, self.config.seen_from)
 
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The wood of the board."""
+        return {} if self.config.view == "flat" else {"wood": [[0.0, number] for number in (0, 2, 1)]}
+
     def render(self, world: World) -> Picture:
         """Draw the board, and write it as FEN."""
         config = self.config

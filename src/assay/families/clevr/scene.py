@@ -37,7 +37,8 @@ Point3 = tuple[float, float, float]
 FARTHEST = 40.0
 """The depth that counts as white."""
 
-FLOOR = Material(linear_rgb(178, 178, 176), roughness=0.9)
+FLOORS = {"grey": (178, 178, 176), "green": (120, 160, 110), "brown": (150, 110, 80)}
+"""The colours of the floor; CLEVR's is grey."""
 AMBIENT = Sky((0.4, 0.4, 0.4), (0.75, 0.75, 0.75), (0.3, 0.3, 0.3))
 """Brighter towards the horizon, so that metal has something to shine with; and so bright that the floor far away, which
 the edges of a mirror reflect, is no black line."""
@@ -172,14 +173,17 @@ class ClevrObject:
         return Instance(shape_mesh(self.shape), material, pose((x, y, 0.0), turn, self.radius), self.name)
 
 
-def scene_of(solids: Sequence[ClevrObject], view: CameraView, lamps: Mapping[str, Sequence[float]]) -> Scene:
-    """Return the scene: objects as the view shows them, each lamp moved by its jitter."""
+def scene_of(
+    solids: Sequence[ClevrObject], view: CameraView, lamps: Mapping[str, Sequence[float]], floor: str = "grey"
+) -> Scene:
+    """Return the scene: objects as the view shows them on a floor, each lamp moved by its jitter."""
     lights = tuple(
         AreaLight(_moved(lamp.position, lamps[name]), (0.0, 0.0, 0.0), lamp.size, lamp.power)
         for name, lamp in LAMPS.items()
     )
     instances = tuple(solid.instance for solid in solids)
-    return Scene(view.width, view.height, view.camera, instances, lights, AMBIENT, Ground(FLOOR))
+    ground = Ground(Material(linear_rgb(*FLOORS[floor]), roughness=0.9))
+    return Scene(view.width, view.height, view.camera, instances, lights, AMBIENT, ground)
 
 
 def _moved(place: Vector, by: Sequence[float]) -> Vector:

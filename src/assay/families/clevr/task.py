@@ -20,7 +20,7 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Va
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError
 from assay.families.clevr.placement import CameraView, Placement
-from assay.families.clevr.scene import FARTHEST, LAMPS, ClevrObject, scene_of
+from assay.families.clevr.scene import FARTHEST, FLOORS, LAMPS, ClevrObject, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
 from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
 from assay.logic.knowledge import Constraint, Knowledge
@@ -173,10 +173,16 @@ class Clevr(SceneTask):
         counts = np.bincount(label_pixels(scene).things.ravel(), minlength=len(scene.things) + 1)
         return bool((counts[1:] >= self.config.pixels).all())
 
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The colour of the floor."""
+        return {"floor": list(FLOORS)}
+
     def scene(self, world: World) -> Scene:
         """Return the scene of a world, for any engine."""
         solids = self.objects_of(world)
-        return scene_of(solids, self.view(world), {name: world.style[name] for name in LAMPS})
+        lamps = {name: world.style[name] for name in LAMPS}
+        return scene_of(solids, self.view(world), lamps, world.style.get("floor", "grey"))
 
     def view(self, world: World) -> CameraView:
         """Return how the camera sees a world."""

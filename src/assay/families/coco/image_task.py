@@ -12,6 +12,7 @@ from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import DataError
 from assay.families.coco.album import Album
 from assay.families.coco.coco_files import Photographs, read_coco
+from assay.families.coco.drawing.backdrop import BACKDROPS
 from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.sampling import RegionMembership
 from assay.families.coco.scene_templates import MOST, NAMES
@@ -179,11 +180,17 @@ class ImageTask(Task):
         """Return networks with pooling."""
         return {"concept": "conv-pool-3", "label": "conv-pool-3"}
 
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The backdrop of a drawn scene; that of a photograph cannot be chosen."""
+        drawn = isinstance(self.source, SyntheticAlbum)
+        return {"backdrop": [scene for scene in BACKDROPS if scene != "table"]} if drawn else {}
+
     def render(self, world: World) -> Picture:
         """Read the photograph, or draw the scene."""
         content, size = world.style[CONTENT], (self.config.width, self.config.height)
         if "scene" in content:
-            return draw_scene(content, size)
+            return draw_scene({**content, "scene": world.style.get("backdrop", content["scene"])}, size)
         if isinstance(self.source, SyntheticAlbum):
             raise DataError(f"the world shows the photograph {content['image']!r}; give `coco`, the folder it is in")
         return self._photograph(content["image"], self.source, size)

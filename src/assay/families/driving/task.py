@@ -18,6 +18,7 @@ import numpy as np
 
 from assay.concepts import Value
 from assay.families.driving.drawing.scene import FARTHEST, draw_style, traffic_scene
+from assay.families.driving.drawing.town import DAYS
 from assay.families.driving.rules import EMERGENCY, OBSTACLES, complete_changes, knowledge_of
 from assay.families.driving.settings import DrivingConfig, SddOiaConfig
 from assay.logic.formula import Formula, Not, Var
@@ -49,6 +50,11 @@ class Driving(SceneTask):
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw the day, the town, and which things show the concepts where."""
         return draw_style(rng)
+
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The time of day."""
+        return {"day": DAYS}
 
     def scene(self, world: World) -> Scene:
         """Return the scene of a world."""

@@ -227,24 +227,33 @@ class KandLogic(Task):
             "figures": [scatter_spots(rng, config.objects, config.side, config.radii) for _ in range(config.figures)]
         }
 
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The backgrounds."""
+        return {"background": list(BACKGROUNDS)}
+
     @cached_property
-    def empty(self) -> Array:
-        """The picture without objects: the background, and lines between the figures."""
+    def empty(self) -> dict[str, Array]:
+        """The picture without objects, on each background, with lines between the figures."""
+        return {background: self._empty(background) for background in BACKGROUNDS}
+
+    def _empty(self, background: str) -> Array:
         shape = (self.layout.height, self.layout.width, 3)
-        empty = np.full(shape, BACKGROUNDS[self.config.background], dtype=np.uint8)
+        empty = np.full(shape, BACKGROUNDS[background], dtype=np.uint8)
         for figure in range(1, self.config.figures if self.config.view == "figures" else 0):
-            empty[:, self.step * figure - self.config.gap : self.step * figure] = LINES[self.config.background]
+            empty[:, self.step * figure - self.config.gap : self.step * figure] = LINES[background]
         return empty
 
     def render(self, world: World) -> Picture:
         """Set the objects into the picture, each with its mask and box."""
         config, stamps = self.config, []
+        background = world.style.get("background", config.background)
         for number, slot in enumerate(self.slots):
             figure, place = divmod(number, config.objects)
             appearance = (
                 config.shapes[world.codes[2 * number]],
                 config.colours[world.codes[2 * number + 1]],
-                config.background,
+                background,
             )
             spot = world.style["figures"][figure][place]
             if config.view == "objects":
@@ -252,7 +261,7 @@ class KandLogic(Task):
             else:
                 stamp, left, top = sprite_at(*appearance, spot)
                 stamps.append((slot.name, stamp, self.step * figure + left, top))
-        return stamp_sprites(self.empty, stamps)
+        return stamp_sprites(self.empty[background], stamps)
 
 
 class KandLogicAnd(KandLogic):

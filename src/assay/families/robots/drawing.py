@@ -53,6 +53,10 @@ BANDS = (
 )
 
 
+PAPERS = {"white": (255, 255, 255), "yellow": (255, 238, 170), "blue": (190, 215, 255)}
+"""The colours of the paper that robots may be drawn on."""
+
+
 @dataclass(frozen=True)
 class RobotAppearance:
     """How robots are drawn. Lengths are in units: a twelfth of the picture.

@@ -13,7 +13,7 @@ Splits       train, valid, test share no robot; `hard`: by variant and near-boun
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.config import Settings
 from assay.families.robots.description import DRAWS, Wording, describe, read_description
-from assay.families.robots.drawing import PALETTE, RobotAppearance, draw_robots, picture_codes
+from assay.families.robots.drawing import PALETTE, PAPERS, RobotAppearance, draw_robots, picture_codes
 from assay.families.robots.parts import PARTS, ROBOTS, RobotRule, Views, best_accuracy
 from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translate_settings
 from assay.families.robots.source import CUTS, Allocation, Catalogue, RobotSource
@@ -176,9 +176,17 @@ class Robots(Task):
         texts = [self.describe_robot(robot, world.style) for robot, world in zip(robots.tolist(), worlds, strict=True)]
         return [Picture(image, text=text) for image, text in zip(images, texts, strict=True)]
 
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The colour of the paper."""
+        return {"paper": list(PAPERS)} if self.config.image and not self.config.grey else {}
+
     def _images(self, robots: Codes, worlds: Sequence[World]) -> list[Array]:
         pairs = np.array([world.style["colours"] for world in worlds], dtype=np.int64).reshape(-1, 2)
         images = draw_robots(robots, (GREYS if self.config.grey else COLOURS)[pairs], self.appearance)
+        for image, world in zip(images, worlds, strict=True):
+            if "paper" in world.style:
+                image[:] = np.round(image * (np.array(PAPERS[world.style["paper"]]) / 255))
         return list(images[..., 0] if self.config.grey else images)
 
     def describe_robot(self, robot: Sequence[int], style: Style) -> str:

@@ -30,7 +30,7 @@ from assay.families.sudoku.handwriting import Writing
 from assay.families.sudoku.painter import BoardPainter
 from assay.families.sudoku.settings import SudokuConfig, from_released
 from assay.families.sudoku.source import BoardPlan, BoardSource
-from assay.families.sudoku.style import BoardAppearance, board_style, symbol_draws
+from assay.families.sudoku.style import INKS, BoardAppearance, board_style, symbol_draws
 from assay.logic.formula import TRUE, AllDifferent, And, Compare, Const, Count, Formula, Implies, Var, at_least
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.render.picture import Layout, Picture
@@ -156,6 +156,11 @@ class Sudoku(Task):
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw how a board looks; what is on it has no say in this."""
         return board_style(self.appearance, rng, pool)
+
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The ink of the handwritten digits."""
+        return {"ink": [list(ink) for ink in INKS.values()]} if self.config.image else {}
 
     @cached_property
     def rows(self) -> list[slice]:

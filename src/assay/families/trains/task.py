@@ -18,7 +18,7 @@ import numpy as np
 from assay.concepts import Value
 from assay.config import Settings
 from assay.families.trains.changes import change_train, remove_roofs, swap_loads
-from assay.families.trains.drawing.appearance import FARTHEST, TrainAppearance
+from assay.families.trains.drawing.appearance import FARTHEST, Background, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
 from assay.families.trains.settings import RELEASED, WORDS, TrainsConfig
 from assay.families.trains.source import (
@@ -131,11 +131,15 @@ class MichalskiTrains(SceneTask):
         steepest = STEEPER if self.config.occlusion else STEEPEST
         return {"angle": int(rng.integers(-steepest, steepest + 1)) + 180 * int(rng.integers(2))}
 
-    @cached_property
-    def appearance(self) -> TrainAppearance:
-        """How trains are drawn."""
+    @property
+    def style_choices(self) -> Mapping[str, Sequence[Any]]:
+        """The backgrounds that are seen by the same camera."""
+        return {"background": ("base", "desert_sky", "desert")} if self.config.image else {}
+
+    def appearance(self, background: Background) -> TrainAppearance:
+        """Return how trains are drawn."""
         config = self.config
-        return TrainAppearance(config.visualization, config.background, config.max_cars, config.width, config.height)
+        return TrainAppearance(config.visualization, background, config.max_cars, config.width, config.height)
 
     def render(self, world: World) -> Picture:
         """Draw the train, or write it down."""
@@ -149,7 +153,8 @@ class MichalskiTrains(SceneTask):
             train_scene,  # a modeller comes with it, which datasets of text do without
         )
 
-        return train_scene(cars_of(world.codes), world.style["angle"], self.appearance)
+        background = world.style.get("background", self.config.background)
+        return train_scene(cars_of(world.codes), world.style["angle"], self.appearance(background))
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
         """Return the train with the nearest possible cars that have the attributes wanted."""

@@ -1,0 +1,220 @@
+"""Confounders: nuisances that go with a label in training, and do not cause it.
+
+A nuisance is a mark on the picture, a part of the style, or a formula over concepts that the rule need not use. In
+training its code is the one that goes with the label, at a given strength. On `unconfounded` it is drawn freely, on
+`reversed` it is one that goes with another label. Both hold the worlds of the test split again, so that rows of equal
+number are counterfactual pairs along the nuisance.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from pydantic import ConfigDict, Field, model_validator
+
+from assay.arrays import Array, Codes
+from assay.config import Config
+from assay.data.manifest import CONFOUND
+from assay.errors import ConfigError, suggestion
+from assay.logic.evaluate import Evaluator
+from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
+from assay.render.marks import MARK_NAMES
+from assay.seeds import Streams
+from assay.worlds.world import LUCK, World
+
+UNCONFOUNDED, REVERSED = "unconfounded", "reversed"
+SHIFTED = (UNCONFOUNDED, REVERSED)
+"""The splits in which nuisances do not go with labels as they do in training."""
+NUISANCES = "nuisances"
+"""The key of a style for the codes of the nuisances that confound."""
+STYLE = "style."
+
+
+class Confounder(Config):
+    """A nuisance and what it goes with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    what: str
+    """A mark (`watermark`, `frame`, ...), `style.KEY` for a part of the task's style, or a formula over concepts."""
+    goes_with: str = Field(alias="with")
+    """A label, a concept, or a formula over concepts that is true or false."""
+    strength: float = Field(0.95, ge=0, le=1)
+    """The share of examples in which the nuisance has the code that goes with the label; others have another code."""
+    values: list[Any] | None = None
+    """Of `style.KEY`: the values to choose from, in order; by default all that the task offers."""
+    where: list[str] | None = None
+    """In which splits, by name, such as `[train, valid]`; by default in all of the task's own."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_split(cls, values: Any) -> Any:
+        """Take a single name of a split for a list."""
+        if isinstance(values, Mapping) and isinstance(values.get("where"), str):
+            return {**values, "where": [values["where"]]}
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the confounder as plain data."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def holds_in(self, split: str) -> bool:
+        """Return whether the nuisance goes with the label in a split; stages count as the split that they are of."""
+        return self.where is None or split in self.where or split.rpartition("_")[0] in self.where
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A confounder, bound to the concepts and labels of a task: which code of the nuisance goes with a world."""
+
+    confounder: Confounder
+    knowledge: Knowledge
+
+    def __post_init__(self) -> None:
+        if self.is_formula and (self.count != 2 or self._formula_of(self.name).shape.kind != "bool"):
+            raise ConfigError(f"confound: {self.name!r} and what it goes with must be true or false")
+        if self.count < 2:
+            raise ConfigError(f"confound: {self.confounder.goes_with!r} has one value only")
+
+    @property
+    def name(self) -> str:
+        """What the nuisance is called."""
+        return self.confounder.what
+
+    @property
+    def choices(self) -> list[Any]:
+        """The values of a part of the style; marks have a code for each value of what they go with."""
+        return self.confounder.values or []
+
+    @property
+    def is_formula(self) -> bool:
+        """Whether it is a formula over concepts, and no mark and no part of the style."""
+        return self.name not in MARK_NAMES and not self.name.startswith(STYLE)
+
+    @cached_property
+    def outcomes(self) -> int:
+        """How many values that which the nuisance goes with can take."""
+        wanted, knowledge = self.confounder.goes_with, self.knowledge
+        if wanted in knowledge.label_names:
+            return len(knowledge.label(wanted).values)
+        if wanted in knowledge.space.names:
+            return len(knowledge.space.concept(wanted).values)
+        if self._formula_of(wanted).shape.kind != "bool":
+            raise ConfigError(f"confound: {wanted!r} must be a label, a concept, or true or false")
+        return 2
+
+    @cached_property
+    def count(self) -> int:
+        """How many codes the nuisance has."""
+        return min(self.outcomes, len(self.choices)) if self.choices else self.outcomes
+
+    def value(self, code: int) -> Any:
+        """Return the value of a part of the style that a code stands for: the first, the last, or one between."""
+        return self.choices[round(code * (len(self.choices) - 1) / max(1, self.count - 1))]
+
+    def partner(self, concepts: Codes, labels: Codes) -> Array:
+        """Return for each world the code of the nuisance that goes with it, -1 where that is not known."""
+        wanted, knowledge = self.confounder.goes_with, self.knowledge
+        if wanted in knowledge.label_names:
+            codes = labels[:, knowledge.label_names.index(wanted)]
+        elif wanted in knowledge.space.names:
+            codes = concepts[:, knowledge.space.place(wanted)]
+        else:
+            codes = self._formula_of(wanted)(concepts).astype(np.int64)
+        return np.where(codes < 0, -1, codes % self.count)
+
+    def shown(self, concepts: Codes) -> Array:
+        """Return the code that concepts give, where the nuisance is a formula over them."""
+        return np.asarray(self._formula_of(self.name)(concepts).astype(np.int64))
+
+    def _formula_of(self, text: str) -> Evaluator:
+        return _evaluator(text, self.knowledge)
+
+
+def _evaluator(text: str, knowledge: Knowledge) -> Evaluator:
+    space = knowledge.space
+    if text.isidentifier() and text not in space.names:
+        names = [*MARK_NAMES, *knowledge.label_names, *space.names]
+        raise ConfigError(f"confound: no mark, label or concept named {text!r}{suggestion(text, names)}")
+    return Evaluator(space, parse(text, space.names))
+
+
+def with_choices(confounder: Confounder, offered: Mapping[str, Sequence[Any]]) -> Confounder:
+    """Return a confounder with the values of its part of the style, which the task must offer."""
+    if not confounder.what.startswith(STYLE):
+        if confounder.values is not None:
+            raise ConfigError(f"confound: {confounder.what!r} takes no values; only {STYLE}KEY does")
+        return confounder
+    key = confounder.what.removeprefix(STYLE)
+    if key not in offered:
+        there = ", ".join(STYLE + name for name in offered) or "no part of the style that can be chosen"
+        raise ConfigError(f"confound: no {confounder.what!r}; there is {there}, or a mark: {', '.join(MARK_NAMES)}")
+    values = list(offered[key] if confounder.values is None else confounder.values)
+    for value in values:
+        if value not in offered[key]:
+            raise ConfigError(f"confound: {confounder.what} cannot be {value!r}; it can be {list(offered[key])}")
+    if len(values) < 2:
+        raise ConfigError(f"confound: {confounder.what} needs two values or more")
+    return confounder.model_copy(update={"values": values})
+
+
+def couplings_of(confounders: Sequence[Confounder], knowledge: Knowledge) -> tuple[Coupling, ...]:
+    """Bind confounders to a task's concepts and labels."""
+    names = [confounder.what for confounder in confounders]
+    if len(set(names)) < len(names):
+        raise ConfigError("confound: a nuisance is named twice")
+    return tuple(Coupling(confounder, knowledge) for confounder in confounders)
+
+
+def draw_code(rng: np.random.Generator, partner: int, count: int, strength: float) -> int:
+    """Return the code of a nuisance: the one that goes with a world, in a share of the cases, or else another."""
+    chance, step = rng.random(), int(rng.integers(1, count))
+    if partner < 0:
+        return int(rng.integers(count))
+    return partner if chance < strength else (partner + step) % count
+
+
+def draw_codes(
+    couplings: Sequence[Coupling], split: str, origin: str, seed: int, places: Array, partners: Array
+) -> list[list[int]]:
+    """Return the code of each nuisance at places of a split that shows the worlds of `origin`.
+
+    On `unconfounded` all are drawn freely. On `reversed` one in turn is changed to a code that goes with other worlds,
+    so that a row and the same row of `origin` differ in one nuisance alone.
+    """
+    streams, rows = Streams(seed, CONFOUND, origin), list[list[int]]()
+    for place, goes_with in zip(np.asarray(places).tolist(), partners.tolist(), strict=True):
+        rng, codes = streams[place], list[int]()
+        for coupling, partner in zip(couplings, goes_with, strict=True):
+            confounder = coupling.confounder
+            strength = confounder.strength if confounder.holds_in(origin) else 1 / coupling.count
+            codes.append(draw_code(rng, partner, coupling.count, strength))
+        if split == UNCONFOUNDED:
+            codes = [int(rng.integers(coupling.count)) for coupling in couplings]
+        elif split == REVERSED:
+            turn = place % len(couplings)
+            codes[turn] = draw_code(rng, goes_with[turn], couplings[turn].count, 0.0)
+        rows.append(codes)
+    return rows
+
+
+def labels_of(worlds: Sequence[World], knowledge: Knowledge) -> Codes:
+    """Return the labels of worlds, those left to chance as they fell."""
+    codes = np.array([world.codes for world in worlds], dtype=np.int64).reshape(-1, len(knowledge.space))
+    if knowledge.stochastic:
+        return knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
+    return knowledge.labels_of(codes)
+
+
+def set_codes(world: World, couplings: Sequence[Coupling], codes: Sequence[int]) -> World:
+    """Return a world whose nuisances have these codes."""
+    named = {coupling.name: code for coupling, code in zip(couplings, codes, strict=True)}
+    parts = {
+        coupling.name.removeprefix(STYLE): coupling.value(named[coupling.name])
+        for coupling in couplings
+        if coupling.choices
+    }
+    return World(world.space, world.codes, {**world.style, **parts, NUISANCES: named})
