@@ -32,7 +32,8 @@ class Recipe:
     seed: int = 0
     train: int | None = None
     sizes: tuple[tuple[str, int], ...] = ()
-    confound: tuple[Confounder, ...] = ()
+    confound: tuple[Confounder, ...] | None = None
+    """By default the confounders that belong to the task; most have none."""
 
     def __post_init__(self) -> None:
         plain: Any = self.settings
@@ -42,7 +43,9 @@ class Recipe:
     @cached_property
     def task(self) -> Task:
         """The task, built from its settings, with its confounders."""
-        return confounded(find_task(self.task_name)(self.settings), self.confound)
+        task = find_task(self.task_name)(self.settings)
+        usual = tuple(Confounder.model_validate(entry) for entry in task.planted)
+        return confounded(task, usual if self.confound is None else self.confound)
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:
@@ -146,7 +149,7 @@ def recipe_from(task_name: str, settings: Settings) -> Recipe:
     own = settings.without(RECIPE_KEYS)
     train = _whole(settings, "n") if "n" in values else None
     seed = _whole(settings, "seed", least=0) if "seed" in values else 0
-    recipe = Recipe(task_name, own, seed, train, confound=confounders_from(settings))
+    recipe = Recipe(task_name, own, seed, train, confound=confounders_from(settings) if CONFOUND in values else None)
     sizes = _sizes(settings)
     shares = {split: float(values[key]) for key, split in SIZES_FROM_SHARES.items() if _is_share(settings, key)}
     names = [split.name for split in recipe.task.splits()] if shares else []

@@ -127,6 +127,11 @@ class Task(ABC):
         return {}
 
     @property
+    def planted(self) -> Sequence[Mapping[str, Any]]:
+        """Confounders that belong to the task, as `confound` takes them; others can be asked for in their place."""
+        return ()
+
+    @property
     def interventions(self) -> Mapping[str, Intervention]:
         """Test-time interventions by name; they may give worlds that the task never samples."""
         return {}

@@ -44,6 +44,8 @@ class Confounder(Config):
     """A label, a concept, or a formula over concepts that is true or false."""
     strength: float = Field(0.95, ge=0, le=1)
     """The share of examples in which the nuisance has the code that goes with the label; others have another code."""
+    one_sided: bool = False
+    """Of a formula: leave worlds as they come where that which it goes with is false, as CLEVR-Hans does."""
     values: list[Any] | None = None
     """Of `style.KEY`: the values to choose from, in order; by default all that the task offers."""
     where: list[str] | None = None
@@ -76,6 +78,8 @@ class Coupling:
     def __post_init__(self) -> None:
         if self.is_formula and (self.count != 2 or self._formula_of(self.name).shape.kind != "bool"):
             raise ConfigError(f"confound: {self.name!r} and what it goes with must be true or false")
+        if self.confounder.one_sided and not self.is_formula:
+            raise ConfigError(f"confound: one_sided is for formulas, not for {self.name!r}")
         if self.count < 2:
             raise ConfigError(f"confound: {self.confounder.goes_with!r} has one value only")
 
@@ -126,6 +130,26 @@ class Coupling:
             codes = self._formula_of(wanted)(concepts).astype(np.int64)
         return np.where(codes < 0, -1, codes % self.count)
 
+    def draw(self, rng: np.random.Generator, partner: int, split: str) -> int:
+        """Return a code in a split of the task: in a share of the examples the partner, otherwise another."""
+        chance, step = rng.random(), int(rng.integers(1, self.count))
+        if not self.confounder.holds_in(split) or partner < 0:
+            return self.draw_freely(rng)
+        if self.confounder.one_sided and not partner:
+            return -1
+        return partner if chance < self.confounder.strength else (partner + step) % self.count
+
+    def draw_freely(self, rng: np.random.Generator) -> int:
+        """Return any code; a formula is left as it comes."""
+        return -1 if self.is_formula else int(rng.integers(self.count))
+
+    def draw_reversed(self, rng: np.random.Generator, partner: int) -> int:
+        """Return a code that goes with other worlds."""
+        step = int(rng.integers(1, self.count))
+        if partner < 0:
+            return self.draw_freely(rng)
+        return -1 if self.confounder.one_sided and not partner else (partner + step) % self.count
+
     def shown(self, concepts: Codes) -> Array:
         """Return the code that concepts give, where the nuisance is a formula over them."""
         return np.asarray(self._formula_of(self.name)(concepts).astype(np.int64))
@@ -169,34 +193,26 @@ def couplings_of(confounders: Sequence[Confounder], knowledge: Knowledge) -> tup
     return tuple(Coupling(confounder, knowledge) for confounder in confounders)
 
 
-def draw_code(rng: np.random.Generator, partner: int, count: int, strength: float) -> int:
-    """Return the code of a nuisance: the one that goes with a world, in a share of the cases, or else another."""
-    chance, step = rng.random(), int(rng.integers(1, count))
-    if partner < 0:
-        return int(rng.integers(count))
-    return partner if chance < strength else (partner + step) % count
-
-
 def draw_codes(
     couplings: Sequence[Coupling], split: str, origin: str, seed: int, places: Array, partners: Array
 ) -> list[list[int]]:
     """Return the code of each nuisance at places of a split that shows the worlds of `origin`.
 
-    On `unconfounded` all are drawn freely. On `reversed` one in turn is changed to a code that goes with other worlds,
-    so that a row and the same row of `origin` differ in one nuisance alone.
+    On `unconfounded` all are drawn freely. On `reversed` formulas, and of marks and styles one in turn, have a code
+    that goes with other worlds; without formulas, a row and the same row of `origin` then differ in one alone. A
+    formula that is left as it comes has -1.
     """
     streams, rows = Streams(seed, CONFOUND, origin), list[list[int]]()
     for place, goes_with in zip(np.asarray(places).tolist(), partners.tolist(), strict=True):
-        rng, codes = streams[place], list[int]()
-        for coupling, partner in zip(couplings, goes_with, strict=True):
-            confounder = coupling.confounder
-            strength = confounder.strength if confounder.holds_in(origin) else 1 / coupling.count
-            codes.append(draw_code(rng, partner, coupling.count, strength))
+        rng = streams[place]
+        codes = [coupling.draw(rng, partner, origin) for coupling, partner in zip(couplings, goes_with, strict=True)]
         if split == UNCONFOUNDED:
-            codes = [int(rng.integers(coupling.count)) for coupling in couplings]
+            codes = [coupling.draw_freely(rng) for coupling in couplings]
         elif split == REVERSED:
-            turn = place % len(couplings)
-            codes[turn] = draw_code(rng, goes_with[turn], couplings[turn].count, 0.0)
+            marks = [number for number, coupling in enumerate(couplings) if not coupling.is_formula]
+            changed = [number for number, coupling in enumerate(couplings) if coupling.is_formula]
+            for number in (*changed, *(marks and [marks[place % len(marks)]])):
+                codes[number] = couplings[number].draw_reversed(rng, goes_with[number])
         rows.append(codes)
     return rows
 
@@ -210,8 +226,12 @@ def labels_of(worlds: Sequence[World], knowledge: Knowledge) -> Codes:
 
 
 def set_codes(world: World, couplings: Sequence[Coupling], codes: Sequence[int]) -> World:
-    """Return a world whose nuisances have these codes."""
-    named = {coupling.name: code for coupling, code in zip(couplings, codes, strict=True)}
+    """Return a world whose nuisances have these codes; a formula has the code that its concepts give."""
+    concepts = np.array([world.codes], dtype=np.int64)
+    named = {
+        coupling.name: int(coupling.shown(concepts)[0]) if coupling.is_formula else code
+        for coupling, code in zip(couplings, codes, strict=True)
+    }
     parts = {
         coupling.name.removeprefix(STYLE): coupling.value(named[coupling.name])
         for coupling in couplings

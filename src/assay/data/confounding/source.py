@@ -11,18 +11,23 @@ from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import World
 
-TRIES = 400
+TRIES = 2000
 """How many worlds are tried for one whose concepts go with its label, or do not."""
 
 
 class ConfoundedSource:
-    """The worlds of a split with nuisances that go with their labels, or do not."""
+    """The worlds of a split with nuisances that go with their labels, or do not.
+
+    A formula over concepts is confounded by taking another world of the same labels where the first does not fit: that
+    of a place further on, beyond those that the split holds.
+    """
 
     def __init__(self, base: Source, split: Split, couplings: Sequence[Coupling], seed: int) -> None:
         self.base = base
         self.split = split
         self.couplings = couplings
         self.seed = seed
+        self.knowledge = couplings[0].knowledge
 
     @property
     def total(self) -> int:
@@ -35,37 +40,48 @@ class ConfoundedSource:
 
     def codes(self, places: Array) -> Codes:
         """Return the concept codes of the worlds at these places."""
-        if not any(coupling.is_formula for coupling in self.couplings):
-            return self.base.codes(places)
-        return np.array([world.codes for world in self.worlds(places)], dtype=np.int64)
+        return self.base.codes(self._drawn(places)[0])
 
     def worlds(self, places: Array) -> list[World]:
         """Return the worlds at these places, each with the codes of its nuisances in its style."""
-        knowledge = self.couplings[0].knowledge
-        worlds = self.base.worlds(places)
-        labels = labels_of(worlds, knowledge)
-        codes = np.array([world.codes for world in worlds], dtype=np.int64)
-        partners = np.stack([coupling.partner(codes, labels) for coupling in self.couplings], axis=1)
-        wanted = draw_codes(self.couplings, self.split.name, self.base.split.name, self.seed, places, partners)
+        taken, drawn = self._drawn(places)
         return [
-            set_codes(self._found(place, world, row, drawn), self.couplings, drawn)
-            for place, world, row, drawn in zip(
-                np.asarray(places).tolist(), worlds, labels.tolist(), wanted, strict=True
-            )
+            set_codes(world, self.couplings, row)
+            for world, row in zip(self.base.worlds(taken), drawn.tolist(), strict=True)
         ]
 
-    def _found(self, place: int, world: World, labels: Sequence[int], drawn: Sequence[int]) -> World:
-        """Return a world whose concepts are as drawn, of the same labels: this one, or the next that is."""
-        wanted = [(c, code) for c, code in zip(self.couplings, drawn, strict=True) if c.is_formula]
-        knowledge, tried = self.couplings[0].knowledge, world
+    def _drawn(self, places: Array) -> tuple[Array, Codes]:
+        """Return from which places of the base the worlds come, and the codes of their nuisances."""
+        places = np.asarray(places, dtype=np.int64)
+        labels, codes = self._labels(places), self.base.codes(places)
+        partners = np.stack([coupling.partner(codes, labels) for coupling in self.couplings], axis=1)
+        origin = self.base.split
+        drawn = np.array(draw_codes(self.couplings, self.split.name, origin.name, self.seed, places, partners))
+        if origin.quota is not None:  # worlds chosen by where they lie in the rule are left as they are
+            drawn[:, [coupling.is_formula for coupling in self.couplings]] = -1
+        return self._fitting(places, codes, labels, drawn), drawn
+
+    def _labels(self, places: Array) -> Codes:
+        """Return the labels at places; those left to chance need the styles, in which the chance is."""
+        if self.knowledge.stochastic:
+            return labels_of(self.base.worlds(places), self.knowledge)
+        return self.knowledge.labels_of(self.base.codes(places))
+
+    def _fitting(self, places: Array, codes: Codes, labels: Codes, drawn: Codes) -> Array:
+        """Return the places of the worlds that have the same labels, and formulas as drawn."""
+        formulas = [place for place, coupling in enumerate(self.couplings) if coupling.is_formula]
+        taken, left = places.copy(), np.arange(len(places) if formulas else 0)
         for attempt in range(1, TRIES):
-            codes = np.array([tried.codes], dtype=np.int64)
-            same = labels_of([tried], knowledge)[0].tolist() == list(labels)
-            if same and all(coupling.shown(codes)[0] == code for coupling, code in wanted):
-                return tried
-            (tried,) = self.base.worlds(np.array([place + attempt * self.base.split.size]))
-        names = " and ".join(repr(coupling.name) for coupling, _ in wanted)
+            shown = np.stack([self.couplings[i].shown(codes) for i in formulas], axis=1) if formulas else drawn[:0]
+            wanted = drawn[left][:, formulas]
+            fits = ((shown == wanted) | (wanted < 0)).all(axis=1) if formulas else np.zeros(0, dtype=bool)
+            left = left[~(fits & (self._labels(taken[left]) == labels[left]).all(axis=1))]
+            if not len(left):
+                return taken
+            taken[left] = places[left] + attempt * self.base.split.size
+            codes = self.base.codes(taken[left])
+        names = " and ".join(repr(self.couplings[i].name) for i in formulas)
         raise ConfigError(
-            f"confound: split {self.split.name!r} has hardly a world whose {names} goes with its label as asked; "
+            f"confound: split {self.split.name!r} has hardly a world whose {names} is as asked for its label; "
             "lower the strength, or drop the split"
         )

@@ -109,6 +109,11 @@ class ConfoundedTask(Task):
         return self.base.style(rng, codes, pool)
 
     @property
+    def planted(self) -> Sequence[Mapping[str, Any]]:
+        """The confounders that belong to the task."""
+        return self.base.planted
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """What of a picture is written to disk."""
         return self.base.columns

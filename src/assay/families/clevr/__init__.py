@@ -21,6 +21,11 @@ TASKS.preset(
     trial={"width": 64, "height": 48, "quality": "draft", "sizes": ["large", "medium"], "objects": (3, 4)},
     objects=(3, 6),
 )
+TASKS.add(
+    "clevr-hans",
+    "which of three classes, two of them confounded in training? (CLEVR-Hans3)",
+    "assay.families.clevr.hans:ClevrHans",
+)
 EXPORTS.add(
     "clevr", "images and CLEVR scene files, as rsbench's CLE4EVR has them", "assay.families.clevr.export:write_clevr"
 )

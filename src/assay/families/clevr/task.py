@@ -43,7 +43,7 @@ class Clevr(SceneTask):
 
     name = "clevr"
     version: ClassVar[int] = 2
-    Config = ClevrConfig
+    Config: ClassVar[type[ClevrConfig]] = ClevrConfig
     config: ClevrConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 1000, "test": 1000, "ood": 1000}
     seconds: ClassVar[float] = 0.3
