@@ -114,8 +114,10 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
             return f"reads {_misreadings(finding, diagnosis)}; {kept} of these labels stay right"
         case "spurious":
             usual, unusual = percent(numbers["usual"]), percent(numbers["unusual"])
-            relied = [row.name for row in diagnosis.reliance if row.relied_on]
-            return f"follows {join_first(relied, MOST_NAMED)}: right in {usual} as in training, in {unusual} otherwise"
+            relied = [row for row in diagnosis.reliance if row.relied_on]
+            names = join_first([row.name for row in relied], MOST_NAMED)
+            what = "" if relied[0].labels.falls else f"{next(iter(relied[0].concepts))} "
+            return f"{what}follows {names}: right in {usual} as in training, in {unusual} otherwise"
         case "noisy":
             return f"often wrong: {join_first(list(finding.concepts), MOST_NAMED)}"
         case "unidentified":

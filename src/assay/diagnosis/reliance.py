@@ -8,7 +8,7 @@ no such pairs; there the two kinds of examples of `unconfounded` are compared, f
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,26 +27,56 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import CONFOUND, PAIRS
 from assay.data.recipe import pairs_split
 from assay.diagnosis.comparisons import rises
+from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.findings import DROP, FEWEST, Finding
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
 from assay.metrics.evidence import Evidence, gather
 from assay.metrics.interval import wilson
 from assay.predictions import Predictions
 
+MOST_NAMED = 3
 MOST, LEAST = 0.9, 0.1
 """Between these shares of moved labels, it is said that only a part of the examples relies on a nuisance."""
 
 
 @dataclass(frozen=True)
-class Reliance:
-    """What becomes of labels when one thing changes and all else stays.
+class Rights:
+    """How many answers are right where a nuisance goes with the label as in training, and where it does not."""
 
-    `pairs`    how many pairs of examples differ in this alone; 0 where groups of examples are compared
-    `moved`    in how many of them a predicted label moves
-    `should`   in how many a true label does
-    `usual`    whether labels are right where the nuisance goes with them as in training
-    `unusual`  whether they are right where it does not
-    `reads`    for each concept in how many pairs its prediction moves
+    usual: int = 0
+    usual_of: int = 0
+    unusual: int = 0
+    unusual_of: int = 0
+    falls: bool = False
+    """Whether answers are clearly worse where it does not."""
+
+    @classmethod
+    def of(cls, usual: Array, unusual: Array, level: float) -> "Rights":
+        """Compare which answers are right on one side and on the other."""
+        counts = int(usual.sum()), len(usual), int(unusual.sum()), len(unusual)
+        return cls(*counts, rises(~usual, ~unusual, level))
+
+    @property
+    def text(self) -> str:
+        """The two shares in words."""
+        usual, unusual = share_of(self.usual, self.usual_of), share_of(self.unusual, self.unusual_of)
+        return f"right in {usual} examples where it goes with the label as in training, and in {unusual} where not"
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The two shares."""
+        return self.usual / max(1, self.usual_of), self.unusual / max(1, self.unusual_of)
+
+
+@dataclass(frozen=True)
+class Reliance:
+    """What becomes of labels and concepts when one thing changes and all else stays.
+
+    `pairs`     how many pairs of examples differ in this alone; 0 where groups of examples are compared
+    `moved`     in how many of them a predicted label moves
+    `should`    in how many a true label does
+    `labels`    how right the labels are with the nuisance as in training, and otherwise
+    `concepts`  the same for each predicted concept that is clearly worse otherwise
     """
 
     name: str
@@ -55,11 +85,15 @@ class Reliance:
     pairs: int
     moved: int
     should: int
-    usual: tuple[int, int] = (0, 0)
-    unusual: tuple[int, int] = (0, 0)
-    reads: Mapping[str, int] = field(default_factory=dict)
-    relied_on: bool = False
-    """Whether labels are clearly worse where the nuisance does not go with them."""
+    labels: Rights = Rights()
+    concepts: Mapping[str, Rights] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    """The predicted concepts that the nuisance does not spoil."""
+
+    @property
+    def relied_on(self) -> bool:
+        """Whether labels, or a concept, are clearly worse where the nuisance does not go with the label."""
+        return self.labels.falls or bool(self.concepts)
 
     @property
     def share(self) -> float:
@@ -79,29 +113,23 @@ class Reliance:
     @property
     def text(self) -> str:
         """What was seen of a nuisance, in sentences."""
-        changes = ""
+        texts = []
         if self.pairs:
             moved = share_of(self.moved, self.pairs)
-            changes = f"When only {self.name} changes, the label moves in {moved} pairs, and should in none. "
-        where = f"where {self.name} goes with the label as in training"
-        return (
-            f"{changes}Labels are right in {share_of(*self.usual)} examples {where}, and in {share_of(*self.unusual)} "
-            f"where it does not.{self._extent}"
-        )
+            texts.append(f"When only {self.name} changes, the label moves in {moved} pairs, and should in none.")
+        texts.append(f"Labels are {self.labels.text}." if self.labels.falls or not self.concepts else "Labels hold.")
+        if self.pairs and self.labels.falls and LEAST < self.share < MOST:
+            texts.append(f"It is a part of the examples: in {percent(1 - self.share)} of the pairs the label stays.")
+        texts += [f"What is predicted of {name} is {rights.text}." for name, rights in self._worst]
+        if self.concepts and self.others:
+            texts.append(f"It does not spoil {join_first(list(self.others))}.")
+        return " ".join(texts)
 
     @property
-    def _extent(self) -> str:
-        """Whether all examples and concepts are concerned, or a part of them."""
-        parts = []
-        if self.pairs and LEAST < self.share < MOST:
-            parts.append(f"It is a part of the examples: in {percent(1 - self.share)} of the pairs the label stays")
-        moving = [name for name, count in self.reads.items() if wilson(count, self.pairs)[0] > LEAST]
-        if moving:
-            still = [name for name in self.reads if name not in moving]
-            shares = [f"{name} ({percent(self.reads[name] / self.pairs)})" for name in moving]
-            rest = f", and not {join_first(still)}" if still else ""
-            parts.append(f"With it moves what is predicted of {join_first(shares)}{rest}")
-        return "".join(f" {part}." for part in parts)
+    def _worst(self) -> list[tuple[str, Rights]]:
+        """The concepts that fall most."""
+        order = sorted(self.concepts.items(), key=lambda item: item[1].shares[1] - item[1].shares[0])
+        return order[:MOST_NAMED]
 
 
 def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
@@ -144,13 +172,13 @@ def _by_pairs(
     common = np.intersect1d(before.index, after.index)
     first, second = _at(gather(data, before), before, common), _at(gather(other, after), after, common)
     codes, changed = _codes(data.table, data.index, common), _codes(other.table, other.index, common)
-    rows = []
+    rows, used = [], sorted(used_concepts(dataset.knowledge))
     for coupling in couplings:
         if not coupling.is_formula:
             mine = np.flatnonzero(codes[coupling.name] != changed[coupling.name])
             partner = coupling.partner(first.concepts, first.labels)
-            usual = codes[coupling.name] == partner, changed[coupling.name] == partner
-            rows.append(_pairs_of(coupling.name, first.take(mine), second.take(mine), [x[mine] for x in usual], level))
+            usual = [np.asarray(shown[coupling.name] == partner)[mine] for shown in (codes, changed)]
+            rows.append(_pairs_of(coupling.name, first.take(mine), second.take(mine), usual, used, level))
     return rows
 
 
@@ -168,20 +196,32 @@ def _codes(table: Any, index: Array, wanted: Array) -> dict[str, Array]:
     return {name: np.array([codes[name] for codes in chosen]) for name in (chosen[0] if chosen else {})}
 
 
-def _pairs_of(name: str, before: Evidence, after: Evidence, usual: Sequence[Array], level: float) -> Reliance:
-    """Return what becomes of labels in pairs; `usual` says of each side whether the nuisance goes with the label."""
-    sides = [(evidence.predicted_labels == evidence.labels).all(axis=1) for evidence in (before, after)]
+def _pairs_of(
+    name: str, before: Evidence, after: Evidence, usual: Sequence[Array], used: Sequence[int], level: float
+) -> Reliance:
+    """Return what becomes of answers in pairs; `usual` says of each side whether the nuisance goes with the label."""
     told = usual[0] != usual[1]
-    right = np.where(usual[0], sides[0], sides[1])[told]
-    wrong = ~np.where(usual[0], sides[1], sides[0])[told]
-    spoken = (before.predicted_concepts >= 0) & (after.predicted_concepts >= 0)
-    moves = (before.predicted_concepts != after.predicted_concepts) & spoken
+    first = usual[0][told]
+
+    def sides(right: Array, other: Array) -> tuple[Array, Array]:
+        right, other = right[told], other[told]
+        return np.where(first, right, other), np.where(first, other, right)
+
+    labels = [(evidence.predicted_labels == evidence.labels).all(axis=1) for evidence in (before, after)]
+    spoken = ((before.judged_concepts >= 0) & (after.judged_concepts >= 0)).all(axis=0)
+    columns = [place for place in used if spoken[place]]
     names = before.knowledge.space.names
+    concepts = {
+        names[place]: Rights.of(
+            *sides(*(x.predicted_concepts[:, place] == x.concepts[:, place] for x in (before, after))),
+            level / len(columns),
+        )
+        for place in columns
+    }
     return Reliance(
         name, "nuisance", REVERSED, len(before), int((before.predicted_labels != after.predicted_labels).any(1).sum()),
-        0, (int(right.sum()), len(right)), (int((~wrong).sum()), len(wrong)),
-        {names[i]: int(moves[:, i].sum()) for i in np.flatnonzero(spoken.any(axis=0)).tolist()},
-        rises(~right, wrong, level),
+        0, Rights.of(*sides(*labels), level), {name: rights for name, rights in concepts.items() if rights.falls},
+        tuple(name for name, rights in concepts.items() if not rights.falls),
     )  # fmt: skip
 
 
@@ -197,8 +237,8 @@ def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance
             gaps.append(float(groups[0].mean() - groups[1].mean()))
             clear |= rises(~groups[0], ~groups[1], level)
     told = clear and float(np.mean(gaps)) >= DROP / 2
-    first, other = ((int(right[side].sum()), int(side.sum())) for side in (usual, ~usual))
-    return Reliance(f"'{coupling.name}'", "nuisance", UNCONFOUNDED, 0, 0, 0, first, other, relied_on=told)
+    rights = replace(Rights.of(right[usual], right[~usual], level), falls=told)
+    return Reliance(f"'{coupling.name}'", "nuisance", UNCONFOUNDED, 0, 0, 0, rights)
 
 
 def _of_concepts(dataset: Dataset, before: Predictions, after: Predictions) -> list[Reliance]:
@@ -224,13 +264,12 @@ def find_spurious(rows: Sequence[Reliance]) -> Finding | None:
     if not relied:
         return None
     first = relied[0]
-    moving = tuple(name for row in relied for name, count in row.reads.items() if wilson(count, row.pairs)[0] > LEAST)
+    usual, unusual = (first.labels if first.labels.falls else next(iter(first.concepts.values()))).shares
     numbers = {
-        "nuisances": len(relied), "pairs": first.pairs, "moved": first.moved,
-        "usual": first.usual[0] / max(1, first.usual[1]), "unusual": first.unusual[0] / max(1, first.unusual[1]),
+        "nuisances": len(relied), "pairs": first.pairs, "moved": first.moved, "usual": usual, "unusual": unusual,
     }  # fmt: skip
-    text = " ".join(row.text for row in relied)
-    return Finding("spurious", first.split, text, tuple(dict.fromkeys(moving)), numbers=numbers)
+    concepts = tuple(dict.fromkeys(name for row in relied for name in row.concepts))
+    return Finding("spurious", first.split, " ".join(row.text for row in relied), concepts, numbers=numbers)
 
 
 def describe_unused(rows: Sequence[Reliance]) -> str:
@@ -239,8 +278,9 @@ def describe_unused(rows: Sequence[Reliance]) -> str:
     for row in rows:
         if row.kind == "nuisance" and not row.relied_on:
             moves = f"they move in {share_of(row.moved, row.pairs)} pairs that differ in it alone" if row.pairs else ""
-            rights = f"right in {share_of(*row.usual)} where it goes with them, in {share_of(*row.unusual)} elsewhere"
-            parts.append(f"Labels do not clearly follow {row.name}: {'; '.join(x for x in (moves, rights) if x)}.")
+            parts.append(
+                f"Labels do not clearly follow {row.name}: {'; '.join(x for x in (moves, row.labels.text) if x)}."
+            )
     return " ".join(parts)
 
 
