@@ -178,7 +178,7 @@ def _by_pairs(
             mine = np.flatnonzero(codes[coupling.name] != changed[coupling.name])
             partner = coupling.partner(first.concepts, first.labels)
             usual = [np.asarray(shown[coupling.name] == partner)[mine] for shown in (codes, changed)]
-            rows.append(_pairs_of(coupling.name, first.take(mine), second.take(mine), usual, used, level))
+            rows.append(_pairs_of(coupling, first.take(mine), second.take(mine), usual, used, level))
     return rows
 
 
@@ -197,7 +197,7 @@ def _codes(table: Any, index: Array, wanted: Array) -> dict[str, Array]:
 
 
 def _pairs_of(
-    name: str, before: Evidence, after: Evidence, usual: Sequence[Array], used: Sequence[int], level: float
+    coupling: Coupling, before: Evidence, after: Evidence, usual: Sequence[Array], used: Sequence[int], level: float
 ) -> Reliance:
     """Return what becomes of answers in pairs; `usual` says of each side whether the nuisance goes with the label."""
     told = usual[0] != usual[1]
@@ -207,7 +207,7 @@ def _pairs_of(
         right, other = right[told], other[told]
         return np.where(first, right, other), np.where(first, other, right)
 
-    labels = [(evidence.predicted_labels == evidence.labels).all(axis=1) for evidence in (before, after)]
+    labels = [_labels_right(evidence, coupling) for evidence in (before, after)]
     spoken = ((before.judged_concepts >= 0) & (after.judged_concepts >= 0)).all(axis=0)
     columns = [place for place in used if spoken[place]]
     names = before.knowledge.space.names
@@ -219,17 +219,24 @@ def _pairs_of(
         for place in columns
     }
     return Reliance(
-        name, "nuisance", REVERSED, len(before), int((before.predicted_labels != after.predicted_labels).any(1).sum()),
+        coupling.name, "nuisance", REVERSED, len(before), int((before.predicted_labels != after.predicted_labels).any(1).sum()),
         0, Rights.of(*sides(*labels), level), {name: rights for name, rights in concepts.items() if rights.falls},
         tuple(name for name, rights in concepts.items() if not rights.falls),
     )  # fmt: skip
+
+
+def _labels_right(evidence: Evidence, coupling: Coupling) -> Array:
+    """Return whether the label that a nuisance goes with is right, or all labels where it goes with none of them."""
+    names, wanted = evidence.knowledge.label_names, coupling.confounder.goes_with
+    right = evidence.predicted_labels == evidence.labels
+    return np.asarray(right[:, names.index(wanted)] if wanted in names else right.all(axis=1))
 
 
 def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance:
     """Compare examples in which a formula over concepts goes with the label as in training with the others."""
     partner = coupling.partner(evidence.concepts, evidence.labels)
     usual = coupling.shown(evidence.concepts) == partner
-    right = (evidence.predicted_labels == evidence.labels).all(axis=1)
+    right = _labels_right(evidence, coupling)
     gaps, clear = [], False
     for value in range(coupling.count):
         groups = [right[(partner == value) & side] for side in (usual, ~usual)]
