@@ -32,10 +32,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as started:
         server = subprocess.Popen(
             [sys.executable, "-m", "assay", "view", *map(str, write_samples(Path(name))), "--no-open"],
-            stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
-            address = next(word for line in server.stdout or () for word in line.split() if word.startswith("http"))
+            address = next(word for line in server.stderr or () for word in line.split() if word.startswith("http"))
             page = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
             for what, (place, target) in VISITS.items():
                 print(f"{what}: {_visit(page, address, place):.2f} s (target {target:g} s)", flush=True)
