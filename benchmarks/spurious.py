@@ -47,18 +47,16 @@ class Setting:
     concept: str
 
 
-SMALL_SCENE = {"n": 800, "quality": "draft"}
+SCENE = {"n": 800, "quality": "draft", "width": 64, "height": 48}
 SETTINGS = {
-    "mnlogic": Setting({"n": 1000, "k": 3}, "watermark", "y", "a"),
-    "mnadd-evenodd": Setting({"n": 2000}, "frame", "sum", "a"),
-    "robots": Setting({"n": 1000, "size": 32}, "style.paper", "glorp", "foot_shape"),
-    "sudoku-mini": Setting({"n": 1000, "cell": 14}, "style.ink", "valid", "valid"),
-    "kand-logic": Setting({"n": 1000}, "style.background", "y", "y"),
-    "clevr-small": Setting({**SMALL_SCENE, "width": 64, "height": 48}, "style.floor", "y", "y"),
-    "sdd-oia": Setting({**SMALL_SCENE, "width": 48, "height": 40}, "style.day", "stop", "red_light"),
-    "chess-flat": Setting({"n": 800, "width": 64}, "compression", "check", "check"),
+    "robots": Setting({"n": 1000, "size": 32}, "style.paper", "glorp", "mouth"),
+    "kand-logic": Setting({"n": 1000}, "style.background", "y", "figure1.object1.shape"),
+    "sudoku-mini": Setting({"n": 1000, "cell_px": 14}, "style.ink", "valid", "valid"),
+    "clevr-small": Setting(SCENE, "style.floor", "y", "object1.shape"),
+    "chess-flat": Setting({"n": 500, "width": 96}, "brightness", "white_is_ahead", "e4 in ('P', 'p')"),
+    "cocologic": Setting({"n": 800, "width": 64, "height": 64}, "frame", "signal_and_ride", "person >= 1"),
 }
-MODELS: dict[str, dict[str, Any]] = {"blackbox": {"epochs": 15}, "cbm": {"epochs": 15}}
+MODELS: dict[str, dict[str, Any]] = {"blackbox": {"epochs": 12}, "cbm": {"epochs": 12}}
 
 
 def run_trial(trial: Trial) -> dict[str, Any]:

@@ -208,7 +208,7 @@ def _pairs_of(
         return np.where(first, right, other), np.where(first, other, right)
 
     labels = [_labels_right(evidence, coupling) for evidence in (before, after)]
-    spoken = ((before.judged_concepts >= 0) & (after.judged_concepts >= 0)).all(axis=0)
+    spoken = np.asarray(((before.judged_concepts >= 0) & (after.judged_concepts >= 0)).all(axis=0))
     columns = [place for place in used if spoken[place]]
     names = before.knowledge.space.names
     concepts = {

@@ -70,11 +70,13 @@ class ConfoundedSource:
     def _fitting(self, places: Array, codes: Codes, labels: Codes, drawn: Codes) -> Array:
         """Return the places of the worlds that have the same labels, and formulas as drawn."""
         formulas = [place for place, coupling in enumerate(self.couplings) if coupling.is_formula]
-        taken, left = places.copy(), np.arange(len(places) if formulas else 0)
+        if not formulas:
+            return places
+        taken, left = places.copy(), np.arange(len(places))
         for attempt in range(1, TRIES):
-            shown = np.stack([self.couplings[i].shown(codes) for i in formulas], axis=1) if formulas else drawn[:0]
+            shown = np.stack([self.couplings[i].shown(codes) for i in formulas], axis=1)
             wanted = drawn[left][:, formulas]
-            fits = ((shown == wanted) | (wanted < 0)).all(axis=1) if formulas else np.zeros(0, dtype=bool)
+            fits = ((shown == wanted) | (wanted < 0)).all(axis=1)
             left = left[~(fits & (self._labels(taken[left]) == labels[left]).all(axis=1))]
             if not len(left):
                 return taken
