@@ -56,7 +56,7 @@ SETTINGS = {
     "chess-flat": Setting({"n": 500, "width": 96}, "brightness", "white_is_ahead", "e4 in ('P', 'p')"),
     "cocologic": Setting({"n": 800, "width": 64, "height": 64}, "frame", "signal_and_ride", "person >= 1"),
 }
-MODELS: dict[str, dict[str, Any]] = {"blackbox": {"epochs": 12}, "cbm": {"epochs": 12}}
+MODELS: dict[str, dict[str, Any]] = {"blackbox": {"epochs": 12}, "cbm": {"epochs": 25}}
 
 
 def run_trial(trial: Trial) -> dict[str, Any]:

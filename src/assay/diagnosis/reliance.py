@@ -3,7 +3,9 @@
 Nuisances that confound are judged by the split `reversed`, which shows the worlds of the test split again with one of
 them changed. Each pair has a side where the nuisance goes with the label as in training, and one where it does not: a
 model that relies on it is right on the first and wrong on the second. A confounder that is a formula over concepts has
-no such pairs; there the two kinds of examples of `unconfounded` are compared, for equal labels.
+no such pairs; there the two kinds of examples of `unconfounded` are compared, for equal labels. In both cases answers
+must be better than a constant one on the test split, the world of training: a model that has learned nothing may go by
+a nuisance too, and is right by that as often as wrong.
 """
 
 import json
@@ -13,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes, distinct_rows
 from assay.data.columns import PAIR_CONCEPT
 from assay.data.confounding.confounder import (
     NUISANCES,
@@ -31,7 +33,7 @@ from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.findings import DROP, FEWEST, Finding
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
 from assay.metrics.evidence import Evidence, gather
-from assay.metrics.interval import wilson
+from assay.metrics.interval import at_least, wilson
 from assay.predictions import Predictions
 
 MOST_NAMED = 3
@@ -155,6 +157,10 @@ def reliance_of(
         data = dataset.symbols(UNCONFOUNDED, styles=False)
         evidence = gather(data, predictions[UNCONFOUNDED])
         rows += [_by_groups(evidence, coupling, level) for coupling in formulas]
+        if origin in predictions and origin is not None:
+            usual = gather(dataset.symbols(origin, styles=False), predictions[origin])
+            learned = zip(rows[-len(formulas) :], formulas, strict=True)
+            rows[-len(formulas) :] = [_only_learned(row, usual, coupling, level) for row, coupling in learned]
     elif formulas:
         missing.append(UNCONFOUNDED)
     if PAIRS in predictions and dataset.pairs is not None and dataset.pairs["split"] in predictions:
@@ -170,7 +176,8 @@ def _by_pairs(
     """Compare the same worlds with one nuisance changed."""
     data, other = dataset.symbols(before.split), dataset.symbols(after.split)
     common = np.intersect1d(before.index, after.index)
-    first, second = _at(gather(data, before), before, common), _at(gather(other, after), after, common)
+    whole = gather(data, before)
+    first, second = _at(whole, before, common), _at(gather(other, after), after, common)
     codes, changed = _codes(data.table, data.index, common), _codes(other.table, other.index, common)
     rows, used = [], sorted(used_concepts(dataset.knowledge))
     for coupling in couplings:
@@ -178,8 +185,29 @@ def _by_pairs(
             mine = np.flatnonzero(codes[coupling.name] != changed[coupling.name])
             partner = coupling.partner(first.concepts, first.labels)
             usual = [np.asarray(shown[coupling.name] == partner)[mine] for shown in (codes, changed)]
-            rows.append(_pairs_of(coupling, first.take(mine), second.take(mine), usual, used, level))
+            found = _pairs_of(coupling, first.take(mine), second.take(mine), usual, used, level)
+            rows.append(_only_learned(found, whole, coupling, level))
     return rows
+
+
+def _only_learned(row: Reliance, usual: Evidence, coupling: Coupling, level: float) -> Reliance:
+    """Return the row without falls of what is no better than a constant answer in the world of training."""
+    names, labels = usual.knowledge.space.names, _labels_right(usual, coupling)
+    kept = {
+        name: rights
+        for name, rights in row.concepts.items()
+        if _beats_constant(usual.predicted_concepts[:, (place := names.index(name))] == usual.concepts[:, place],
+                           usual.concepts[:, [place]], level)
+    }  # fmt: skip
+    falls = row.labels.falls and _beats_constant(labels, _labels_of(usual.labels, coupling), level)
+    spoilt = [name for name in row.concepts if name not in kept]
+    return replace(row, labels=replace(row.labels, falls=falls), concepts=kept, others=(*row.others, *spoilt))
+
+
+def _beats_constant(right: Array, truth: Codes, level: float) -> bool:
+    """Return whether answers are right clearly more often than the most frequent truth would be."""
+    most = int(distinct_rows(truth).counts.max())
+    return at_least(int(right.sum()), len(right), most / len(right)) <= level
 
 
 def _at(evidence: Evidence, predictions: Predictions, index: Array) -> Evidence:
@@ -218,18 +246,23 @@ def _pairs_of(
         )
         for place in columns
     }
-    return Reliance(
-        coupling.name, "nuisance", REVERSED, len(before), int((before.predicted_labels != after.predicted_labels).any(1).sum()),
-        0, Rights.of(*sides(*labels), level), {name: rights for name, rights in concepts.items() if rights.falls},
-        tuple(name for name, rights in concepts.items() if not rights.falls),
-    )  # fmt: skip
+    moved = int((before.predicted_labels != after.predicted_labels).any(axis=1).sum())
+    spoilt = {name: rights for name, rights in concepts.items() if rights.falls}
+    others = tuple(name for name in concepts if name not in spoilt)
+    rights = Rights.of(*sides(*labels), level)
+    return Reliance(coupling.name, "nuisance", REVERSED, len(before), moved, 0, rights, spoilt, others)
 
 
 def _labels_right(evidence: Evidence, coupling: Coupling) -> Array:
     """Return whether the label that a nuisance goes with is right, or all labels where it goes with none of them."""
-    names, wanted = evidence.knowledge.label_names, coupling.confounder.goes_with
-    right = evidence.predicted_labels == evidence.labels
-    return np.asarray(right[:, names.index(wanted)] if wanted in names else right.all(axis=1))
+    said, true = (_labels_of(codes, coupling) for codes in (evidence.predicted_labels, evidence.labels))
+    return np.asarray((said == true).all(axis=1))
+
+
+def _labels_of(codes: Codes, coupling: Coupling) -> Codes:
+    """Return the column of the label that a nuisance goes with, or all."""
+    names, wanted = coupling.knowledge.label_names, coupling.confounder.goes_with
+    return codes[:, [names.index(wanted)]] if wanted in names else codes
 
 
 def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance:
