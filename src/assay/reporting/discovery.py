@@ -4,20 +4,21 @@ import base64
 import io
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.data.dataset import SplitData
+from assay.arrays import Array, find_rows
+from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.discovery.matching import ConceptValue, UnitSplit, concept_values
 from assay.diagnosis.discovery.scores import MEANINGS, UnitScores
 from assay.diagnosis.discovery.stability import live_units
 from assay.files import write_atomically
 from assay.reporting.examples import COARSE
 from assay.reporting.templating import page_environment
+from assay.runs.units import units_of
 
 TOP, MOST_OTHERS = 8, 24
 """How many pictures are shown of a unit, and how many units that match no value."""
@@ -44,6 +45,9 @@ class UnitCard:
     has: tuple[bool | None, ...]
     """Which of them have the value; None where that is not known."""
     pictures: tuple[str, ...] = ()
+    """The pictures of its top examples, as data addresses."""
+    coarse: bool = False
+    """Whether pictures are so small that their pixels are to be seen as squares."""
 
     @property
     def right(self) -> int:
@@ -95,14 +99,27 @@ def _in_excess(split: UnitSplit, top: Array, values: tuple[ConceptValue, ...]) -
     return values[int((shares[0] - shares[1]).argmax())]
 
 
-def with_pictures(cards: Sequence[UnitCard], data: SplitData) -> tuple[list[UnitCard], bool]:
-    """Return the cards with their pictures as data addresses, and whether pictures are so small that pixels show."""
+def with_pictures(cards: Sequence[UnitCard], data: SplitData) -> tuple[UnitCard, ...]:
+    """Return the cards with the pictures of their top examples in a split."""
     wanted = sorted({row for card in cards for row in card.rows})
-    places = {int(number): place for place, number in enumerate(data.index)}
-    files = data.files([places[row] for row in wanted]) if wanted else []
-    small = bool(files) and max(struct.unpack(">II", files[0][16:24])) <= COARSE
+    places = find_rows(np.array(wanted, dtype=np.int64), data.index)
+    if not wanted or (places < 0).any():
+        return tuple(cards)
+    files = data.files(places)
+    coarse = max(struct.unpack(">II", files[0][16:24])) <= COARSE
     addresses = {row: _address(file) for row, file in zip(wanted, files, strict=True)}
-    return [replace(card, pictures=tuple(addresses[row] for row in card.rows)) for card in cards], small
+    return tuple(replace(c, pictures=tuple(addresses[row] for row in c.rows), coarse=coarse) for c in cards)
+
+
+def cards_of(folder: Path, dataset: Dataset) -> tuple[UnitCard, ...]:
+    """Return the units of a run of discovered concepts with their pictures; none for any other run."""
+    content = units_of(folder) if folder.is_dir() else None
+    if content is None or content["split"] not in dataset:
+        return ()
+    known = [field.name for field in fields(UnitCard) if field.name not in ("pictures", "coarse")]
+    listed = [{name: unit[name] for name in known} for unit in content["units"]]
+    cards = [UnitCard(**{**unit, "rows": tuple(unit["rows"]), "has": tuple(unit["has"])}) for unit in listed]
+    return with_pictures(cards, dataset[content["split"]])
 
 
 def _address(png: bytes) -> str:
@@ -133,9 +150,9 @@ def concept_rows(scores: UnitScores, data: SplitData) -> list[dict[str, Any]]:
 
 
 def write_discovery(
-    path: Path, record: Mapping[str, Any], concepts: Sequence[Mapping[str, Any]], cards: Sequence[UnitCard], small: bool
+    path: Path, record: Mapping[str, Any], concepts: Sequence[Mapping[str, Any]], cards: Sequence[UnitCard]
 ) -> None:
     """Write the page, which needs no other file."""
     template = page_environment().get_template("discovery.html")
-    page = template.render(record=record, concepts=concepts, cards=cards, small=small, meanings=MEANINGS)
+    page = template.render(record=record, concepts=concepts, cards=cards, meanings=MEANINGS)
     write_atomically(path, page.encode())

@@ -8,7 +8,7 @@ from assay.errors import DataError
 
 UNITS = "units.json"
 """The split whose pictures are shown, and each unit with the concept value that it matches and its top examples."""
-KEYS = {"unit", "value", "matched", "direction", "rows", "has"}
+KEYS = {"unit", "name", "value", "matched", "direction", "f1", "share", "rows", "has"}
 
 
 def units_of(folder: Path) -> dict[str, Any] | None:

@@ -43,7 +43,7 @@ def write_discovered(discovered: Discovered, dataset: Dataset, output: Path, rep
     first, shown = discovered.first, discovered.shown
     cards = unit_cards(first.scores, first.test_units, shown, first.discoverer.names)
     write_atomically(output / UNITS, to_json({"split": shown.name, "units": [card.to_dict() for card in cards]}))
-    write_discovery(output / PAGE, record, concept_rows(first.scores, shown), *with_pictures(cards, shown))
+    write_discovery(output / PAGE, record, concept_rows(first.scores, shown), with_pictures(cards, shown))
     write_atomically(output / PROGRAM, to_json(first.rule.program))
     rule = {"knowledge": dataset.knowledge.to_dict(), "layout": dataset.layout.to_dict()}
     write_record(run, dataset, {**about, **rule, "pairs": pairs})
