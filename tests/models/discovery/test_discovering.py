@@ -28,17 +28,17 @@ def plan_of(method, source, seeds=(0, 1), **settings):
 
 
 @pytest.fixture(scope="module")
-def found(run, data, tmp_path_factory):
-    """Concepts discovered in a model that follows the rule, in their folder."""
+def found(data, tmp_path_factory):
+    """Concepts discovered in pictures, in their folder."""
     folder = tmp_path_factory.mktemp("found") / "found"
-    return folder, discover_run(plan_of("posthoc-cbm", run), data, folder)
+    return folder, discover_run(plan_of("posthoc-cbm", "input"), data, folder)
 
 
 def test_the_folder_is_a_run_that_can_be_judged(found, data):
     folder, discovered = found
     about = RunFolder(folder).about()
     assert about["model"] == discovered.model and about["discovery"]["method"] == "posthoc-cbm"
-    assert about["model"].startswith("posthoc-cbm+dpl@")
+    assert about["model"] == "posthoc-cbm+input"
     assert set(RunFolder(folder).all_predictions(data.knowledge)) == {"valid", "test", "hard"}
     diagnosis = diagnose_run(RunFolder(folder), data)
     assert diagnosis.scores["test"]["concept_f1"].value > 0.9
@@ -49,14 +49,14 @@ def test_the_folder_is_a_run_that_can_be_judged(found, data):
     assert json.loads((folder / PROGRAM).read_text()) == discovered.first.rule.program
 
 
-def test_the_same_command_gives_the_same_bytes(found, run, data, tmp_path):
+def test_the_same_command_gives_the_same_bytes(found, data, tmp_path):
     folder, _ = found
-    discover_run(plan_of("posthoc-cbm", run), data, tmp_path / "again")
+    discover_run(plan_of("posthoc-cbm", "input"), data, tmp_path / "again")
     for name in (TABLE, UNITS, PAGE, "discovery.csv", "predictions/test.parquet"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
-    discover_run(plan_of("posthoc-cbm", run), data, folder)  # the very same files may stay
+    discover_run(plan_of("posthoc-cbm", "input"), data, folder)  # the very same files may stay
     with pytest.raises(DataError, match="is not an empty folder"):
-        discover_run(plan_of("posthoc-cbm", run, seeds=(7,)), data, folder)
+        discover_run(plan_of("posthoc-cbm", "input", seeds=(7,)), data, folder)
 
 
 def test_named_units_are_matched_with_their_own_values(found):
@@ -192,7 +192,7 @@ def imported(folder):
         rows.append(
             f"pictures/{number}.png,{str(bright).lower()},{'' if number % 9 == 0 else str(red).lower()},{str(bright and red).lower()}"
         )
-    (folder / "table.csv").write_text("image,concept_bright,concept_red,label_y\n" + "\n".join(rows) + "\n")
+    (folder / "table.csv").write_text("file,concept_bright,concept_red,label_y\n" + "\n".join(rows) + "\n")
     return assay.from_table(folder / "table.csv", folder / "data")
 
 
