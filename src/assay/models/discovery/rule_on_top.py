@@ -75,7 +75,8 @@ class LearnedRule:
 def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], labels: Codes, seed: int) -> LearnedRule:
     """Learn a rule from concept probabilities and labels, and compare it with the true one."""
     model: SymbolicModel = MODELS[learner](knowledge, None, Settings(SETTINGS.get(learner, {})), None, seed)
-    model.learn(Examples(knowledge, most_probable_codes(concepts), list(concepts), labels))
+    codes = most_probable_codes(concepts)
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), labels))  # a formula asks for values
     program = _tree_program(model) if isinstance(model, Tree) else model.state()
     if not knowledge.has_rule:
         return LearnedRule(learner, model, program, (), None, True)
