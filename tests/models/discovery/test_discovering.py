@@ -96,8 +96,8 @@ def test_the_rule_is_learned_on_top(found, data):
     )
     assert (
         wrong.is_equal is False
-        and wrong.agreement == 0.5
-        and "gives the same labels in 50.0 % of all worlds" in wrong.text
+        and wrong.agreement == 0.75
+        and "gives the same labels in 75.0 % of all worlds" in wrong.text
     )
 
 

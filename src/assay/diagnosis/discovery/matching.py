@@ -206,4 +206,4 @@ def _bins(column: Array) -> Array:
 
 def _entropies(shares: Array) -> Array:
     """Return the entropy of each row of shares."""
-    return -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
+    return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))

@@ -16,7 +16,6 @@ from assay.diagnosis.discovery.disentanglement import (
 )
 from assay.diagnosis.discovery.matching import (
     MatchScore,
-    UnitMatch,
     UnitSplit,
     concept_values,
     fit_matches,
@@ -117,10 +116,3 @@ def score_stability(units: Sequence[Array], seed: int, repetitions: int) -> Chan
         return [rows[rng.permutation(len(rows))] for rows in units]
 
     return ChanceScore.of(stability(units), [stability(shuffle(repetition)) for repetition in range(repetitions)])
-
-
-def top_examples(match: UnitMatch, units: Array, count: int) -> list[int]:
-    """Return the rows where a unit is largest in the direction of its match."""
-    if match.unit is None:
-        return []
-    return np.argsort(-match.direction * units[:, match.unit], kind="stable")[:count].tolist()

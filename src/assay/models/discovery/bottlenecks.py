@@ -17,6 +17,7 @@ from pydantic import Field
 from torch import Tensor
 
 from assay.arrays import Array, Codes
+from assay.config import Settings, validate
 from assay.data.dataset import SplitData
 from assay.diagnosis.discovery.matching import concept_values
 from assay.distribution import import_extra
@@ -161,7 +162,7 @@ class LabelFreeConfig(BottleneckConfig):
     """The local folder with the weights of CLIP."""
     concepts: list[str] = []
     """Concepts in free words; by default every value of the dataset's concepts, in words."""
-    template: str = ClipConfig().template
+    template: str = "a photo with {value} {concept}"
     """The text for a value, with {value} and {concept} in plain words."""
     steps: int = Field(300, ge=1)
     """The steps of learning the projection."""
@@ -207,7 +208,8 @@ class LabelFreeCBM(Bottleneck):
         """Return the names of the units, and the texts that say them."""
         if self.config.concepts:
             return list(self.config.concepts), list(self.config.concepts)
-        clip, values = ClipConfig(template=self.config.template), concept_values(knowledge.space)
+        values = concept_values(knowledge.space)
+        clip = validate(ClipConfig, Settings({"template": self.config.template}))
         said = [prompts(concept, clip) for concept in knowledge.space.concepts]
         return [value.name for value in values], [said[value.concept][value.value][0] for value in values]
 
@@ -216,7 +218,9 @@ class LabelFreeCBM(Bottleneck):
         from assay.models.readers.clip import ClipReader
 
         settings: dict[str, Any] = {"concepts": list(texts), "device": self.config.device}
-        return torch.from_numpy(ClipReader(Path(self.config.clip), ClipConfig(**settings), report).scores(data)).float()
+        return torch.from_numpy(
+            ClipReader(Path(self.config.clip), validate(ClipConfig, Settings(settings)), report).scores(data)
+        ).float()
 
     def _learn(self, rows: Tensor, wanted: Tensor, report: Progress) -> Tensor:
         """Return the projection whose units are most alike to what CLIP says, over the examples."""

@@ -102,11 +102,11 @@ def _tree_program(tree: Tree) -> dict[str, Any]:
         else:
             for code, path in _leaves(parts, 0, (), tests):
                 leaves[code].append(conjunction(*path) if path else Const(True))
-        formulas = [[code, str(disjunction(*paths) if paths else Const(False))] for code, paths in leaves.items()]
-        if label.kind == "bool":
-            formulas = [pair for pair in formulas if label.values[pair[0]] is True] or [
-                [label.values.index(True), str(Const(False))]
-            ]
+        texts = {code: str(disjunction(*paths) if paths else Const(False)) for code, paths in leaves.items()}
+        if label.kind == "bool":  # one formula says it all
+            true = label.values.index(True)
+            texts = {true: texts.get(true, str(Const(False)))}
+        formulas = [[code, text] for code, text in texts.items()]
         labels[label.name] = {"formulas": formulas, "otherwise": classes[0], "notes": {}}
     return {"labels": labels}
 

@@ -80,7 +80,7 @@ class SlotAutoencoder(nn.Module):
     def __init__(self, channels: int, height: int, width: int, config: SlotsConfig) -> None:
         super().__init__()
         size = config.width
-        self.half, self.quarter = (height // 2, width // 2), (height // 4, width // 4)
+        self.places_shape, self.canvas_shape = (height // 2, width // 2), (height // 4, width // 4)
         self.encoder = nn.Sequential(
             *(nn.Conv2d(channels, size, 5, padding=2), nn.ReLU()),
             *(nn.Conv2d(size, size, 5, stride=2, padding=2), nn.ReLU()),
@@ -97,15 +97,17 @@ class SlotAutoencoder(nn.Module):
 
     def encode(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
         """Return the slots of pictures, and what each attends to."""
-        places = self.encoder(pictures).flatten(2).transpose(1, 2) + self.places(grid(*self.half).to(pictures.device))
+        places = self.encoder(pictures).flatten(2).transpose(1, 2) + self.places(
+            grid(*self.places_shape).to(pictures.device)
+        )
         slots, attention = self.attention(self.mix(places))
         return slots, attention
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return pictures drawn again: each slot's drawing, mixed by the masks."""
         slots, _ = self.encode(pictures)
-        canvas = slots.flatten(0, 1)[:, None] + self.canvas(grid(*self.quarter).to(pictures.device))
-        maps = canvas.transpose(1, 2).unflatten(2, self.quarter)
+        canvas = slots.flatten(0, 1)[:, None] + self.canvas(grid(*self.canvas_shape).to(pictures.device))
+        maps = canvas.transpose(1, 2).unflatten(2, self.canvas_shape)
         drawn = self.decoder(maps).unflatten(0, slots.shape[:2])
         masks = drawn[:, :, -1:].softmax(dim=1)
         mixed: Tensor = (masks * drawn[:, :, :-1]).sum(dim=1)
@@ -177,7 +179,7 @@ class Slots(Discoverer):
     def _explained(self, split: SplitRows) -> float:
         """Return 1 minus the squared error, in units of the variance of each pixel."""
         pictures, device = self.size(split.rows), next(self.network.parameters()).device
-        drawn = torch.cat([self.network(part.to(device)).cpu() for part in pictures.split(AT_ONCE)])
+        drawn = torch.cat([self.network(part.to(device)).cpu() for part in torch.split(pictures, AT_ONCE)])
         variance = (pictures - pictures.mean(dim=0)).square().mean()
         return float(1 - (drawn - pictures).square().mean() / variance.clamp_min(1e-12))
 
@@ -186,10 +188,10 @@ class Slots(Discoverer):
         """Return the numbers of all slots, from left to right."""
         device = next(self.network.parameters()).device
         rows = []
-        for part in split.rows.split(AT_ONCE):
+        for part in torch.split(split.rows, AT_ONCE):
             slots, attention = (x.cpu() for x in self.network.encode(self.size(part).to(device)))
             mass = attention.sum(dim=2, keepdim=True)
-            centres = attention / mass @ grid(*self.network.half)[:, :2]
+            centres = attention / mass @ grid(*self.network.places_shape)[:, :2]
             numbers = torch.cat([slots, centres, mass / attention.shape[2]], dim=2)
             order = centres[:, :, 0].argsort(dim=1)
             rows.append(numbers.gather(1, order[:, :, None].expand_as(numbers)).flatten(1))
