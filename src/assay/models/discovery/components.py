@@ -42,7 +42,8 @@ class Components(Discoverer):
 
     def units(self, split: SplitRows) -> Array:
         """Return what the estimator makes of a split."""
-        return np.asarray(self.estimator.transform(self.prepared(split)), dtype=np.float64)
+        with self.noting_warnings():
+            return np.asarray(self.estimator.transform(self.prepared(split)), dtype=np.float64)
 
     @property
     def random_state(self) -> int:

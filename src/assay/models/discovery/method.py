@@ -82,7 +82,8 @@ class Discoverer(ABC):
             warnings.simplefilter("always")
             yield
         for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-            self.notes.append(f"{self.name}: {message}")
+            if f"{self.name}: {message}" not in self.notes:
+                self.notes.append(f"{self.name}: {message}")
 
 
 @contextmanager

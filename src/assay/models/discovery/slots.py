@@ -6,7 +6,7 @@ their own: they are put from left to right by the centre of what they attend to,
 is one number of one slot: its features, then the centre (across, down) and the share of the picture it attends to.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -51,7 +51,7 @@ class SlotAttention(nn.Module):
         self.norm_places, self.norm_slots, self.norm_out = (nn.LayerNorm(width) for _ in range(3))
         self.query, self.key, self.value = (nn.Linear(width, width, bias=False) for _ in range(3))
         self.update = nn.GRUCell(width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
 
     def forward(self, places: Tensor) -> tuple[Tensor, Tensor]:
         """Return slots (examples x slots x width), and how much each attends to each place (... x slots x places)."""
@@ -82,16 +82,16 @@ class SlotAutoencoder(nn.Module):
         size = config.width
         self.places_shape, self.canvas_shape = (height // 2, width // 2), (height // 4, width // 4)
         self.encoder = nn.Sequential(
-            *(nn.Conv2d(channels, size, 5, padding=2), nn.ReLU()),
-            *(nn.Conv2d(size, size, 5, stride=2, padding=2), nn.ReLU()),
+            *(nn.Conv2d(channels, size, 5, padding=2), nn.GELU()),
+            *(nn.Conv2d(size, size, 5, stride=2, padding=2), nn.GELU()),
             nn.Conv2d(size, size, 3, padding=1),
         )
         self.places, self.canvas = nn.Linear(4, size), nn.Linear(4, size)
-        self.mix = nn.Sequential(nn.LayerNorm(size), nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size))
+        self.mix = nn.Sequential(nn.LayerNorm(size), nn.Linear(size, size), nn.GELU(), nn.Linear(size, size))
         self.attention = SlotAttention(config.slots, size, config.rounds)
         self.decoder = nn.Sequential(
-            *(nn.ConvTranspose2d(size, size, 4, stride=2, padding=1), nn.ReLU()),
-            *(nn.ConvTranspose2d(size, 16, 4, stride=2, padding=1), nn.ReLU()),
+            *(nn.ConvTranspose2d(size, size, 4, stride=2, padding=1), nn.GELU()),
+            *(nn.ConvTranspose2d(size, 16, 4, stride=2, padding=1), nn.GELU()),
             nn.Conv2d(16, channels + 1, 3, padding=1),
         )
 
@@ -116,24 +116,35 @@ class SlotAutoencoder(nn.Module):
 
 @dataclass(frozen=True)
 class DrawnSize:
-    """The size in which pictures are drawn again."""
+    """The size in which pictures are drawn again, and their mean and deviation, which are taken to 0 and 1.
+
+    Without that, few bright pixels on a dark ground would be a small error, and the mean picture learned for long.
+    """
 
     height: int
     width: int
+    mean: float = 0.0
+    deviation: float = 1.0
 
     @classmethod
     def of(cls, height: int, width: int, side: int) -> "DrawnSize":
         """Return the size whose longer side is at most `side`, both divisible by four.
 
         >>> DrawnSize.of(28, 56, 32)
-        DrawnSize(height=16, width=32)
+        DrawnSize(height=16, width=32, mean=0.0, deviation=1.0)
         """
         scale = side / max(height, width)
         return cls(*(max(2 * STEP, round(length * scale / STEP) * STEP) for length in (height, width)))
 
+    def scaled_for(self, images: Tensor) -> "DrawnSize":
+        """Return the size with the mean and deviation of some pictures."""
+        pictures = self(images)
+        return replace(self, mean=float(pictures.mean()), deviation=float(pictures.std().clamp_min(1e-6)))
+
     def __call__(self, images: Tensor) -> Tensor:
-        """Return pictures of bytes as numbers from 0 to 1 in this size."""
-        return F.interpolate(images.float() / 255, (self.height, self.width), mode="bilinear", antialias=True)
+        """Return pictures of bytes as numbers in this size."""
+        pictures = F.interpolate(images.float() / 255, (self.height, self.width), mode="bilinear", antialias=True)
+        return (pictures - self.mean) / self.deviation
 
 
 class Slots(Discoverer):
@@ -150,7 +161,7 @@ class Slots(Discoverer):
         """Train on the pictures alone; note how much of their variance is drawn on validation."""
         device = device_of(self.config.device)
         channels, height, width = train.rows.shape[1:]
-        self.size = DrawnSize.of(height, width, self.config.side)
+        self.size = DrawnSize.of(height, width, self.config.side).scaled_for(train.rows)
         with seeded(self.torch_seed()) as generator:
             self.network = SlotAutoencoder(channels, self.size.height, self.size.width, self.config).to(device)
             self._descend(self.size(train.rows), generator, report)
