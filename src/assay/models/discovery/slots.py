@@ -38,7 +38,7 @@ class SlotsConfig(DiscoveryConfig):
     steps: int = Field(400, ge=1)
     """The steps of training."""
     batch_size: int = Field(32, ge=1)
-    learning_rate: float = Field(2e-3, gt=0)
+    learning_rate: float = Field(4e-3, gt=0)
 
 
 class SlotAttention(nn.Module):
