@@ -94,7 +94,7 @@ class SparseHead:
         return int(sum((np.abs(weights) > 0).sum() for weights in self.weights))
 
 
-class Bottleneck(Discoverer):
+class NamedUnits(Discoverer):
     """What both bottlenecks share: a sparse label head on named units."""
 
     Config: ClassVar[type[DiscoveryConfig]] = BottleneckConfig
@@ -121,7 +121,7 @@ class PosthocConfig(BottleneckConfig):
     """The penalty of the concept activation vectors, as a share of the mean variance."""
 
 
-class PosthocCBM(Bottleneck):
+class PosthocCBM(NamedUnits):
     """A unit for each concept value: how far an example lies along its concept activation vector."""
 
     name = "posthoc-cbm"
@@ -171,7 +171,7 @@ class LabelFreeConfig(BottleneckConfig):
     """Concepts that the projection follows by less than this on validation are left out, as published."""
 
 
-class LabelFreeCBM(Bottleneck):
+class LabelFreeCBM(NamedUnits):
     """A unit for each text: a projection of the activations that follows what CLIP says of it."""
 
     name = "label-free-cbm"

@@ -16,7 +16,7 @@ from assay.diagnosis.discovery.stability import live_units
 from assay.errors import ConfigError, DataError
 from assay.models.discovery import METHODS
 from assay.models.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows
-from assay.models.discovery.rule_on_top import LearnedRule, learn_rule
+from assay.models.discovery.rule_on_top import RuleOnTop, learn_rule
 from assay.models.discovery.sources import ActivationSource, open_source, pictures_of
 from assay.models.probes.activations import INPUT
 from assay.models.symbolic.perception import one_hot
@@ -61,7 +61,7 @@ class Discovery:
     discoverer: Discoverer
     scores: UnitScores
     readout: Readout
-    rule: LearnedRule
+    rule: RuleOnTop
     test_units: Array
     """The units of the examples that were scored, a column each."""
     live: int
@@ -103,7 +103,7 @@ class Discovered:
     source: str
     discoveries: tuple[Discovery, ...]
     stability: ChanceScore
-    rule_from_truth: LearnedRule
+    rule_from_truth: RuleOnTop
     """What the same learner makes of the true concepts of the same examples: how much is lost by discovery."""
     shown: SplitData
     """The examples that were scored."""

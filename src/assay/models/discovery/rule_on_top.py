@@ -29,7 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {"tree": {"encoding": "values"}}
 
 
 @dataclass(frozen=True)
-class LearnedRule:
+class RuleOnTop:
     """What a learner made of concepts, and how it relates to the true rule, label by label and value by value."""
 
     learner: str
@@ -72,21 +72,21 @@ class LearnedRule:
         return {"learner": self.learner, **numbers, "text": self.text, "relations": relations}
 
 
-def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], labels: Codes, seed: int) -> LearnedRule:
+def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], labels: Codes, seed: int) -> RuleOnTop:
     """Learn a rule from concept probabilities and labels, and compare it with the true one."""
     model: SymbolicModel = MODELS[learner](knowledge, None, Settings(SETTINGS.get(learner, {})), None, seed)
     codes = most_probable_codes(concepts)
     model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), labels))  # a formula asks for values
     program = _tree_program(model) if isinstance(model, Tree) else model.state()
     if not knowledge.has_rule:
-        return LearnedRule(learner, model, program, (), None, True)
+        return RuleOnTop(learner, model, program, (), None, True)
     worlds = worlds_of(knowledge, MOST_WORLDS)
     answers = model.labels_from_concepts(one_hot(worlds.codes, knowledge.space))
     same = np.stack([answer.argmax(axis=1) for answer in answers], axis=1) == knowledge.labels_of(worlds.codes)
     agreement = float(same.all(axis=1).mean())
     relations = tuple(relations_in(program, knowledge)) if agreement == 1 else ()  # a sample can only refute
     exact = all(relation.exact for relation in relations) if relations else worlds.exact
-    return LearnedRule(learner, model, program, relations, agreement, exact)
+    return RuleOnTop(learner, model, program, relations, agreement, exact)
 
 
 def _tree_program(tree: Tree) -> dict[str, Any]:
