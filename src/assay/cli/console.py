@@ -144,3 +144,15 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
 
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read seeds such as `0-9` or `1,5`."""
+    try:
+        ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"--seeds: expected numbers such as 0-9 or 1,5, not {text!r}") from None
+    seeds = [seed for part in ends for seed in range(part[0], part[-1] + 1)]
+    if not seeds or any(len(part) > 2 for part in ends) or len(set(seeds)) < len(seeds):
+        raise ConfigError(f"--seeds: expected different numbers such as 0-9 or 1,5, not {text!r}")
+    return seeds

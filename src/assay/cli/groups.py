@@ -9,7 +9,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
     "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
     "Train": ("train", "predict", "decode", "run", "study"),
-    "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "align", "attribute"),
+    "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "discover", "align", "attribute"),
     "Share": ("report", "view", "new", "check"),
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -37,6 +37,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "intervene": ("assay intervene run --budget 0-3,max", "assay intervene run --source expert:0.8 -o page"),
     "leakage": ("assay leakage run data",),
     "probe": ("assay probe run data -o probed --method tcav",),
+    "discover": (
+        "assay discover sae-topk run data -o found",
+        "assay discover slots input data -o found --set slots=3",
+    ),
     "align": ("assay align run data -o aligned --set zero=[knees]",),
     "attribute": ("assay attribute run",),
     "report": ("assay report run-a run-b -o report",),

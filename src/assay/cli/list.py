@@ -1,4 +1,4 @@
-"""`assay list`: the registered tasks, models, metrics, backbones and export formats."""
+"""`assay list`: the registered tasks, models, metrics, backbones, discovery methods and export formats."""
 
 from typing import Annotated
 
@@ -14,18 +14,20 @@ def registries() -> dict[str, Registry]:
     from assay.data.exports import EXPORTS
     from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
+    from assay.models.discovery import METHODS as DISCOVERY
     from assay.tasks import TASKS
 
-    return {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES, "exports": EXPORTS}
+    kinds = {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES}
+    return {**kinds, "discovery": DISCOVERY, "exports": EXPORTS}
 
 
 def list_things(
     kind: Annotated[
-        str | None, typer.Argument(help="tasks, models, metrics, backbones or exports; by default all.")
+        str | None, typer.Argument(help="tasks, models, metrics, backbones, discovery or exports; by default all.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List tasks, models, metrics, backbones and export formats."""
+    """List tasks, models, metrics, backbones, discovery methods and export formats."""
     known = registries()
     if kind is not None and kind not in known:
         raise UnknownName(f"nothing to list under {kind!r}{suggestion(kind, known)}")

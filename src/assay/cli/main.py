@@ -18,6 +18,7 @@ from assay.cli.count import count
 from assay.cli.decode import decode
 from assay.cli.demo import demo
 from assay.cli.diagnose import diagnose
+from assay.cli.discover import discover
 from assay.cli.doctor import doctor
 from assay.cli.export import export
 from assay.cli.groups import EXAMPLES, CommandGroups, examples_text
@@ -71,7 +72,7 @@ def options(
 
 VERBS: tuple[Callable[..., None], ...] = (
     *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, new),
+    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, new),
     *(view, doctor, clean),
 )
 NAMES = {list_things: "list", import_data: "import"}

@@ -14,12 +14,12 @@ from assay.cli.console import (
     OutOption,
     SeedOption,
     SetOption,
+    parse_seeds,
     print_json,
     progress_bar,
     say,
     settings_from,
 )
-from assay.errors import ConfigError
 
 if TYPE_CHECKING:
     from assay.models.core.model import Epoch
@@ -58,7 +58,7 @@ def train(
     with progress_bar() as bar:
         order = Order(model, values, seed, log=log)
         if seeds is not None:
-            chosen = _parse_seeds(seeds)
+            chosen = parse_seeds(seeds)
             runs = train_together(
                 order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
             )
@@ -105,15 +105,3 @@ def _notes(about: dict[str, Any]) -> list[str]:
             f"average, forgetting {accuracy['forgetting']:.3f}"
         )
     return lines
-
-
-def _parse_seeds(text: str) -> list[int]:
-    """Read seeds such as `0-9` or `1,5`."""
-    try:
-        ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
-    except ValueError:
-        raise ConfigError(f"--seeds: expected numbers such as 0-9 or 1,5, not {text!r}") from None
-    seeds = [seed for part in ends for seed in range(part[0], part[-1] + 1)]
-    if not seeds or any(len(part) > 2 for part in ends) or len(set(seeds)) < len(seeds):
-        raise ConfigError(f"--seeds: expected different numbers such as 0-9 or 1,5, not {text!r}")
-    return seeds

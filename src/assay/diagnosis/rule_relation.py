@@ -128,6 +128,22 @@ def _worlds(knowledge: Knowledge) -> Codes:
     return possible
 
 
+@dataclass(frozen=True)
+class ComparedWorlds:
+    """Worlds to compare rules on: all that are possible, or else a uniform sample of them."""
+
+    codes: Codes
+    exact: bool
+
+
+def worlds_of(knowledge: Knowledge, most: int) -> ComparedWorlds:
+    """Return the possible worlds of some knowledge, at most so many."""
+    if knowledge.space.worlds <= most:
+        codes = knowledge.space.all_codes().astype(np.int64)
+        return ComparedWorlds(codes[np.asarray(knowledge.can_be(codes), dtype=bool)], True)
+    return ComparedWorlds(_worlds(knowledge)[:most], False)
+
+
 def relations_in(program: Mapping[str, Any], knowledge: Knowledge) -> list[RuleRelation]:
     """Return how each formula of a learned program relates to the rule of its label, value by value."""
     relations = []

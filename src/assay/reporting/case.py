@@ -15,6 +15,7 @@ from assay.errors import DataError
 from assay.metrics.evidence import gather_from
 from assay.plots import Line
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
+from assay.reporting.discovery import UnitCard, cards_of
 from assay.reporting.examples import Example, example_for, examples_of
 from assay.runs.folder import RUN, RunFolder
 from assay.worlds.split import HARD
@@ -44,6 +45,8 @@ class Case:
     """How often labels are right at each confidence."""
     history: tuple[float, ...] = ()
     """The score on the validation split after each epoch."""
+    units: tuple[UnitCard, ...] = ()
+    """Of discovered concepts: the units, with the concept values that they match and their top pictures."""
 
     @property
     def name(self) -> str:
@@ -117,6 +120,7 @@ def case_of(
         coverage=coverage_of(evidence),
         reliability=label_reliability(evidence),
         history=_history(folder),
+        units=cards_of(folder, dataset),
     )
 
 

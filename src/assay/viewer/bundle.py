@@ -108,7 +108,7 @@ def _write_comparisons(state: State, served: ServedDataset, split: str, out: Pat
 def _write_run(state: State, served: ServedDataset, run: ServedRun, out: Path, rows: dict[str, Array]) -> None:
     """Write the page of a run; what it cannot have is written as the reason."""
     key, own, shown = served.key, out / run.key, preview_split(served)["name"]
-    _write_or_why(out / f"{run.key}.json", lambda: run_page(state, key, run.key))
+    _write_or_why(out / f"{run.key}.json", lambda: run_page(state, key, run.key, rows))
     _write_or_why(own / "verdict.json", lambda: verdict_of(state, key, run.key))
     if PAIRS in run.answers:
         _write_or_why(own / "pairs.json", lambda: _held_pairs(state, key, run.key, rows[PAIRS]))

@@ -1,16 +1,19 @@
 """A run by itself: what was trained, on what, and how it learned."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from assay.arrays import Array
 from assay.errors import DataError
 from assay.runs.folder import RunFolder
 from assay.viewer.folders import ServedDataset, ServedRun, inside
 from assay.viewer.state import State
+from assay.viewer.units import units_page
 
 HISTORY = "history.json"
 EPOCH = ("number", "phase", "loss", "score", "best")
-ABOUT = ("config", "parameters", "device", "machine", "versions", "pairs", "probe")
+ABOUT = ("config", "parameters", "device", "machine", "versions", "pairs", "probe", "discovery")
 
 
 def run_facts(served: ServedDataset) -> list[dict[str, Any]]:
@@ -31,11 +34,15 @@ def run_facts(served: ServedDataset) -> list[dict[str, Any]]:
     ]
 
 
-def run_page(state: State, key: str, run: str) -> dict[str, Any]:
-    """Return what is known of a run without judging it: its settings and its learning curve."""
+def run_page(state: State, key: str, run: str, pictures: Mapping[str, Array] | None = None) -> dict[str, Any]:
+    """Return what is known of a run without judging it: its settings, its learning curve, and discovered units.
+
+    `pictures` are the rows of each split whose pictures can be shown; by default all.
+    """
     served = state.shelf[key].run(run)
     about = RunFolder(served.folder).about() if served.live else {}
-    return {"about": {name: about[name] for name in ABOUT if name in about}, "epochs": epochs_of(served)}
+    known = {name: about[name] for name in ABOUT if name in about}
+    return {"about": known, "epochs": epochs_of(served), "units": units_page(state, key, run, pictures)}
 
 
 def epochs_of(run: ServedRun) -> list[dict[str, Any]]:

@@ -9,11 +9,13 @@ import { pairs } from "./pairs.js";
 import { boundary, constraints, readings, summary } from "./reading.js";
 import { changed, to } from "./router.js";
 import { dataset, runOf, source, verdictOn } from "./source.js";
+import { units } from "./units.js";
 import { verdict } from "./verdict.js";
 import { count } from "./words.js";
 
 const PAIRS = "pairs";
 const SECTIONS = {
+  units: "Discovered units",
   reading: "Reading map",
   boundary: "Boundary",
   constraints: "Constraints",
@@ -35,7 +37,9 @@ export async function runPage(key, name, query) {
     h("h1", {}, run.title, " ", mark),
     h("p", { class: "soft" }, subtitle(run, facts)),
     pending("Judging", (tell) => judged(where, mark, tell), { id: "verdict", class: "panel" }),
-    reading ? [tabs(where, splits), jumps(where, facts), summary(where), readings(where)] : nothing(run),
+    reading ? [tabs(where, splits), jumps(where, facts), summary(where)] : nothing(run),
+    section("units", SECTIONS.units, units(where, facts.units)),
+    reading ? readings(where) : null,
     reading ? [boundary(where), constraints(where)] : null,
     section("pairs", SECTIONS.pairs, pairs(where)),
     section("interventions", SECTIONS.interventions, reading ? interventions(where) : null),
@@ -101,6 +105,7 @@ function jumps({ data, reading }, facts) {
     boundary: reading.regions.length,
     constraints: data.knowledge.constraints.length,
     learning: facts.epochs.length,
+    units: facts.units?.units.length ?? 0,
   };
   const leap = (id) => (event) => {
     event.preventDefault();
