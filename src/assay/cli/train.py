@@ -58,7 +58,7 @@ def train(
     with progress_bar() as bar:
         order = Order(model, values, seed, log=log)
         if seeds is not None:
-            chosen = _parse_seeds(seeds)
+            chosen = parse_seeds(seeds)
             runs = train_together(
                 order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
             )
@@ -107,7 +107,7 @@ def _notes(about: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str) -> list[int]:
     """Read seeds such as `0-9` or `1,5`."""
     try:
         ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
