@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.diagnosis.findings import MEANINGS, RANK
 from assay.reporting.table import Table
-from assay.suites.ranks import Rank, ranks_of
-from assay.suites.rows import MEASURES, RANKED, Measure, Row
+from assay.suites.ranks import MeanRank, ranks_of
+from assay.suites.rows import MEASURES, RANKED, BoardRow, Measure
 from assay.suites.suite import Suite, SuiteDataset
 
 NONE = "–"
@@ -25,10 +25,10 @@ class BoardCell:
 
     model: str
     dataset: str
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
 
     @cached_property
-    def judged(self) -> tuple[Row, ...]:
+    def judged(self) -> tuple[BoardRow, ...]:
         """The rows that have a verdict."""
         return tuple(row for row in self.rows if row.status == "done")
 
@@ -50,8 +50,9 @@ class BoardCell:
     def seeds(self) -> str:
         """How many seeds say so.
 
-        >>> rows = tuple(Row("s", "d", "m", "rule", k, "done", verdict=v) for k, v in enumerate(("sound", "noisy", "sound")))
-        >>> BoardCell("m", "d", rows).seeds
+        >>> said = ("sound", "noisy", "sound")
+        >>> rows = [BoardRow("s", "d", "m", "rule", seed, "done", verdict=verdict) for seed, verdict in enumerate(said)]
+        >>> BoardCell("m", "d", tuple(rows)).seeds
         '2 of 3'
         """
         return f"{self.verdicts[0][1]} of {len(self.judged)}" if self.verdicts else ""
@@ -74,7 +75,7 @@ class BoardCell:
         return self.rows[0].reason if self.rows else "not run"
 
     @property
-    def _typical(self) -> Row | None:
+    def _typical(self) -> BoardRow | None:
         return next((row for row in self.judged if row.verdict == self.verdict), None)
 
     @property
@@ -124,11 +125,11 @@ class BoardModel:
 
 
 @dataclass(frozen=True)
-class Board:
+class SuiteBoard:
     """All rows of a suite, ordered for a page."""
 
     suite: Suite
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
 
     @cached_property
     def datasets(self) -> tuple[SuiteDataset, ...]:
@@ -144,7 +145,7 @@ class Board:
         levels = list(self.suite.levels)
         return tuple(sorted(models, key=lambda model: (levels.index(model.level), -model.sound, model.name)))
 
-    def _model(self, name: str, first: Row) -> BoardModel:
+    def _model(self, name: str, first: BoardRow) -> BoardModel:
         cells = []
         for data in self.datasets:
             own = tuple(row for row in self.rows if (row.model, row.dataset) == (name, data.name))
@@ -157,7 +158,7 @@ class Board:
         return [(model, model.cells[place]) for model in self.models]
 
     @cached_property
-    def ranks(self) -> dict[tuple[str, str], Rank]:
+    def ranks(self) -> dict[tuple[str, str], MeanRank]:
         """The ranks by model and measure."""
         return {(rank.model, rank.measure): rank for rank in ranks_of(self.rows)}
 
@@ -183,7 +184,7 @@ class Board:
         return [(model, reason, names) for (model, reason), names in groups.items()]
 
 
-def verdict_table(board: Board) -> Table:
+def verdict_table(board: SuiteBoard) -> Table:
     """Return the verdicts as a table: a row for each model, a column for each dataset."""
     head = ("level", "model", *(data.name for data in board.datasets))
     rows = []
@@ -194,7 +195,7 @@ def verdict_table(board: Board) -> Table:
     return Table(f"{board.suite.name}: verdicts", head, tuple(rows), 2, note)
 
 
-def rank_table(board: Board) -> Table:
+def rank_table(board: SuiteBoard) -> Table:
     """Return the mean ranks as a table, models of a level among themselves."""
     head = ("level", "model", *(measure.title for measure in RANKED))
     rows = []

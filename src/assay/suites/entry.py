@@ -21,7 +21,7 @@ from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
 from assay.suites.judging import TEST, Judged, row_of_predictions
 from assay.suites.making import open_data
-from assay.suites.rows import Row
+from assay.suites.rows import BoardRow
 from assay.suites.suite import TEST_CONCEPTS, Suite, SuiteDataset, find_suite
 
 ENTRY = "entry.yaml"
@@ -48,7 +48,7 @@ class EntryConfig(Config):
 
 
 @dataclass(frozen=True)
-class Entry:
+class SuiteEntry:
     """An entry's folder, its facts checked against the suite."""
 
     folder: Path
@@ -56,7 +56,7 @@ class Entry:
     config: EntryConfig
 
     @classmethod
-    def open(cls, folder: Path) -> "Entry":
+    def open(cls, folder: Path) -> "SuiteEntry":
         """Read `entry.yaml`, and refuse what the suite does not allow."""
         settings = load_yaml(folder / ENTRY)
         config = validate(EntryConfig, settings)
@@ -91,12 +91,14 @@ def _refuse(config: EntryConfig, suite: Suite, settings: Settings) -> None:
         suite.dataset(name)
 
 
-def score_entry(folder: Path, data: Path, watch: Callable[[int, int], None] = lambda done, whole: None) -> list[Row]:
+def score_entry(
+    folder: Path, data: Path, watch: Callable[[int, int], None] = lambda done, whole: None
+) -> list[BoardRow]:
     """Check an entry against the suite's datasets, which lie in `data`, and return its rows.
 
     Nothing is scored unless all is there: each dataset with all seeds, or a reason.
     """
-    entry = Entry.open(folder)
+    entry = SuiteEntry.open(folder)
     wanted = [d for d in entry.suite.datasets.values() if d.name not in entry.config.refused]
     rows = [_refused(entry, name, seed) for name in entry.config.refused for seed in entry.config.seeds]
     found = {d.name: {seed: _folder(entry, d, seed) for seed in entry.config.seeds} for d in wanted}
@@ -107,7 +109,7 @@ def score_entry(folder: Path, data: Path, watch: Callable[[int, int], None] = la
     return rows
 
 
-def _folder(entry: Entry, dataset: SuiteDataset, seed: int) -> Path:
+def _folder(entry: SuiteEntry, dataset: SuiteDataset, seed: int) -> Path:
     folder = entry.folder / dataset.name / f"seed{seed}"
     if not folder.is_dir():
         raise DataError(
@@ -117,12 +119,12 @@ def _folder(entry: Entry, dataset: SuiteDataset, seed: int) -> Path:
     return folder
 
 
-def _refused(entry: Entry, dataset: str, seed: int) -> Row:
+def _refused(entry: SuiteEntry, dataset: str, seed: int) -> BoardRow:
     reason, fingerprint = entry.config.refused[dataset], entry.suite.dataset(dataset).fingerprint
     return entry.judged(dataset, seed).row(status="refused", reason=reason, fingerprint=fingerprint)
 
 
-def _score(entry: Entry, dataset: Dataset, name: str, seed: int, folder: Path) -> Row:
+def _score(entry: SuiteEntry, dataset: Dataset, name: str, seed: int, folder: Path) -> BoardRow:
     """Return the row of one dataset and seed."""
     predictions = checked_predictions(entry, dataset, folder)
     diagnosis = diagnose_predictions(dataset, predictions)
@@ -131,7 +133,7 @@ def _score(entry: Entry, dataset: Dataset, name: str, seed: int, folder: Path) -
     return replace(row, parameters=entry.config.parameters, seconds=entry.config.seconds)
 
 
-def checked_predictions(entry: Entry, dataset: Dataset, folder: Path) -> dict[str, Predictions]:
+def checked_predictions(entry: SuiteEntry, dataset: Dataset, folder: Path) -> dict[str, Predictions]:
     """Read the predictions for every split that is judged, and refuse what is not whole or breaks the level."""
     names = [name for name in dataset.split_names if not name.startswith(LEARNED_FROM)]
     names += [PAIRS] if dataset.pairs is not None else []
@@ -141,7 +143,7 @@ def checked_predictions(entry: Entry, dataset: Dataset, folder: Path) -> dict[st
     return predictions
 
 
-def _checked(entry: Entry, dataset: Dataset, path: Path, split: str) -> Predictions:
+def _checked(entry: SuiteEntry, dataset: Dataset, path: Path, split: str) -> Predictions:
     predictions = read_predictions(path, dataset.knowledge)
     where = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
     if predictions.fingerprint != dataset.fingerprint:
@@ -165,7 +167,7 @@ def _checked(entry: Entry, dataset: Dataset, path: Path, split: str) -> Predicti
     return predictions
 
 
-def _refuse_copied(entry: Entry, dataset: Dataset, predictions: dict[str, Predictions], folder: Path) -> None:
+def _refuse_copied(entry: SuiteEntry, dataset: Dataset, predictions: dict[str, Predictions], folder: Path) -> None:
     """Refuse concepts that are right and certain in every example of every split: so speaks who was shown them."""
     examples = 0
     for name, found in predictions.items():

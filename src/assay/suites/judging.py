@@ -18,7 +18,7 @@ from assay.metrics.evidence import Evidence, gather_from
 from assay.predictions import Predictions
 from assay.runs.folder import USAGE, RunFolder
 from assay.studies.work import RECORDS
-from assay.suites.rows import Row
+from assay.suites.rows import BoardRow
 from assay.worlds.split import HARD
 
 TEST, OOD = "test", "ood"
@@ -39,9 +39,9 @@ class Judged:
     run: str = ""
     link: str = ""
 
-    def row(self, **found: Any) -> Row:
+    def row(self, **found: Any) -> BoardRow:
         """Return the row of what was found."""
-        return Row(
+        return BoardRow(
             *(self.suite, self.dataset, self.model, self.level, self.seed),
             run=self.run,
             link=self.link,
@@ -50,7 +50,7 @@ class Judged:
         )
 
 
-def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bool) -> Row:
+def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bool) -> BoardRow:
     """Return the row of a run that a study has scored."""
     record = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
     run, usage = RunFolder(folder), folder / USAGE
@@ -78,7 +78,7 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
 
 def row_of_predictions(
     judged: Judged, diagnosis: Diagnosis, test: Predictions, dataset: Dataset, sees_concepts: bool
-) -> Row:
+) -> BoardRow:
     """Return the row of a diagnosis of predictions; what only a model could tell stays unknown."""
     line, effects = headline(diagnosis), diagnosis.counterfactuals
     scores = {split: {name: s.value for name, s in found.items()} for split, found in diagnosis.scores.items()}

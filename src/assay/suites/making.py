@@ -41,7 +41,7 @@ def make_data(
     workers: Workers | None = None,
 ) -> MadeData:
     """Make datasets of a suite in `output/data`, and check the fingerprint of each; what is there is kept."""
-    chosen = suite.chosen(names)
+    chosen = suite.with_parents(names)
     made, copies = data_steps(chosen)
     config = StudyConfig(name=suite.name, tasks=[data.name for data in chosen], models=[suite.name])
     study = Study(config, output, made, copies, ())

@@ -1,4 +1,4 @@
-"""The matrix: every model on one small dataset of every family. It works through to interventions, or refuses in a line.
+"""The matrix: every model on one small dataset of every family, which works or refuses in a line.
 
 A cell trains, saves, loads, predicts the same again, is diagnosed with what the labels can teach counted, and is
 intervened on where the model can be. What an error of ours says is a refusal; anything else that is raised is a crash.
@@ -34,16 +34,16 @@ QUICK: Mapping[str, Any] = {
     **{"literals": 2, "clauses": 2, "rounds": 2},
 }
 """Settings of models that have them, so that a cell takes about a second."""
-Outcome = Literal["works", "refuses", "crashes"]
+CellOutcome = Literal["works", "refuses", "crashes"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """A model on a family: whether it works, and if not, why in a line."""
 
     model: str
     family: str
-    outcome: Outcome
+    outcome: CellOutcome
     why: str = ""
     seconds: float = 0.0
 
@@ -63,12 +63,12 @@ def small_datasets(suite: Suite, folder: Path, families: Iterable[str] = ()) -> 
     return datasets
 
 
-def matrix_of(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> list[Cell]:
+def matrix_of(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> list[MatrixCell]:
     """Try models, by default all that are registered, on datasets by family."""
     return [try_cell(model, family, data) for family, data in datasets.items() for model in models or MODELS]
 
 
-def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> Cell:
+def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> MatrixCell:
     """Try a model on a dataset, from training to interventions."""
     began = time.perf_counter()
     known = MODELS[model].Config.model_fields
@@ -77,12 +77,12 @@ def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, A
         with tempfile.TemporaryDirectory() as folder:
             _live_through(model, Settings({**quick, **(settings or {})}), dataset, Path(folder) / "run")
     except RunFailed as error:
-        return Cell(model, family, "crashes", str(error), time.perf_counter() - began)
+        return MatrixCell(model, family, "crashes", str(error), time.perf_counter() - began)
     except AssayError as error:
-        return Cell(model, family, "refuses", str(error), time.perf_counter() - began)
+        return MatrixCell(model, family, "refuses", str(error), time.perf_counter() - began)
     except Exception as error:  # what a matrix is for: to tell where models break
-        return Cell(model, family, "crashes", f"{type(error).__name__}: {error}", time.perf_counter() - began)
-    return Cell(model, family, "works", "", time.perf_counter() - began)
+        return MatrixCell(model, family, "crashes", f"{type(error).__name__}: {error}", time.perf_counter() - began)
+    return MatrixCell(model, family, "works", "", time.perf_counter() - began)
 
 
 def _live_through(model: str, settings: Settings, dataset: Dataset, folder: Path) -> None:
@@ -123,7 +123,7 @@ def _rows(probabilities: Any) -> Any:
     return np.asarray(probabilities, dtype=np.float64)
 
 
-def matrix_table(cells: Sequence[Cell]) -> Table:
+def matrix_table(cells: Sequence[MatrixCell]) -> Table:
     """Return the matrix as a table, a row for each model."""
     families = list(dict.fromkeys(cell.family for cell in cells))
     by_place = {(cell.model, cell.family): cell for cell in cells}
@@ -134,5 +134,5 @@ def matrix_table(cells: Sequence[Cell]) -> Table:
     return Table("Every model on one small dataset of every family", ("model", *families), tuple(rows))
 
 
-def _told(cell: Cell) -> str:
+def _told(cell: MatrixCell) -> str:
     return cell.outcome if cell.outcome == "works" else f"{cell.outcome}: {cell.why}"

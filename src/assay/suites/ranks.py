@@ -7,14 +7,14 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.seeds import rng_for
-from assay.suites.rows import RANKED, Measure, Row
+from assay.suites.rows import RANKED, BoardRow, Measure
 
 RESAMPLES = 1000
 ENDS = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
-class Rank:
+class MeanRank:
     """The mean rank of a model over datasets, 1 the best, with a 95 % interval."""
 
     model: str
@@ -30,13 +30,13 @@ class Rank:
     def text(self) -> str:
         """The rank for a table.
 
-        >>> Rank("cbm", "concepts", "label_f1", 1.25, 1.0, 1.5, 4).text
+        >>> MeanRank("cbm", "concepts", "label_f1", 1.25, 1.0, 1.5, 4).text
         '1.2 (1.0–1.5)'
         """
         return f"{self.mean:.1f} ({self.low:.1f}–{self.high:.1f})"
 
 
-def ranks_of(rows: Sequence[Row]) -> list[Rank]:
+def ranks_of(rows: Sequence[BoardRow]) -> list[MeanRank]:
     """Return the ranks of all models by every measure that says which is better, level by level.
 
     On a dataset that a model refuses, it ranks last. A model to which a measure never applies is not ranked by it.
@@ -49,7 +49,7 @@ def ranks_of(rows: Sequence[Row]) -> list[Rank]:
     return ranks
 
 
-def _ranks(rows: Sequence[Row], level: str, measure: Measure) -> list[Rank]:
+def _ranks(rows: Sequence[BoardRow], level: str, measure: Measure) -> list[MeanRank]:
     applies = [row for row in rows if not np.isnan(getattr(row, measure.name))]
     models = list(dict.fromkeys(row.model for row in applies))
     if len(models) < 2:
@@ -64,7 +64,7 @@ def _ranks(rows: Sequence[Row], level: str, measure: Measure) -> list[Rank]:
     drawn = _resampled(values, level, measure.name)
     low, high = np.percentile(drawn, ENDS, axis=0)
     return [
-        Rank(model, level, measure.name, float(mean[i]), float(low[i]), float(high[i]), len(models))
+        MeanRank(model, level, measure.name, float(mean[i]), float(low[i]), float(high[i]), len(models))
         for i, model in enumerate(models)
     ]
 

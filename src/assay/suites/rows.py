@@ -48,7 +48,7 @@ RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A model on a dataset with a seed; a measure is NaN where it does not apply."""
 
     suite: str
@@ -94,7 +94,7 @@ class Row:
         return self.dataset, self.seed
 
 
-def write_rows(rows: Iterable[Row], path: Path) -> None:
+def write_rows(rows: Iterable[BoardRow], path: Path) -> None:
     """Write the rows of one model, in order, so that the same rows are the same bytes."""
     ordered = sorted(rows, key=lambda row: row.key)
     write_atomically(path, parquet_bytes(pa.Table.from_pylist([asdict(row) for row in ordered], _schema())))
@@ -102,39 +102,39 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
 
 def _schema() -> pa.Schema:
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    return pa.schema([(field.name, kinds.get(field.type, pa.string())) for field in fields(Row)])  # type: ignore[call-overload]
+    return pa.schema([(field.name, kinds.get(field.type, pa.string())) for field in fields(BoardRow)])  # type: ignore[call-overload]
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[BoardRow]:
     """Read the rows of one file, or of every file in a folder."""
     if path.is_dir():
         return [row for file in sorted(path.glob("*.parquet")) for row in read_rows(file)]
     try:
-        return [Row(**cells) for cells in read_parquet(path).to_pylist()]
+        return [BoardRow(**cells) for cells in read_parquet(path).to_pylist()]
     except FileNotFoundError:
         return []
     except (OSError, pa.ArrowException, TypeError):
         raise DataError(f"{str(path)!r} holds no rows of a suite, or is damaged; run the suite again") from None
 
 
-def merged(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
+def merged(old: Iterable[BoardRow], new: Iterable[BoardRow]) -> list[BoardRow]:
     """Return rows with those of the same dataset and seed replaced."""
     return list({row.key: row for row in (*old, *new)}.values())
 
 
-def measures_of(row: Row) -> Mapping[str, float]:
+def measures_of(row: BoardRow) -> Mapping[str, float]:
     """Return the measures of a row by name."""
     return {measure.name: getattr(row, measure.name) for measure in MEASURES}
 
 
-def by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def by_model(rows: Sequence[BoardRow]) -> dict[str, list[BoardRow]]:
     """Return the rows of each model, in the order in which models come."""
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[BoardRow]] = {}
     for row in rows:
         groups.setdefault(row.model, []).append(row)
     return groups
 
 
-def plain(row: Row) -> dict[str, Any]:
+def plain(row: BoardRow) -> dict[str, Any]:
     """Return a row as plain data, None for a number that does not apply."""
     return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in asdict(row).items()}

@@ -6,7 +6,6 @@ has only the rows.
 
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from assay.studies.study import RunStep
 from assay.studies.work import Outcome, folder_of
 from assay.suites.judging import Judged, row_of_run
 from assay.suites.making import make_data
-from assay.suites.rows import RECORDS, Row, merged, read_rows, write_rows
+from assay.suites.rows import RECORDS, BoardRow, merged, read_rows, write_rows
 from assay.suites.steps import suite_study
 from assay.suites.suite import Suite, parse_seeds
 
@@ -45,7 +44,7 @@ def run_suite(
     say: Say = lambda text: None,
     watch: Watch = lambda what, done, whole, note: None,
     workers: Workers | None = None,
-) -> list[Row]:
+) -> list[BoardRow]:
     """Make the data, train, judge, and return the rows of all that was asked for."""
     suite, pool = order.suite, workers or LocalWorkers(os.cpu_count() or 1)
     seeds, models = parse_seeds(suite, order.seeds), list(order.models) or list(suite.config.models)
@@ -84,7 +83,7 @@ class RowKeeper:
         rows = read_rows(self.file(step.label))
         return any(row.run == step.name and row.status == "done" for row in rows)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BoardRow]:
         """Return the rows of all runs."""
         models = dict.fromkeys(step.label for step in self.steps.values())
         return [row for model in models for row in read_rows(self.file(model)) if row.run in self.steps]
@@ -99,7 +98,7 @@ class RowKeeper:
         if self.order.discard:
             shutil.rmtree(folder_of(step, self.output), ignore_errors=True)
 
-    def _row(self, step: RunStep, outcome: Outcome) -> Row:
+    def _row(self, step: RunStep, outcome: Outcome) -> BoardRow:
         suite = self.order.suite
         baseline = suite.baseline(step.label)
         judged = Judged(suite.name, step.data, step.label, baseline.level, step.seed, step.name)

@@ -14,10 +14,10 @@ from assay.errors import DataError
 from assay.files import write_atomically
 from assay.reporting.table import tex_file
 from assay.reporting.templating import page_environment
-from assay.suites.board import Board, rank_table, verdict_table
+from assay.suites.board import SuiteBoard, rank_table, verdict_table
 from assay.suites.judging import TEST
 from assay.suites.making import open_data
-from assay.suites.rows import Row, read_rows
+from assay.suites.rows import BoardRow, read_rows
 from assay.suites.suite import Suite
 
 PICTURES = "pictures"
@@ -54,7 +54,7 @@ def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | N
     rows = [row for place in records for row in read_rows(place) if row.suite == suite.name]
     if not rows:
         raise DataError(f"no rows of suite {suite.name!r} in {', '.join(map(str, records))}; run: assay suite run")
-    board = Board(suite, tuple(rows))
+    board = SuiteBoard(suite, tuple(rows))
     pages = page_environment()
     shared = {"board": board, "versions": versions(), "viewer": viewer.rstrip("/")}
     ranks = rank_table(board)
@@ -76,7 +76,7 @@ def _opened(suite: Suite, name: str, data: Path | None) -> Dataset | None:
     return open_data(suite, suite.dataset(name), folder) if folder is not None and folder.exists() else None
 
 
-def _errors(board: Board, dataset: Dataset | None, name: str, out: Path) -> list[ShownError]:
+def _errors(board: SuiteBoard, dataset: Dataset | None, name: str, out: Path) -> list[ShownError]:
     """Return the test examples that most runs get wrong, then those that most get right by misread concepts."""
     rows = [row for row in board.rows if row.dataset == name and row.status == "done"]
     wrong: dict[int, Counter[str]] = {}
@@ -102,7 +102,7 @@ def _shown(
     out: Path,
     wrong: Counter[str],
     misread: Mapping[str, str],
-    rows: Sequence[Row],
+    rows: Sequence[BoardRow],
 ) -> ShownError:
     """Return an example as the page shows it, its picture written beside the page."""
     read = tuple(f"{model}: {text}" for model, text in list(misread.items())[:MOST_NAMED])

@@ -24,14 +24,14 @@ TEST_CONCEPTS = "test concepts"
 """What a level sees whose models read the true concepts of the examples that they are judged on."""
 
 
-class Level(Config):
+class EntryLevel(Config):
     """What the models of a level may see; they are compared only among themselves."""
 
     sees: list[str] = Field(min_length=1)
     about: str
 
 
-class Baseline(Config):
+class SuiteModel(Config):
     """A bundled model of the suite."""
 
     level: str
@@ -72,8 +72,8 @@ class SuiteConfig(Config):
     seeds: list[int] = Field(min_length=1)
     training: dict[str, Any] = {}
     """Settings of all models that have them."""
-    levels: dict[str, Level]
-    models: dict[str, Baseline]
+    levels: dict[str, EntryLevel]
+    models: dict[str, SuiteModel]
     datasets: dict[str, DatasetConfig]
 
     @model_validator(mode="after")
@@ -127,7 +127,7 @@ class Suite:
         return {name: SuiteDataset(name, config) for name, config in self.config.datasets.items()}
 
     @property
-    def levels(self) -> dict[str, Level]:
+    def levels(self) -> dict[str, EntryLevel]:
         """The levels by name, in order."""
         return self.config.levels
 
@@ -139,19 +139,19 @@ class Suite:
             )
         return SuiteDataset(name, self.config.datasets[name])
 
-    def level(self, name: str) -> Level:
+    def level(self, name: str) -> EntryLevel:
         """Return the level of a name."""
         if name not in self.levels:
             raise UnknownName(f"suite {self.name!r} has no level named {name!r}{suggestion(name, self.levels)}")
         return self.levels[name]
 
-    def chosen(self, names: Iterable[str] = ()) -> list[SuiteDataset]:
+    def with_parents(self, names: Iterable[str] = ()) -> list[SuiteDataset]:
         """Return the datasets of these names, by default all; of copies also what they are copied from, before them."""
         wanted = [self.dataset(name) for name in names] or list(self.datasets.values())
         needed = {data.name for data in wanted} | {str(data.config.of) for data in wanted}
         return [data for name, data in self.datasets.items() if name in needed]
 
-    def baseline(self, name: str) -> Baseline:
+    def baseline(self, name: str) -> SuiteModel:
         """Return the baseline of a name, or a refusal that lists all."""
         if name not in self.config.models:
             raise UnknownName(f"suite {self.name!r} has no model named {name!r}{suggestion(name, self.config.models)}")
