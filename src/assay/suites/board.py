@@ -11,7 +11,7 @@ import numpy as np
 from assay.diagnosis.findings import MEANINGS, RANK
 from assay.reporting.table import Table
 from assay.suites.ranks import MeanRank, ranks_of
-from assay.suites.rows import MEASURES, RANKED, BoardRow, Measure
+from assay.suites.rows import MEASURES, RANKED, BoardMeasure, BoardRow
 from assay.suites.suite import Suite, SuiteDataset
 
 NONE = "–"
@@ -163,7 +163,7 @@ class SuiteBoard:
         return {(rank.model, rank.measure): rank for rank in ranks_of(self.rows)}
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[BoardMeasure, ...]:
         """The measures that pages list."""
         return MEASURES
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.seeds import rng_for
-from assay.suites.rows import RANKED, BoardRow, Measure
+from assay.suites.rows import RANKED, BoardMeasure, BoardRow
 
 RESAMPLES = 1000
 ENDS = (2.5, 97.5)
@@ -49,7 +49,7 @@ def ranks_of(rows: Sequence[BoardRow]) -> list[MeanRank]:
     return ranks
 
 
-def _ranks(rows: Sequence[BoardRow], level: str, measure: Measure) -> list[MeanRank]:
+def _ranks(rows: Sequence[BoardRow], level: str, measure: BoardMeasure) -> list[MeanRank]:
     applies = [row for row in rows if not np.isnan(getattr(row, measure.name))]
     models = list(dict.fromkeys(row.model for row in applies))
     if len(models) < 2:
