@@ -5,6 +5,8 @@ import shutil
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -101,12 +103,13 @@ def test_another_split_is_refused(entry, data):
 
 
 def test_probabilities_of_nan_are_refused(entry, data):
-    def spoil(frame):
-        frame["concept_a_probabilities"] = [[math.nan, math.nan]] * len(frame)
-        return frame
-
-    change(entry, spoil)
-    assert "probabilities must be numbers from 0 to 1" in refusal(entry, data)
+    path = entry / "plain" / "seed0" / "test.parquet"
+    table = pq.read_table(path)
+    place = table.column_names.index("concept_a_probabilities")
+    nan = pa.array([[math.nan, math.nan]] * len(table))
+    pq.write_table(table.set_column(place, "concept_a_probabilities", nan), path)
+    told = refusal(entry, data)
+    assert told.startswith("plain/seed0/test.parquet: ") and "probabilities must be numbers from 0 to 1" in told
 
 
 def test_labels_must_be_predicted(entry, data):

@@ -144,8 +144,11 @@ def checked_predictions(entry: SuiteEntry, dataset: Dataset, folder: Path) -> di
 
 
 def _checked(entry: SuiteEntry, dataset: Dataset, path: Path, split: str) -> Predictions:
-    predictions = read_predictions(path, dataset.knowledge)
     where = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+    try:
+        predictions = read_predictions(path, dataset.knowledge)
+    except DataError as error:
+        raise DataError(str(error).replace(path.name, where, 1) if path.exists() else str(error)) from None
     if predictions.fingerprint != dataset.fingerprint:
         raise DataError(
             f"{where} is about data with fingerprint {predictions.fingerprint}, the suite's is {dataset.fingerprint}"

@@ -32,22 +32,16 @@ MEASURES = (
     BoardMeasure("label_f1", "label F1", "macro F1 of the labels on test"),
     BoardMeasure("concept_f1", "concept F1", "macro F1 of the concepts on test"),
     BoardMeasure("collapse", "collapse", "the share of concept values on test that are never predicted", False),
-    BoardMeasure(
-        "rule_consistency", "consistency", "how often labels follow by the rule from the predicted concepts"
-    ),
+    BoardMeasure("rule_consistency", "consistency", "how often labels follow by the rule from the predicted concepts"),
     BoardMeasure("boundary", "boundary", "label accuracy on near-boundary types, on hard where there is such a split"),
     BoardMeasure("follows", "follow rate", "how often the label follows when one changed concept should move it"),
     BoardMeasure("ood", "ood F1", "macro F1 of the labels out of distribution, the mean of such splits"),
     BoardMeasure("label_ece", "label ECE", "expected calibration error of the labels on test", False),
     BoardMeasure("concept_ece", "concept ECE", "expected calibration error of the concepts on test", False),
-    BoardMeasure(
-        "intervention_area", "interventions", "area under label accuracy over the share of concepts set"
-    ),
+    BoardMeasure("intervention_area", "interventions", "area under label accuracy over the share of concepts set"),
     BoardMeasure("parameters", "parameters", "trained numbers", None),
     BoardMeasure("examples", "examples", "training examples", None),
-    BoardMeasure(
-        "concept_labels", "concept labels", "annotated concepts of training examples that it saw", None
-    ),
+    BoardMeasure("concept_labels", "concept labels", "annotated concepts of training examples that it saw", None),
     BoardMeasure("seconds", "seconds", "time to train, on the machine of the record", None),
 )
 RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
