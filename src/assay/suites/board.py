@@ -15,8 +15,6 @@ from assay.suites.rows import MEASURES, RANKED, BoardMeasure, BoardRow
 from assay.suites.suite import Suite, SuiteDataset
 
 NONE = "–"
-SHORT = 8
-"""From how many models on the LaTeX table is set in small type."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +92,18 @@ class BoardCell:
         values = self.values(measure)
         return float(np.mean(values)) if values else math.nan
 
-    def text(self, measure: str) -> str:
-        """Return the mean of a measure over seeds with its deviation, a dash where it does not apply."""
-        values = self.values(measure)
-        if not values:
+    def short(self, measure: str) -> str:
+        """Return the mean of a measure over seeds, a dash where it does not apply."""
+        mean = self.mean(measure)
+        if math.isnan(mean):
             return NONE
-        if max(values) > 10:  # counts and seconds
-            return f"{np.mean(values):,.0f}"
-        return f"{np.mean(values):.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
+        return f"{mean:,.0f}" if mean > 10 else f"{mean:.2f}"  # counts and seconds, or shares
+
+    def text(self, measure: str) -> str:
+        """Return the mean of a measure over seeds with its standard deviation."""
+        values = self.values(measure)
+        spread = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 and max(values) <= 10 else ""
+        return self.short(measure) + spread
 
 
 @dataclass(frozen=True)
