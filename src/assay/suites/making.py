@@ -9,8 +9,8 @@ from assay.data.dataset import Dataset
 from assay.errors import DataError, RunFailed
 from assay.studies.local_workers import LocalWorkers
 from assay.studies.run import Say, Watch, Workers, perform_steps
-from assay.studies.study import Study, StudyConfig
-from assay.suites.steps import data_steps
+from assay.studies.study import Study
+from assay.suites.steps import data_steps, study_config
 from assay.suites.suite import Suite, SuiteDataset
 
 DATA = "data"
@@ -43,8 +43,7 @@ def make_data(
     """Make datasets of a suite in `output/data`, and check the fingerprint of each; what is there is kept."""
     chosen = suite.with_parents(names)
     made, copies = data_steps(chosen)
-    config = StudyConfig(name=suite.name, tasks=[data.name for data in chosen], models=[suite.name])
-    study = Study(config, output, made, copies, ())
+    study = Study(study_config(suite, chosen), output, made, copies, ())
     outcomes = perform_steps(study, say, watch, workers or LocalWorkers(os.cpu_count() or 1))
     faults = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     there = {}

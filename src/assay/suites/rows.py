@@ -101,8 +101,8 @@ def write_rows(rows: Iterable[BoardRow], path: Path) -> None:
 
 
 def _schema() -> pa.Schema:
-    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    return pa.schema([(field.name, kinds.get(field.type, pa.string())) for field in fields(BoardRow)])  # type: ignore[call-overload]
+    kinds: dict[Any, Any] = {int: pa.int64(), float: pa.float64()}
+    return pa.schema([(field.name, kinds.get(field.type, pa.string())) for field in fields(BoardRow)])
 
 
 def read_rows(path: Path) -> list[BoardRow]:

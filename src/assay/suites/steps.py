@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.config import Settings
+from assay.config import Settings, validate
 from assay.errors import ConfigError, DataError
 from assay.studies.entries import short_hash
 from assay.studies.study import PLAIN, CopyStep, DataStep, RunStep, Study, StudyConfig
@@ -29,10 +29,13 @@ def suite_study(
 ) -> Study:
     """Return the study that trains these models on these datasets, with these seeds, on data that is there."""
     runs = [run_step(suite, model, data, seed) for data in datasets for model in models for seed in seeds]
-    config = StudyConfig(
-        name=suite.name, tasks=[data.name for data in datasets], models=list(models), seeds=list(seeds)
-    )
-    return Study(config, output, (), (), tuple(runs))
+    return Study(study_config(suite, datasets), output, (), (), tuple(runs))
+
+
+def study_config(suite: Suite, datasets: Sequence[SuiteDataset]) -> StudyConfig:
+    """Return what a study is called whose steps are those of a suite."""
+    names = {"tasks": [data.name for data in datasets] or [suite.name], "models": list(suite.config.models)}
+    return validate(StudyConfig, Settings({"name": suite.name, "seeds": suite.config.seeds, **names}))
 
 
 def run_step(suite: Suite, model: str, data: SuiteDataset, seed: int) -> RunStep:
