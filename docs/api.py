@@ -19,7 +19,7 @@ GROUPS = {
     ),
     "models": (
         "Models and runs",
-        "train Run wrap MODELS BACKBONES run_study StudyResult",
+        "train Run wrap MODELS BACKBONES run_study StudyResult run_suite score_entry SuiteResult",
     ),
     "judging": (
         "Scores and diagnoses",

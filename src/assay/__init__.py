@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.api.answers import predictions_for as predictions_for
+    from assay.api.boards import SuiteResult as SuiteResult
+    from assay.api.boards import run_suite as run_suite
+    from assay.api.boards import score_entry as score_entry
     from assay.api.datasets import load as load
     from assay.api.datasets import make as make
     from assay.api.datasets import pairs as pairs
@@ -147,6 +150,9 @@ _HOMES = {
     "wrap": "assay.models.external.wrapped",
     "run_study": "assay.api.studying",
     "StudyResult": "assay.api.studying",
+    "run_suite": "assay.api.boards",
+    "score_entry": "assay.api.boards",
+    "SuiteResult": "assay.api.boards",
     "Box": "assay.render.picture",
     "Layout": "assay.render.picture",
     "Picture": "assay.render.picture",

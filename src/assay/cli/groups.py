@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
     "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
-    "Train": ("train", "predict", "decode", "run", "study"),
+    "Train": ("train", "predict", "decode", "run", "study", "suite"),
     "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "discover", "align", "attribute"),
     "Share": ("report", "view", "new", "check"),
 }
@@ -31,6 +31,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "decode": ("assay decode run/predictions/test.parquet data -o decoded.parquet",),
     "run": ("assay run rsbench-table-2", "assay run study.yaml --plan"),
     "study": ("assay study list", "assay study fidelity rsbench-table-2"),
+    "suite": ("assay suite show", "assay suite make -o suite", "assay suite run cbm dpl -o suite --seeds 0"),
     "score": ("assay score run", "assay score predictions.parquet data --json"),
     "diagnose": ("assay diagnose run",),
     "count": ("assay count mnadd-evenodd", "assay count mnlogic --supervise a"),

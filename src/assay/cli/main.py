@@ -37,6 +37,7 @@ from assay.cli.run import run
 from assay.cli.score import score
 from assay.cli.show import show
 from assay.cli.study import app as study
+from assay.cli.suite import app as suite
 from assay.cli.train import train
 from assay.cli.view import view
 from assay.code_files import forget_files
@@ -81,6 +82,7 @@ for verb in VERBS:
     name = NAMES.get(verb, verb.__name__)
     app.command(name, epilog=examples_text(EXAMPLES[name]))(verb)
 app.add_typer(study, name="study", epilog=examples_text(EXAMPLES["study"]))
+app.add_typer(suite, name="suite", epilog=examples_text(EXAMPLES["suite"]))
 
 # typer has no public name for the base of its usage errors
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]

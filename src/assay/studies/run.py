@@ -18,7 +18,8 @@ MOST_TRAINED = 0.95
 Say = Callable[[str], None]
 Watch = Callable[[str, float, float, str | None], None]
 """Told what is done, how much of how much, and that in words; without words, the two numbers say it."""
-"""Called with what is under way, how much is done, and how much there is."""
+See = Callable[[Outcome], None]
+"""Told how each run ended, as it ends."""
 
 
 class Workers(Protocol):
@@ -41,21 +42,29 @@ def run_study(
     workers: Workers | None = None,
 ) -> Path:
     """Run all of a study and return the report; failures are listed at the end and do not stop the rest."""
-    workers = workers or LocalWorkers(os.cpu_count() or 1)
+    outcomes = perform_steps(study, say, watch, workers or LocalWorkers(os.cpu_count() or 1))
+    return _finish(study, [outcome for outcome in outcomes if outcome.fault], watch)
+
+
+def perform_steps(
+    study: Study, say: Say, watch: Watch, workers: Workers, see: See = lambda outcome: None
+) -> list[Outcome]:
+    """Make the data of a study and do its runs; return how each step ended. Failures do not stop the rest."""
     workers.check(study.runs, study.output)
     outcomes = [_data(study, step, workers, say, watch) for step in study.datasets]
     broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     copies = [step for step in study.copies if step.parent not in broken]
-    outcomes += _all(study, copies, workers, say, watch)
+    outcomes += _all(study, copies, workers, say, watch, see)
     broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
     broken |= {copy.name: broken[copy.parent] for copy in study.copies if copy.parent in broken}
     runs = [step for step in study.runs if step.data not in broken]
-    outcomes += _all(study, [step for step in runs if not step.needs], workers, say, watch)
+    outcomes += _all(study, [step for step in runs if not step.needs], workers, say, watch, see)
     broken |= {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
-    outcomes += _all(study, [step for step in runs if step.needs and step.needs not in broken], workers, say, watch)
+    later = [step for step in runs if step.needs and step.needs not in broken]
+    outcomes += _all(study, later, workers, say, watch, see)
     outcomes += [Outcome(s.name, False, 0.0, f"{s.needs}: {broken[s.needs]}") for s in runs if s.needs in broken]
     outcomes += [Outcome(s.name, False, 0.0, f"{s.data}: {broken[s.data]}") for s in study.runs if s.data in broken]
-    return _finish(study, [outcome for outcome in outcomes if outcome.fault], watch)
+    return outcomes
 
 
 def _data(study: Study, step: DataStep, workers: Workers, say: Say, watch: Watch) -> Outcome:
@@ -65,13 +74,14 @@ def _data(study: Study, step: DataStep, workers: Workers, say: Say, watch: Watch
     return outcome
 
 
-def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch: Watch) -> list[Outcome]:
+def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch: Watch, see: See) -> list[Outcome]:
     named = {step.name: step for step in steps}
     outcomes = []
     for step in steps:
         if is_finished(step, study.output):
             outcomes.append(Outcome(step.name, False, 0.0))
             _say_outcome(study, step, outcomes[-1], say)
+            see(outcomes[-1])
     left = [step for step in steps if not is_finished(step, study.output)]
     done = len(steps) - len(left)
 
@@ -85,6 +95,7 @@ def _all(study: Study, steps: Sequence[Step], workers: Workers, say: Say, watch:
         outcomes.append(outcome)
         done += 1
         _say_outcome(study, named[outcome.name], outcome, say)
+        see(outcome)
     return outcomes
 
 

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from assay.data.dataset import Dataset
 from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
-from assay.errors import AssayError, ConfigError, DataError, UnknownName
+from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
 from assay.files import write_atomically, write_folder
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
@@ -46,6 +46,8 @@ class Outcome:
     done: bool
     seconds: float
     fault: str | None = None
+    refused: bool = False
+    """Whether it was refused in a line that says why, and did not break."""
 
 
 def folder_of(step: Step, output: Path) -> Path:
@@ -79,10 +81,11 @@ def perform(
         load_files(code)
         _perform(step, output, workers, pool, watch)
     except Exception as error:  # whatever a task or a model may raise: the other steps shall go on
+        refused = isinstance(error, AssayError) and not isinstance(error, RunFailed)
         fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
         note.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(note, fault.encode())
-        return Outcome(step.name, False, time.perf_counter() - began, fault)
+        return Outcome(step.name, False, time.perf_counter() - began, fault, refused)
     note.unlink(missing_ok=True)
     _note(step, output, PROGRESS).unlink(missing_ok=True)
     return Outcome(step.name, True, time.perf_counter() - began)
@@ -187,7 +190,12 @@ def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[Co
     order = Order(first.model, first.settings, first.seed, None, first.log, _called(first))
     with suppress(AssayError):
         dataset = Dataset.open(output / "data" / first.data)
-        train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))
+        usage = measure_usage(
+            lambda: train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))
+        )
+        each = replace(usage, seconds=usage.seconds / len(steps))  # one pass over the data served all of them
+        for run in folders.values():
+            write_atomically(run.folder / USAGE, to_json(asdict(each)))
 
 
 def groups_of_seeds(steps: Sequence[Step], output: Path) -> list[list[RunStep]]:
@@ -223,6 +231,7 @@ def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]
         "run": step.name,
         "verdict": diagnosis.verdict,
         "headline": headline(diagnosis).to_dict(),
+        "findings": list(diagnosis.kinds),
         "reasons": list(diagnosis.reasons),
         "fingerprint": dataset.fingerprint,
         "data_seed": dataset.manifest["seed"],

@@ -1,0 +1,137 @@
+"""The matrix: every model on one small dataset of every family, which works or refuses in a line.
+
+A cell trains, saves, loads, predicts the same again, is diagnosed with what the labels can teach counted, and is
+intervened on where the model can be. What an error of ours says is a refusal; anything else that is raised is a crash.
+"""
+
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.config import Settings
+from assay.data.dataset import Dataset
+from assay.data.make import make
+from assay.diagnosis.identifiability import Identifiability
+from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+from assay.diagnosis.runs import diagnose_run, taught_by
+from assay.errors import AssayError, ConfigError, RunFailed
+from assay.models import MODELS
+from assay.predictions import Predictions
+from assay.reporting.table import Table
+from assay.runs.folder import RunFolder
+from assay.suites.suite import Suite
+
+SMALL = {"train": 40, "valid": 12, "test": 20, "pairs": 8}
+"""The sizes of the splits; others are left out."""
+QUICK: Mapping[str, Any] = {
+    **{"epochs": 2, "device": "cpu", "members": 2, "seconds": 0.5, "programs": 2000, "beam": 4, "steps": 5},
+    **{"literals": 2, "clauses": 2, "rounds": 2},
+}
+"""Settings of models that have them, so that a cell takes about a second."""
+CellOutcome = Literal["works", "refuses", "crashes"]
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """A model on a family: whether it works, and if not, why in a line."""
+
+    model: str
+    family: str
+    outcome: CellOutcome
+    why: str = ""
+    seconds: float = 0.0
+
+
+def small_datasets(suite: Suite, folder: Path, families: Iterable[str] = ()) -> dict[str, Dataset]:
+    """Make a small copy of the first dataset of each family, by default of all, and return them by family."""
+    wanted = tuple(families)
+    datasets: dict[str, Dataset] = {}
+    for data in suite.datasets.values():
+        family, recipe = data.config.family, data.recipe
+        if recipe is None or family in datasets or (wanted and family not in wanted):
+            continue
+        names = [split.name for split in recipe.splits]
+        sizes = {name: SMALL.get(name, 0) for name in [*names, "pairs"]}
+        make(replace(recipe, sizes=tuple(sorted(sizes.items()))), folder / family)
+        datasets[family] = Dataset.open(folder / family)
+    return datasets
+
+
+def matrix_of(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> list[MatrixCell]:
+    """Try models, by default all that are registered, on datasets by family."""
+    return [try_cell(model, family, data) for family, data in datasets.items() for model in models or MODELS]
+
+
+def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> MatrixCell:
+    """Try a model on a dataset, from training to interventions."""
+    began = time.perf_counter()
+    known = MODELS[model].Config.model_fields
+    quick = {key: value for key, value in QUICK.items() if key in known}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            _live_through(model, Settings({**quick, **(settings or {})}), dataset, Path(folder) / "run")
+    except RunFailed as error:
+        return MatrixCell(model, family, "crashes", str(error), time.perf_counter() - began)
+    except AssayError as error:
+        return MatrixCell(model, family, "refuses", str(error), time.perf_counter() - began)
+    except Exception as error:  # what a matrix is for: to tell where models break
+        return MatrixCell(model, family, "crashes", f"{type(error).__name__}: {error}", time.perf_counter() - began)
+    return MatrixCell(model, family, "works", "", time.perf_counter() - began)
+
+
+def _live_through(model: str, settings: Settings, dataset: Dataset, folder: Path) -> None:
+    """Train, save, load, predict, diagnose, intervene."""
+    from assay.models.core.runs import Order, load_model, train_run
+
+    taught: Identifiability | None = taught_by(dataset)
+    trained = train_run(Order(model, settings), dataset, folder)
+    loaded = load_model(folder)
+    test = dataset["test"]
+    _require_same(RunFolder(folder).all_predictions(dataset.knowledge)["test"], loaded.predict(test))
+    diagnose_run(RunFolder(folder), dataset, taught)
+    plan = InterventionPlan("uncertainty", "0,1,max")
+    if trained.can_intervene and trained.has_concepts:
+        result = intervene(plan, dataset, loaded.intervene)
+        if result.control_changed:
+            raise RunFailed(
+                f"answers that repeat {model!r}'s own concepts change {result.control_changed:.2f} of labels"
+            )
+        return
+    try:
+        intervene(plan, dataset, loaded.intervene)
+    except ConfigError:
+        return
+    raise RunFailed(f"{model!r} says that it cannot be intervened on, and can")
+
+
+def _require_same(written: Predictions, again: Predictions) -> None:
+    """Refuse predictions of a loaded model that are not those that were written when it was trained."""
+    pairs = [(written.labels, again.labels), (written.concepts, again.concepts)]
+    for before, after in pairs:
+        for name, answer in before.items():
+            if not np.allclose(_rows(answer.probabilities), _rows(after[name].probabilities), atol=1e-4):
+                raise RunFailed(f"saved and loaded, it says something else of {name!r}")
+
+
+def _rows(probabilities: Any) -> Any:
+    return np.asarray(probabilities, dtype=np.float64)
+
+
+def matrix_table(cells: Sequence[MatrixCell]) -> Table:
+    """Return the matrix as a table, a row for each model."""
+    families = list(dict.fromkeys(cell.family for cell in cells))
+    by_place = {(cell.model, cell.family): cell for cell in cells}
+    rows = []
+    for model in dict.fromkeys(cell.model for cell in cells):
+        found = [by_place.get((model, family)) for family in families]
+        rows.append((model, *("" if cell is None else _told(cell) for cell in found)))
+    return Table("Every model on one small dataset of every family", ("model", *families), tuple(rows))
+
+
+def _told(cell: MatrixCell) -> str:
+    return cell.outcome if cell.outcome == "works" else f"{cell.outcome}: {cell.why}"

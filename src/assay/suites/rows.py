@@ -1,0 +1,140 @@
+"""The rows of a board: one for each model, dataset and seed, with every measure, the verdict, or why there is none."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from assay.data.columns import parquet_bytes, read_parquet
+from assay.errors import DataError
+from assay.files import write_atomically
+
+Status = Literal["done", "refused", "failed"]
+"""A model was judged; or cannot take the dataset, and says why; or broke."""
+RECORDS = "records"
+"""The folder of rows beside the data and runs of a suite."""
+
+
+@dataclass(frozen=True)
+class BoardMeasure:
+    """A number of a row: what it is called, what it says, and whether more of it is better; None if that is no aim."""
+
+    name: str
+    title: str
+    about: str
+    rising: bool | None = True
+
+
+MEASURES = (
+    BoardMeasure("label_f1", "label F1", "macro F1 of the labels on test"),
+    BoardMeasure("concept_f1", "concept F1", "macro F1 of the concepts on test"),
+    BoardMeasure("collapse", "collapse", "the share of concept values on test that are never predicted", False),
+    BoardMeasure("rule_consistency", "consistency", "how often labels follow by the rule from the predicted concepts"),
+    BoardMeasure("boundary", "boundary", "label accuracy on near-boundary types, on hard where there is such a split"),
+    BoardMeasure("follows", "follow rate", "how often the label follows when one changed concept should move it"),
+    BoardMeasure("ood", "ood F1", "macro F1 of the labels out of distribution, the mean of such splits"),
+    BoardMeasure("label_ece", "label ECE", "expected calibration error of the labels on test", False),
+    BoardMeasure("concept_ece", "concept ECE", "expected calibration error of the concepts on test", False),
+    BoardMeasure("intervention_area", "interventions", "area under label accuracy over the share of concepts set"),
+    BoardMeasure("parameters", "parameters", "trained numbers", None),
+    BoardMeasure("examples", "examples", "training examples", None),
+    BoardMeasure("concept_labels", "concept labels", "annotated concepts of training examples that it saw", None),
+    BoardMeasure("seconds", "seconds", "time to train, on the machine of the record", None),
+)
+RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A model on a dataset with a seed; a measure is NaN where it does not apply."""
+
+    suite: str
+    dataset: str
+    model: str
+    level: str
+    seed: int
+    status: Status
+    reason: str = ""
+    """Why it was refused, or how it broke."""
+    verdict: str = ""
+    tone: str = "unknown"
+    why: str = ""
+    also: str = ""
+    """Further findings."""
+    label_f1: float = math.nan
+    concept_f1: float = math.nan
+    collapse: float = math.nan
+    rule_consistency: float = math.nan
+    boundary: float = math.nan
+    follows: float = math.nan
+    ood: float = math.nan
+    label_ece: float = math.nan
+    concept_ece: float = math.nan
+    intervention_area: float = math.nan
+    parameters: float = math.nan
+    examples: float = math.nan
+    concept_labels: float = math.nan
+    seconds: float = math.nan
+    fingerprint: str = ""
+    run: str = ""
+    """The name of the run, with a hash of all that decides it."""
+    assay: str = ""
+    link: str = ""
+    wrong: str = "{}"
+    """Of the first test examples: what was said of those whose label is wrong, by number, as JSON."""
+    misread: str = "{}"
+    """Of the first test examples: what was misread in those whose label is right, by number, as JSON."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What is one row of a model: its dataset and seed."""
+        return self.dataset, self.seed
+
+
+def write_rows(rows: Iterable[BoardRow], path: Path) -> None:
+    """Write the rows of one model, in order, so that the same rows are the same bytes."""
+    ordered = sorted(rows, key=lambda row: row.key)
+    write_atomically(path, parquet_bytes(pa.Table.from_pylist([asdict(row) for row in ordered], _schema())))
+
+
+def _schema() -> pa.Schema:
+    kinds: dict[Any, Any] = {int: pa.int64(), float: pa.float64()}
+    return pa.schema([(field.name, kinds.get(field.type, pa.string())) for field in fields(BoardRow)])
+
+
+def read_rows(path: Path) -> list[BoardRow]:
+    """Read the rows of one file, or of every file in a folder."""
+    if path.is_dir():
+        return [row for file in sorted(path.glob("*.parquet")) for row in read_rows(file)]
+    try:
+        return [BoardRow(**cells) for cells in read_parquet(path).to_pylist()]
+    except FileNotFoundError:
+        return []
+    except (OSError, pa.ArrowException, TypeError):
+        raise DataError(f"{str(path)!r} holds no rows of a suite, or is damaged; run the suite again") from None
+
+
+def merged(old: Iterable[BoardRow], new: Iterable[BoardRow]) -> list[BoardRow]:
+    """Return rows with those of the same dataset and seed replaced."""
+    return list({row.key: row for row in (*old, *new)}.values())
+
+
+def measures_of(row: BoardRow) -> Mapping[str, float]:
+    """Return the measures of a row by name."""
+    return {measure.name: getattr(row, measure.name) for measure in MEASURES}
+
+
+def by_model(rows: Sequence[BoardRow]) -> dict[str, list[BoardRow]]:
+    """Return the rows of each model, in the order in which models come."""
+    groups: dict[str, list[BoardRow]] = {}
+    for row in rows:
+        groups.setdefault(row.model, []).append(row)
+    return groups
+
+
+def plain(row: BoardRow) -> dict[str, Any]:
+    """Return a row as plain data, None for a number that does not apply."""
+    return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in asdict(row).items()}

@@ -1,0 +1,129 @@
+"""The board says what its rows say: verdicts over seeds, numbers, refusals, pictures of errors; no name is markup."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from assay.data.dataset import Dataset
+from assay.errors import DataError
+from assay.suites.board import BoardCell, SuiteBoard, rank_table, verdict_table
+from assay.suites.rows import BoardRow, write_rows
+from assay.suites.site import write_board
+
+WHY = "reads a as <b>bold</b> | & more"
+
+
+def row(model, dataset, seed, verdict="sound", **more):
+    level = {"cbm": "concepts", "cem": "concepts", "blackbox": "labels", "theirs": "concepts"}[model]
+    tone = {"sound": "good", "shortcut": "bad", "noisy": "weak"}[verdict]
+    facts = {"verdict": verdict, "tone": tone, "why": WHY, "label_f1": 0.5 + 0.1 * seed, **more}
+    return BoardRow("tiny", dataset, model, level, seed, "done", **facts)
+
+
+ROWS = [
+    *(row("cbm", data, seed, verdict) for data in ("plain", "noisy") for seed, verdict in ((0, "sound"), (1, "noisy"))),
+    *(row("cem", "plain", seed, "shortcut", wrong='{"3": "true"}', misread='{"5": "a 0→1"}') for seed in (0, 1)),
+    *(BoardRow("tiny", "noisy", "cem", "concepts", s, "refused", reason="no <i>noise</i> | here") for s in (0, 1)),
+    row("theirs", "plain", 0, link="https://example.org/x?a=1&b=2"),
+]
+
+
+class Tags(HTMLParser):
+    """The tags, classes and links of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.ids = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append(tag)
+        self.links += [found[key] for key in ("href", "src") if key in found]
+        self.ids += [found["id"]] if "id" in found else []
+
+
+@pytest.fixture
+def site(suite, output, tmp_path):
+    for name in ("cbm", "cem", "theirs"):
+        write_rows([one for one in ROWS if one.model == name], tmp_path / "rows" / f"{name}.parquet")
+    write_board(suite, [tmp_path / "rows"], tmp_path / "board", output / "data", "https://example.org/viewer/")
+    return tmp_path / "board"
+
+
+def test_a_cell_is_the_most_frequent_verdict_the_gravest_of_equals():
+    rows = [row("cbm", "plain", seed, verdict) for seed, verdict in enumerate(("sound", "noisy", "sound"))]
+    cell = BoardCell("cbm", "plain", tuple(rows))
+    assert (cell.verdict, cell.tone, cell.seeds, cell.other) == ("sound", "good", "2 of 3", "noisy 1")
+    assert BoardCell("cbm", "plain", tuple(rows[:2])).verdict == "noisy"
+    assert cell.text("label_f1") == "0.60 ± 0.10" and cell.text("ood") == "–"
+
+
+def test_a_refused_cell_says_why_and_one_that_was_not_run_too(suite):
+    board = SuiteBoard(suite, tuple(ROWS))
+    cells = {(model.name, cell.dataset): cell for model in board.models for cell in model.cells}
+    assert (cells["cem", "noisy"].verdict, cells["cem", "noisy"].why) == ("refused", "no <i>noise</i> | here")
+    assert (cells["theirs", "noisy"].verdict, cells["theirs", "noisy"].why) == ("", "not run")
+    assert board.refusals == [("cem", "refused: no <i>noise</i> | here", ["noisy"])]
+
+
+def test_tables_have_every_model_and_dataset(suite):
+    board = SuiteBoard(suite, tuple(ROWS))
+    table = verdict_table(board)
+    assert table.head == ("level", "model", "plain", "noisy")
+    assert ("concepts", "cbm", "noisy 1 of 2", "noisy 1 of 2") in table.rows
+    assert ("concepts", "theirs", "sound 1 of 1", "–") in table.rows
+    assert {cells[1] for cells in rank_table(board).rows} == {"cbm", "cem", "theirs"}
+
+
+def test_pages_name_no_markup_and_link_only_what_is_there(site):
+    for page in site.glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        tags = Tags(text)
+        assert "<b>bold" not in text and "<i>noise" not in text and {"b", "i"}.isdisjoint(tags.tags)
+        for link in tags.links:
+            target, _, anchor = link.partition("#")
+            if not link.startswith("https://"):
+                there = page if not target else site / target
+                assert there.exists(), link
+                assert not anchor or anchor in Tags(there.read_text(encoding="utf-8")).ids, link
+
+
+def test_a_page_shows_pictures_of_errors_and_links_to_the_viewer(site, output):
+    page = (site / "plain.html").read_text(encoding="utf-8")
+    test = Dataset.open(output / "data" / "plain")["test"]
+    assert (site / "pictures" / "plain-3.png").read_bytes() == test.files([3])[0]
+    assert "wrong in 2 of 5 runs: true (2)" in page and "right, but cem: a 0→1" in page
+    assert 'href="https://example.org/viewer/plain/index.html"' in page
+
+
+def test_without_data_there_are_no_pictures(suite, tmp_path):
+    write_rows(ROWS[4:6], tmp_path / "cem.parquet")
+    write_board(suite, [tmp_path / "cem.parquet"], tmp_path / "board")
+    assert not (tmp_path / "board" / "pictures").exists()
+    assert "example 3" in (tmp_path / "board" / "plain.html").read_text(encoding="utf-8")
+
+
+def test_markdown_and_latex_hold_the_verdicts(site):
+    markdown = (site / "board.md").read_text(encoding="utf-8")
+    assert "| plain (boundary) | sound 1 of 1 | noisy 1 of 2 | shortcut 2 of 2 |" in markdown
+    assert "\\|" in markdown and "<i>" not in markdown
+    latex = (site / "board.tex").read_text(encoding="utf-8")
+    assert "shortcut 2 of 2" in latex and latex.count(r"\begin{tabular}") == 2
+
+
+def test_the_same_rows_give_the_same_bytes(site, suite, output, tmp_path):
+    write_board(suite, [tmp_path / "rows"], tmp_path / "again", output / "data", "https://example.org/viewer")
+    for page in site.rglob("*.*"):
+        assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
+
+
+def test_rows_of_another_suite_are_refused(suite, tmp_path):
+    write_rows([BoardRow("other", "plain", "cbm", "concepts", 0, "done")], tmp_path / "cbm.parquet")
+    with pytest.raises(DataError, match="no rows of suite 'tiny'"):
+        write_board(suite, [tmp_path], tmp_path / "board")
+
+
+def test_rows_are_plain_json(suite):
+    assert json.loads(ROWS[4].wrong) == {"3": "true"}
