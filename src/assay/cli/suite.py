@@ -90,7 +90,7 @@ def run_models(
     A row for each model, dataset and seed is written when its run ends. Rows that are there are kept, so that the same
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
-    from assay.cli.train import parse_seeds
+    from assay.cli.console import parse_seeds
     from assay.studies.local_workers import LocalWorkers
     from assay.suites.rows import plain
     from assay.suites.running import SuiteOrder, run_suite

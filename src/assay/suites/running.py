@@ -19,7 +19,7 @@ from assay.suites.judging import Judged, row_of_run
 from assay.suites.making import make_data
 from assay.suites.rows import RECORDS, BoardRow, merged, read_rows, write_rows
 from assay.suites.steps import suite_study
-from assay.suites.suite import Suite, parse_seeds
+from assay.suites.suite import Suite, check_seeds
 
 AT_ONCE = 4
 """How many models are trained before the next: on a GPU all runs at once are trained before the first is judged."""
@@ -47,7 +47,7 @@ def run_suite(
 ) -> list[BoardRow]:
     """Make the data, train, judge, and return the rows of all that was asked for."""
     suite, pool = order.suite, workers or LocalWorkers(os.cpu_count() or 1)
-    seeds, models = parse_seeds(suite, order.seeds), list(order.models) or list(suite.config.models)
+    seeds, models = check_seeds(suite, order.seeds), list(order.models) or list(suite.config.models)
     chosen = [suite.dataset(name) for name in order.datasets] or list(suite.datasets.values())
     for model in models:
         suite.settings_of(model)  # an unknown name is refused before anything is made

@@ -192,7 +192,7 @@ def suite_from(settings: Settings) -> Suite:
     return Suite(validate(SuiteConfig, settings))
 
 
-def parse_seeds(suite: Suite, seeds: Sequence[int]) -> list[int]:
+def check_seeds(suite: Suite, seeds: Sequence[int]) -> list[int]:
     """Return the seeds that are asked for, by default all of the suite; others than those are refused."""
     strange = [seed for seed in seeds if seed not in suite.config.seeds]
     if strange:
