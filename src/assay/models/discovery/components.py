@@ -28,12 +28,16 @@ class Components(Discoverer):
         report(f"{self.name}, seed {self.seed}", 0, 1)
         self.scaler = Scaler.of(train.rows)
         rows = self.prepared(train)
-        count = min(self.config.units, *rows.shape)
+        count = min(self.config.units, self.most_units(rows))
         if count < self.config.units:
             self.notes.append(f"{count} units instead of {self.config.units}: there are no more features or examples")
         self.estimator = self.make(count)
         with self.noting_warnings():
             self.estimator.fit(rows)
+
+    def most_units(self, rows: Array) -> int:
+        """Return how many units there can be."""
+        return int(min(rows.shape))
 
     def prepared(self, split: SplitRows) -> Array:
         """Return what the estimator sees of a split."""
@@ -76,6 +80,10 @@ class ICA(Components):
     name = "ica"
     Config: ClassVar[type[DiscoveryConfig]] = ICAConfig
     config: ICAConfig
+
+    def most_units(self, rows: Array) -> int:
+        """Return the rank: features that repeat others, or never fire, cannot be whitened."""
+        return int(np.linalg.matrix_rank(rows - rows.mean(axis=0), rtol=1e-5))
 
     def make(self, units: int) -> Any:
         """Return the components that are least Gaussian."""
