@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.code_files import CodeFile, code_of, load_files
 from assay.config import Settings, validate
-from assay.data.confounding.confounder import Confounder
+from assay.data.confounding.confounder import SHIFTED, Confounder
 from assay.data.confounding.task import ConfoundedTask, confounded, plain
 from assay.data.manifest import CODE, CONFOUND, PAIRS
 from assay.errors import ConfigError
@@ -51,8 +51,11 @@ class Recipe:
     def splits(self) -> tuple[Split, ...]:
         """The splits in the sizes asked for."""
         scale = 1 if self.train is None else Fraction(self.train, usual_size(self.task))
-        sizes = {name: size for name, size in self.sizes if name != PAIRS}
-        return resize_splits(self.task.splits(), sizes, Fraction(scale))
+        sizes, splits = {name: size for name, size in self.sizes if name != PAIRS}, self.task.splits()
+        origin = pairs_split([split.name for split in splits])
+        if origin in sizes:  # what shows the test split again is as large
+            sizes = {**{split.name: sizes[origin] for split in splits if split.name in SHIFTED}, **sizes}
+        return resize_splits(splits, sizes, Fraction(scale))
 
     @property
     def most_pairs(self) -> int:

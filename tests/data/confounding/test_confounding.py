@@ -1,0 +1,188 @@
+"""Confounders as data: how often nuisances go with labels in each split, in new data and in data that is there."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.config import Settings
+from assay.data.confounding.confounder import NUISANCES, SHIFTED, Confounder
+from assay.data.confounding.stored import confound_dataset
+from assay.data.confounding.task import ConfoundedTask
+from assay.data.dataset import Dataset, SplitData
+from assay.data.rebuild import task_of
+from assay.data.recipe import recipe_from
+from assay.data.shard import ShardWriter
+from assay.errors import ConfigError
+from assay.tasks import TASKS
+from assay.tasks.base import Task
+from assay.testing.sample_task import TwoSquares
+from tests.conftest import write
+
+WATERMARK = {"what": "watermark", "with": "y"}
+
+
+def confounder(**values: Any) -> Confounder:
+    return Confounder.model_validate({**WATERMARK, **values})
+
+
+def codes(data: SplitData, name: str = "watermark") -> np.ndarray:
+    return np.array([json.loads(style)[NUISANCES][name] for style in data.table["style"].to_pylist()])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    listed = [WATERMARK, {"what": "frame", "with": "a", "strength": 0.7}]
+    sizes = {"train": 1500, "valid": 40, "test": 800, "pairs": 50}
+    return write(tmp_path_factory.mktemp("data") / "d", "mnlogic", k=3, splits=sizes, confound=listed)
+
+
+def test_nuisances_go_with_labels_as_often_as_asked(data: Dataset) -> None:
+    for name in ("train", "test"):
+        part = data.symbols(name)
+        assert abs((codes(part) == part.labels[:, 0]).mean() - 0.95) < 0.025
+        assert abs((codes(part, "frame") == part.concepts[:, 0]).mean() - 0.7) < 0.05
+
+
+def test_the_test_split_comes_again_without_the_confounder_and_against_it(data: Dataset) -> None:
+    test, free, against = (data.symbols(name) for name in ("test", *SHIFTED))
+    assert np.array_equal(test.concepts, free.concepts) and np.array_equal(test.concepts, against.concepts)
+    assert abs((codes(free) == free.labels[:, 0]).mean() - 0.5) < 0.06
+    turns = np.arange(len(against)) % 2 == 0  # one nuisance a row
+    assert not (codes(against) == against.labels[:, 0])[turns].any()
+    assert np.array_equal(codes(against)[~turns], codes(test)[~turns])
+    assert not (codes(against, "frame") == against.concepts[:, 0])[~turns].any()
+    assert np.array_equal(codes(against, "frame")[turns], codes(test, "frame")[turns])
+
+
+def test_pictures_of_a_pair_differ_in_the_mark_alone(data: Dataset) -> None:
+    test, against = data["test"], data["reversed"]
+    row = int(np.flatnonzero((codes(test) == test.labels[:, 0]) & (np.arange(len(test)) % 2 == 0))[0])
+    first, second = (np.asarray(part[row]["image"]).astype(int) for part in (test, against))
+    changed = first != second
+    assert changed.any() and not changed[:20].any() and not changed[:, 12:].any()
+
+
+def test_a_dataset_is_redrawn_with_its_marks(data: Dataset) -> None:
+    task, part = task_of(data), data["reversed"]
+    for row in range(4):
+        assert np.array_equal(task.render(part.world(row)).image, np.asarray(part[row]["image"]))
+
+
+def test_changed_worlds_keep_their_nuisances(data: Dataset) -> None:
+    changed, test = data["pairs"], data.symbols("test")
+    origin = {int(number): row for row, number in enumerate(test.index)}
+    rows = [origin[int(number)] for number in changed.pair_rows]
+    assert np.array_equal(codes(changed), codes(test)[rows])
+
+
+def test_planting_marks_in_data_that_is_there_gives_the_same_as_making_it_so(tmp_path: Path) -> None:
+    listed = [WATERMARK, {"what": "noise", "with": "y", "strength": 0.6}]
+    made = write(tmp_path / "made", "mnlogic", k=3, n=40, confound=listed)
+    plain = write(tmp_path / "plain", "mnlogic", k=3, n=40)
+    confound_dataset(plain, [Confounder.model_validate(entry) for entry in listed], tmp_path / "copy")
+    copy = Dataset.open(tmp_path / "copy")
+    assert copy.fingerprint == made.fingerprint
+    for name in made.split_names:
+        assert made[name].full_table().equals(copy[name].full_table())
+    changed, before = copy["pairs"], copy.symbols("test")
+    origin = {int(number): row for row, number in enumerate(before.index)}
+    assert np.array_equal(codes(changed), codes(before)[[origin[int(row)] for row in changed.pair_rows]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"what": "watermak"}, "no mark, label or concept named 'watermak'; did you mean 'watermark'?"),
+        ({"with": "z"}, "no mark, label or concept named 'z'"),
+        ({"what": "style.paper"}, "there is no part of the style that can be chosen"),
+        ({"what": "a + b"}, "must be true or false"),
+        ({"with": "a + b"}, "must be a label, a concept, or true or false"),
+        ({"values": [1, 2]}, "'watermark' takes no values"),
+        ({"one_sided": True}, "one_sided is for formulas"),
+    ],
+)
+def test_what_cannot_confound_is_refused(settings: Mapping[str, Any], fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault.replace("?", r"\?").replace("+", r"\+")):
+        recipe_from("mnlogic", Settings({"k": 3, "confound": [{**WATERMARK, **settings}]})).task
+
+
+def test_a_list_that_is_none_a_stranger_and_a_name_given_twice_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="confound: expected a list of entries"):
+        recipe_from("mnlogic", Settings({"confound": "watermark"}))
+    with pytest.raises(ConfigError, match="with"):
+        recipe_from("mnlogic", Settings({"confound": [{"what": "watermark"}]}))
+    with pytest.raises(ConfigError, match="named twice"):
+        recipe_from("mnlogic", Settings({"confound": [WATERMARK, WATERMARK]})).task
+    plain = write(tmp_path / "plain", "mnlogic", k=3, n=8)
+    for what, fault in (("a or b", "needs worlds to be drawn anew"), ("style.paper", "needs worlds to be drawn anew")):
+        with pytest.raises(ConfigError, match=fault):
+            confound_dataset(plain, [confounder(what=what)], tmp_path / "copy")
+    confound_dataset(plain, [confounder()], tmp_path / "copy")
+    with pytest.raises(ConfigError, match="has confounders already"):
+        confound_dataset(Dataset.open(tmp_path / "copy"), [confounder()], tmp_path / "again")
+
+
+def test_where_a_confounder_does_not_hold_the_nuisance_is_free(tmp_path: Path) -> None:
+    listed = [{**WATERMARK, "where": "train", "strength": 1.0}]
+    sizes = {"train": 200, "valid": 0, "test": 600, "pairs": 0, "hard": 0}
+    made = write(tmp_path / "d", "mnlogic", k=3, splits=sizes, confound=listed)
+    train, test = made.symbols("train"), made.symbols("test")
+    assert (codes(train) == train.labels[:, 0]).all()
+    assert abs((codes(test) == test.labels[:, 0]).mean() - 0.5) < 0.08
+
+
+def test_a_formula_over_concepts_goes_with_the_label(tmp_path: Path) -> None:
+    listed = [{"what": "c", "with": "y", "strength": 0.9}]
+    sizes = {"train": 600, "valid": 0, "test": 400, "hard": 40, "pairs": 0}
+    made = write(
+        tmp_path / "d", "mnlogic", k=3, formula="a and b", splits=sizes, confound=listed, prop_in_distribution=1.0
+    )
+    shares = {}
+    for name in ("train", "unconfounded", "reversed"):
+        part = made.symbols(name)
+        shares[name] = float((part.concepts[:, 2] == part.labels[:, 0]).mean())
+        assert np.array_equal(codes(part, "c"), part.concepts[:, 2])
+        assert abs(part.labels.mean() - 0.5) < 0.02  # still as many of each label
+    assert abs(shares["train"] - 0.9) < 0.03 and abs(shares["unconfounded"] - 0.5) < 0.08 and shares["reversed"] == 0
+
+
+def test_every_style_that_a_task_offers_shows_and_concerns_no_concept() -> None:
+    offered = 0
+    for name in ("kand-logic", "robots", "sudoku-mini", "clevr-small", "trains", "sdd-oia", "chess", "cocologic"):
+        task: Task = TASKS[name](Settings(dict(TASKS[name].trial)))
+        for key, values in task.style_choices.items():
+            offered += 1
+            listed = [{"what": f"style.{key}", "with": task.knowledge.label_names[0]}]
+            recipe = recipe_from(name, Settings({**TASKS[name].trial, "confound": listed}))
+            (world,) = ShardWriter(recipe).source("train").worlds(np.arange(1))
+            assert world.style[key] in list(values) and isinstance(recipe.task, ConfoundedTask)
+    assert offered == 8
+
+
+@pytest.mark.parametrize("name", ["kand-logic", "robots", "sudoku-mini"])
+def test_each_style_gives_another_picture(name: str) -> None:
+    task: Task = TASKS[name](Settings(dict(TASKS[name].trial)))
+    (world,) = task.worlds_in(task.splits()[0], 0).worlds(np.arange(1))
+    for key, values in task.style_choices.items():
+        images = [task.render(type(world)(world.space, world.codes, {**world.style, key: v})).image for v in values]
+        assert len({image.tobytes() for image in images}) == len(values)
+
+
+def test_a_confounded_task_is_the_task_in_all_else() -> None:
+    """Whatever a task may define of itself, the confounded one asks the task for."""
+    named = {name for name, member in vars(Task).items() if not name.startswith("_") and not _is_fact(member)}
+    own = {"space", "balance", "translate_settings"}  # follow from what is asked for
+    assert named - own <= set(vars(ConfoundedTask))
+    base = TwoSquares()
+    task = ConfoundedTask(base, [Confounder.model_validate({"what": "frame", "with": base.knowledge.label_names[0]})])
+    for fact in ("name", "version", "sizes", "pools", "seconds", "summary", "columns", "balance", "config"):
+        assert getattr(task, fact) == getattr(base, fact)
+
+
+def _is_fact(member: object) -> bool:
+    return not (inspect.isfunction(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
