@@ -9,6 +9,7 @@ from pydantic import Field
 
 from assay.arrays import Array
 from assay.distribution import import_extra
+from assay.errors import DataError
 from assay.models.discovery.method import Discoverer, DiscoveryConfig, Progress, Scaler, SplitRows
 from assay.seeds import rng_for
 
@@ -32,8 +33,11 @@ class Components(Discoverer):
         if count < self.config.units:
             self.notes.append(f"{count} units instead of {self.config.units}: there are no more features or examples")
         self.estimator = self.make(count)
-        with self.noting_warnings():
-            self.estimator.fit(rows)
+        try:
+            with self.noting_warnings():
+                self.estimator.fit(rows)
+        except ValueError as error:
+            raise DataError(f"method {self.name!r} cannot be fitted on these activations: {error}") from None
 
     def most_units(self, rows: Array) -> int:
         """Return how many units there can be."""
@@ -83,7 +87,7 @@ class ICA(Components):
 
     def most_units(self, rows: Array) -> int:
         """Return the rank: features that repeat others, or never fire, cannot be whitened."""
-        return int(np.linalg.matrix_rank(rows - rows.mean(axis=0), rtol=1e-5))
+        return int(np.linalg.matrix_rank(rows - rows.mean(axis=0), rtol=1e-3))
 
     def make(self, units: int) -> Any:
         """Return the components that are least Gaussian."""
@@ -91,7 +95,7 @@ class ICA(Components):
         return library.FastICA(
             units,
             whiten="unit-variance",
-            whiten_solver="eigh",
+            whiten_solver="svd",
             max_iter=self.config.steps,
             tol=self.config.tolerance,
             random_state=self.random_state,
