@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.api.boards import SuiteResult as SuiteResult
     from assay.api.boards import run_suite as run_suite
     from assay.api.boards import score_entry as score_entry
+    from assay.api.datasets import confound as confound
     from assay.api.datasets import load as load
     from assay.api.datasets import make as make
     from assay.api.datasets import pairs as pairs
@@ -131,6 +132,7 @@ _HOMES = {
     "write_report": "assay.reporting.write",
     "AssayError": "assay.errors",
     "load": "assay.api.datasets",
+    "confound": "assay.api.datasets",
     "pairs": "assay.api.datasets",
     "train": "assay.api.running",
     "Run": "assay.api.running",

@@ -7,6 +7,8 @@ from typing import Any
 
 from assay.config import Settings
 from assay.data.cache import cache_folder
+from assay.data.confounding.confounder import Confounder
+from assay.data.confounding.stored import confound_dataset
 from assay.data.dataset import Dataset, SplitData
 from assay.data.make import default_workers, refresh_pairs
 from assay.data.make import make as write
@@ -71,3 +73,14 @@ def pairs(dataset: Dataset) -> SplitData:
         refresh_pairs(dataset, task_of(dataset))
         dataset = Dataset.open(dataset.folder)
     return dataset[PAIRS]
+
+
+def confound(dataset: Dataset, output: Path | str, what: str, goes_with: str, strength: float = 0.95) -> Dataset:
+    """Write a copy of a dataset whose pictures carry a mark that goes with a label, and open it.
+
+    `what` is a mark such as `watermark`, `goes_with` a label, a concept or a formula over concepts. To confound with a
+    part of the style, or with concepts, make the dataset with the keyword `confound` of `assay.make`.
+    """
+    planted = Confounder.model_validate({"what": what, "with": goes_with, "strength": strength})
+    confound_dataset(dataset, [planted], Path(output))
+    return Dataset.open(output)
