@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 GROUPS = {
     "data": (
         "Data",
-        "make load from_table from_hf pairs audit Dataset SplitData Split Recipe TorchSplit",
+        "make load from_table from_hf confound pairs audit Dataset SplitData Split Recipe TorchSplit",
     ),
     "models": (
         "Models and runs",
