@@ -8,7 +8,7 @@ import numpy as np
 from assay.code_files import explain_missing, require_same
 from assay.config import Settings
 from assay.data.confounding.confounder import Confounder
-from assay.data.confounding.task import confounded
+from assay.data.confounding.task import with_confounders
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CODE, CONFOUND
 from assay.data.shard import file_names, table_of
@@ -71,4 +71,4 @@ def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
         raise DataError(f"{folder} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:
         raise DataError(f"the concepts of {folder} are not those of its task, so nothing is drawn anew")
-    return confounded(task, [Confounder(**entry) for entry in about.get(CONFOUND, [])])
+    return with_confounders(task, [Confounder(**entry) for entry in about.get(CONFOUND, [])])

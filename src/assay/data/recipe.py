@@ -10,7 +10,7 @@ from typing import Any
 from assay.code_files import CodeFile, code_of, load_files
 from assay.config import Settings, validate
 from assay.data.confounding.confounder import SHIFTED, Confounder
-from assay.data.confounding.task import ConfoundedTask, confounded, plain
+from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
 from assay.data.manifest import CODE, CONFOUND, PAIRS
 from assay.errors import ConfigError
 from assay.tasks import TASKS
@@ -45,7 +45,7 @@ class Recipe:
         """The task, built from its settings, with its confounders."""
         task = find_task(self.task_name)(self.settings)
         usual = tuple(Confounder.model_validate(entry) for entry in task.planted)
-        return confounded(task, usual if self.confound is None else self.confound)
+        return with_confounders(task, usual if self.confound is None else self.confound)
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:

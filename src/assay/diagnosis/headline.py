@@ -1,11 +1,12 @@
 """A verdict in one line: its tone, the number that decided, and a short reason; for tables, matrices and badges."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from assay.diagnosis.findings import Finding, Kind
+from assay.diagnosis.reliance import Reliance
 from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.wording import join_first, percent
 from assay.html import shorten
@@ -112,12 +113,8 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "shortcut":
             kept = percent(numbers["kept"] / numbers["misread"])
             return f"reads {_misreadings(finding, diagnosis)}; {kept} of these labels stay right"
-        case "spurious":
-            usual, unusual = percent(numbers["usual"]), percent(numbers["unusual"])
-            relied = [row for row in diagnosis.reliance if row.relied_on]
-            names = join_first([row.name for row in relied], MOST_NAMED)
-            what = "" if relied[0].labels.falls else f"{next(iter(relied[0].concepts))} "
-            return f"{what}follows {names}: right in {usual} as in training, in {unusual} otherwise"
+        case "spurious" if any(row.relied_on for row in diagnosis.reliance):
+            return _follows(finding, [row for row in diagnosis.reliance if row.relied_on])
         case "noisy":
             return f"often wrong: {join_first(list(finding.concepts), MOST_NAMED)}"
         case "unidentified":
@@ -145,6 +142,14 @@ def _why(finding: Finding, diagnosis: Diagnosis) -> str:
         case "sound" | "no rule":
             return "labels and concepts are right" + (", and follow by the rule" if finding.kind == "sound" else "")
     return _first_clause(finding.text)
+
+
+def _follows(finding: Finding, relied: Sequence[Reliance]) -> str:
+    """Return which nuisances labels, or a concept, follow."""
+    usual, unusual = percent(finding.numbers["usual"]), percent(finding.numbers["unusual"])
+    names = join_first([row.name for row in relied], MOST_NAMED)
+    what = "" if relied[0].labels.falls else f"{next(iter(relied[0].concepts))} "
+    return f"{what}follows {names}: right in {usual} as in training, in {unusual} otherwise"
 
 
 def _describe_changes(numbers: Mapping[str, float]) -> str:

@@ -157,7 +157,7 @@ class ConfoundedTask(Task):
         return self.base.held_out()
 
 
-def confounded(task: Task, confounders: Sequence[Confounder]) -> Task:
+def with_confounders(task: Task, confounders: Sequence[Confounder]) -> Task:
     """Return a task with confounders, or the task as it is where there are none."""
     return ConfoundedTask(task, confounders) if confounders else task
 
