@@ -268,7 +268,7 @@ def _labels_of(codes: Codes, coupling: Coupling) -> Codes:
 def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance:
     """Compare examples in which a formula over concepts goes with the label as in training with the others."""
     partner = coupling.partner(evidence.concepts, evidence.labels)
-    usual = coupling.shown(evidence.concepts) == partner
+    usual = coupling.code_shown(evidence.concepts) == partner
     right = _labels_right(evidence, coupling)
     gaps, clear = [], False
     for value in range(coupling.count):

@@ -150,7 +150,7 @@ class Coupling:
             return self.draw_freely(rng)
         return -1 if self.confounder.one_sided and not partner else (partner + step) % self.count
 
-    def shown(self, concepts: Codes) -> Array:
+    def code_shown(self, concepts: Codes) -> Array:
         """Return the code that concepts give, where the nuisance is a formula over them."""
         return np.asarray(self._formula_of(self.name)(concepts).astype(np.int64))
 
@@ -229,7 +229,7 @@ def set_codes(world: World, couplings: Sequence[Coupling], codes: Sequence[int])
     """Return a world whose nuisances have these codes; a formula has the code that its concepts give."""
     concepts = np.array([world.codes], dtype=np.int64)
     named = {
-        coupling.name: int(coupling.shown(concepts)[0]) if coupling.is_formula else code
+        coupling.name: int(coupling.code_shown(concepts)[0]) if coupling.is_formula else code
         for coupling, code in zip(couplings, codes, strict=True)
     }
     parts = {

@@ -74,7 +74,7 @@ class ConfoundedSource:
             return places
         taken, left = places.copy(), np.arange(len(places))
         for attempt in range(1, TRIES):
-            shown = np.stack([self.couplings[i].shown(codes) for i in formulas], axis=1)
+            shown = np.stack([self.couplings[i].code_shown(codes) for i in formulas], axis=1)
             wanted = drawn[left][:, formulas]
             fits = ((shown == wanted) | (wanted < 0)).all(axis=1)
             left = left[~(fits & (self._labels(taken[left]) == labels[left]).all(axis=1))]
