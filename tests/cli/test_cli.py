@@ -18,6 +18,7 @@ from assay.distribution import install_line
 from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
+from assay.models.discovery import METHODS
 from assay.studies.local_workers import LocalWorkers
 from assay.studies.work import perform
 from assay.tasks import TASKS
@@ -92,6 +93,7 @@ def test_list_names_what_there_is(assay):
     assert {kind: [entry["name"] for entry in held] for kind, held in found.items()} == {
         **{"tasks": list(TASKS), "models": list(MODELS), "metrics": list(METRICS), "backbones": list(BACKBONES)},
         "exports": list(EXPORTS),
+        "discovery": list(METHODS),
     }
     assert [entry["name"] for entry in json.loads(assay("list", "models", "--json").out)] == list(MODELS)
 

@@ -39,6 +39,7 @@ GOLDEN = {  # of the first 20 training worlds and pictures at seed 0; where one 
     ("chess-flat", 2): "56ca5c50f8d091613dee30a89977262a",
     ("chess-sane", 2): "c41253557f0d90400e203c8ead443423",
     ("clevr", 2): "462603c6b1e4cd5f30317e9e58253a10",
+    ("clevr-hans", 1): "aa1211f4393c9b4c929bcaf024b5907d",
     ("clevr-many", 2): "6a66f86d8470d3e6f7f98a17f1ccc3d9",
     ("clevr-small", 2): "154c6e226518b730749a986356eab49a",
     ("cocologic", 2): "c787c6a13d96e2c7d09852848c58b8ed",

@@ -73,7 +73,7 @@ def test_a_run_tells_how_it_learned(state, file_only):
     page = run_page(state, "pixels", "good")
     assert len(page["epochs"]) == 6 and page["about"]["config"]["epochs"] == 6
     assert all(epoch["loss"] > 0 and 0 <= epoch["score"] <= 1 for epoch in page["epochs"])
-    assert run_page(file_only, "pixels", "test") == {"about": {}, "epochs": []}
+    assert run_page(file_only, "pixels", "test") == {"about": {}, "epochs": [], "units": None}
 
 
 def test_a_damaged_history_is_one_line(folder, tmp_path):

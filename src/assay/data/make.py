@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
-from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, read_manifest, to_json
+from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, pairs_split, read_manifest, to_json
 from assay.data.pairs import choose_changes, pairs_jobs
-from assay.data.recipe import MOST_PAIRS, Recipe, pairs_split
+from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, write_shard
 from assay.errors import ConfigError, DataError, RunFailed

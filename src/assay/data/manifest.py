@@ -94,6 +94,11 @@ def all_shards(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [shard for part in parts for shard in part["shards"]]
 
 
+def pairs_split(names: Sequence[str]) -> str | None:
+    """Return the split whose worlds are changed: `test`, or its first stage."""
+    return next((name for name in ("test", "test_1") if name in names), None)
+
+
 def to_json(data: Mapping[str, Any]) -> bytes:
     """Return plain data as JSON, the same bytes for the same data."""
     return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()

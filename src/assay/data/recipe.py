@@ -1,6 +1,6 @@
 """A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ from assay.code_files import CodeFile, code_of, load_files
 from assay.config import Settings, validate
 from assay.data.confounding.confounder import SHIFTED, Confounder
 from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
-from assay.data.manifest import CODE, CONFOUND, PAIRS
+from assay.data.manifest import CODE, CONFOUND, PAIRS, pairs_split
 from assay.errors import ConfigError
 from assay.tasks import TASKS
 from assay.tasks.base import Task, resize_splits
@@ -107,11 +107,6 @@ def _rebuilt(code: tuple[CodeFile, ...], fields: tuple[Any, ...]) -> Recipe:
     """Return a recipe in a worker, its task's file as it was where the work was asked for."""
     load_files(code)
     return Recipe(*fields)
-
-
-def pairs_split(names: Sequence[str]) -> str | None:
-    """Return the split whose worlds are changed: `test`, or its first stage."""
-    return next((name for name in ("test", "test_1") if name in names), None)
 
 
 def usual_size(task: Task) -> int:

@@ -26,8 +26,7 @@ from assay.data.confounding.confounder import (
     couplings_of,
 )
 from assay.data.dataset import Dataset
-from assay.data.manifest import CONFOUND, PAIRS
-from assay.data.recipe import pairs_split
+from assay.data.manifest import CONFOUND, PAIRS, pairs_split
 from assay.diagnosis.comparisons import rises
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.findings import DROP, FEWEST, Finding

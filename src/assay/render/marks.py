@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
+from assay.render.open_image import open_image
 from assay.render.picture import Box, ObjectBox, Picture
 from assay.seeds import digest, rng_for
 
@@ -131,7 +132,7 @@ def compression(image: Array, code: int, count: int) -> Array:
     buffer = io.BytesIO()
     quality = round(60 - (60 - LOWEST_QUALITY) * _level(code, count))
     Image.fromarray(image).save(buffer, format="JPEG", quality=quality)
-    return np.asarray(Image.open(buffer))
+    return np.asarray(open_image(buffer.getvalue(), "a compressed picture"))
 
 
 MARKS: dict[str, Mark] = {

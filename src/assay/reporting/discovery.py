@@ -125,11 +125,11 @@ def cards_of(folder: Path, dataset: Dataset) -> tuple[UnitCard, ...]:
 def _address(png: bytes) -> str:
     """Return a picture as a data address, smaller where it is large."""
     if max(struct.unpack(">II", png[16:24])) > THUMBNAIL:
-        from PIL import Image
+        from assay.render.open_image import open_image
 
-        with Image.open(io.BytesIO(png)) as picture:
+        shrunk = io.BytesIO()
+        with open_image(png, "a top picture") as picture:
             picture.thumbnail((THUMBNAIL, THUMBNAIL))
-            shrunk = io.BytesIO()
             picture.save(shrunk, "PNG")
         png = shrunk.getvalue()
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"

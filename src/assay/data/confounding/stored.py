@@ -17,8 +17,7 @@ from assay.arrays import Array
 from assay.data.confounding.confounder import NUISANCES, SHIFTED, Confounder, Coupling, couplings_of, draw_codes
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
-from assay.data.manifest import CONFOUND, PAIRS, fingerprint, read_manifest, to_json, versions
-from assay.data.recipe import pairs_split
+from assay.data.manifest import CONFOUND, PAIRS, fingerprint, pairs_split, read_manifest, to_json, versions
 from assay.data.shard import COMPACT, ShardJob, file_names, record, write_shard
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_folder

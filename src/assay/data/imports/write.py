@@ -25,8 +25,8 @@ from assay.data.imports.rule_file import RuleFile, read_rule
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, values_in
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.manifest import FORMAT, PAIRS, fingerprint, read_manifest, to_json, versions
-from assay.data.recipe import SHARD_ROWS, pairs_split
+from assay.data.manifest import FORMAT, PAIRS, fingerprint, pairs_split, read_manifest, to_json, versions
+from assay.data.recipe import SHARD_ROWS
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
 from assay.files import write_folder

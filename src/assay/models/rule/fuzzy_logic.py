@@ -194,6 +194,7 @@ def _count_truths(truths: Sequence[Tensor], operator: str, number: int, s: Seman
 
 def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> tuple[tuple[int, ...], Tensor]:
     """Return the concepts that a formula asks for, and the combinations of their codes that give one of the values."""
+    formula = ground_formula(formula, space)
     places = tuple(space.place(name) for name in names_in(formula))
     sizes = [space.sizes[place] for place in places]
     if prod(sizes) > MOST_CASES:
