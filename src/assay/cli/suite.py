@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, OutOption, print_json, print_table, print_text, progress_bar, say
+from assay.cli.console import JsonFlag, OutOption, parse_seeds, print_json, print_table, print_text, progress_bar, say
 
 app = typer.Typer(help="A fixed suite of datasets, its baselines, and the board of verdicts.", no_args_is_help=True)
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|FILE.yaml", help="The suite.")]
@@ -90,7 +90,6 @@ def run_models(
     A row for each model, dataset and seed is written when its run ends. Rows that are there are kept, so that the same
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
-    from assay.cli.console import parse_seeds
     from assay.studies.local_workers import LocalWorkers
     from assay.suites.rows import plain
     from assay.suites.running import SuiteOrder, run_suite

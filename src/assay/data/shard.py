@@ -22,9 +22,9 @@ from assay.logic.knowledge import Knowledge
 from assay.render.picture import ObjectBox, Picture
 from assay.render.png import encode_png
 from assay.tasks.base import Column, Task
-from assay.worlds.source import Source
+from assay.worlds.source import Source, labels_of
 from assay.worlds.split import Split
-from assay.worlds.world import LUCK, World
+from assay.worlds.world import World
 
 PIXELS_AT_ONCE = 4_000_000
 """How many pixels of pictures are in memory at a time, before they are encoded."""
@@ -182,10 +182,7 @@ def _thing(thing: ObjectBox) -> dict[str, Any]:
 
 def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:
     """Return the concept columns and the label columns of worlds, and where each world lies in each label's rule."""
-    if knowledge.stochastic:
-        labels = knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
-    else:
-        labels = knowledge.labels_of(codes)
+    labels = labels_of(knowledge, codes, worlds)
     if (labels < 0).any():
         raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")
     concepts = {CONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(knowledge.space.concepts)}

@@ -11,7 +11,7 @@ from assay.data.columns import PAIR_CONCEPT
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.errors import DataError
-from assay.metrics.evidence import gather
+from assay.metrics.evidence import Evidence, gather
 from assay.metrics.metric import mean
 from assay.metrics.score import Score, mean_score
 from assay.predictions import Predictions
@@ -68,8 +68,17 @@ class Counterfactuals:
         return f"When one concept is changed, {' and '.join(said)}."
 
 
-def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> Counterfactuals:
-    """Compare what a model says of examples, and of what they were changed to, with the ground truth.
+@dataclass(frozen=True)
+class AlignedPairs:
+    """What a model says of examples, and row by row of what they were changed to, with the concepts changed."""
+
+    before: Evidence
+    after: Evidence
+    concepts: tuple[str, ...]
+
+
+def align_pairs(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> AlignedPairs:
+    """Put predictions for counterfactual worlds beside those for the examples that they were changed from.
 
     The first predictions are for the split whose worlds were changed, the second for the split `pairs`, which names the
     example that each of its rows comes from.
@@ -85,14 +94,23 @@ def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predicti
             f"the predictions for split {data.name!r} leave out example {missing}, which {changed.name!r} changes"
         )
     after = after.take(np.argsort(changed_predictions.index))
-    before = gather(data, predictions).take(rows)
-    names = changed.table[PAIR_CONCEPT].to_pylist()
+    names = tuple(changed.table[PAIR_CONCEPT].to_pylist())
+    return AlignedPairs(gather(data, predictions).take(rows), after, names)
+
+
+def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> Counterfactuals:
+    """Compare what a model says of examples, and of what they were changed to, with the ground truth.
+
+    The predictions are those of `align_pairs`.
+    """
+    pairs = align_pairs(dataset, predictions, changed_predictions)
+    before, after, names, space = pairs.before, pairs.after, pairs.concepts, dataset.knowledge.space
     moved = before.labels != after.labels
     right = (before.labels == before.predicted_labels) & (after.labels == after.predicted_labels)
     same = before.predicted_labels == after.predicted_labels
     differs = before.concepts != after.concepts
     spoken = (before.predicted_concepts >= 0) & (after.predicted_concepts >= 0)
-    columns = np.array([data.knowledge.space.place(name) for name in names])
+    columns = np.array([space.place(name) for name in names])
     own = np.arange(differs.shape[1])[None, :] == columns[:, None]
     kept = before.predicted_concepts == after.predicted_concepts
     values = {
@@ -103,9 +121,9 @@ def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predicti
     }
     by_concept = {
         name: _effects({key: found[[n == name for n in names]] for key, found in values.items()})
-        for name in dict.fromkeys(sorted(names, key=data.knowledge.space.place))
+        for name in dict.fromkeys(sorted(names, key=space.place))
     }
-    return Counterfactuals(changed.name, len(changed), _effects(values), by_concept)
+    return Counterfactuals(PAIRS, len(after), _effects(values), by_concept)
 
 
 def _rows(true: Array, counted: Array) -> Array:

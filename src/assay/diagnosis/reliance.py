@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
-from assay.data.columns import PAIR_CONCEPT
+from assay.arrays import Array, Codes, distinct_rows, find_rows
 from assay.data.confounding.confounder import (
     NUISANCES,
     REVERSED,
@@ -25,13 +24,14 @@ from assay.data.confounding.confounder import (
     Coupling,
     couplings_of,
 )
-from assay.data.dataset import Dataset
+from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CONFOUND, PAIRS, pairs_split
 from assay.diagnosis.comparisons import rises
 from assay.diagnosis.concepts import used_concepts
+from assay.diagnosis.counterfactual import align_pairs
 from assay.diagnosis.findings import DROP, FEWEST, Finding
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
-from assay.metrics.evidence import Evidence, gather
+from assay.metrics.evidence import Evidence, gather, gather_from
 from assay.metrics.interval import at_least, wilson
 from assay.predictions import Predictions
 
@@ -153,13 +153,12 @@ def reliance_of(
     elif marks:
         missing.append(REVERSED)
     if formulas and UNCONFOUNDED in predictions:
-        data = dataset.symbols(UNCONFOUNDED, styles=False)
-        evidence = gather(data, predictions[UNCONFOUNDED])
-        rows += [_by_groups(evidence, coupling, level) for coupling in formulas]
+        evidence = gather_from(dataset, predictions[UNCONFOUNDED])
+        found = [_by_groups(evidence, coupling, level) for coupling in formulas]
         if origin in predictions and origin is not None:
-            usual = gather(dataset.symbols(origin, styles=False), predictions[origin])
-            learned = zip(rows[-len(formulas) :], formulas, strict=True)
-            rows[-len(formulas) :] = [_only_learned(row, usual, coupling, level) for row, coupling in learned]
+            usual = gather_from(dataset, predictions[origin])
+            found = [_only_learned(row, usual, one, level) for row, one in zip(found, formulas, strict=True)]
+        rows += found
     elif formulas:
         missing.append(UNCONFOUNDED)
     if PAIRS in predictions and dataset.pairs is not None and dataset.pairs["split"] in predictions:
@@ -176,8 +175,9 @@ def _by_pairs(
     data, other = dataset.symbols(before.split), dataset.symbols(after.split)
     common = np.intersect1d(before.index, after.index)
     whole = gather(data, before)
-    first, second = _at(whole, before, common), _at(gather(other, after), after, common)
-    codes, changed = _codes(data.table, data.index, common), _codes(other.table, other.index, common)
+    first = whole.take(find_rows(common, before.index))
+    second = gather(other, after).take(find_rows(common, after.index))
+    codes, changed = _codes(data, common), _codes(other, common)
     rows, used = [], sorted(used_concepts(dataset.knowledge))
     for coupling in couplings:
         if not coupling.is_formula:
@@ -209,17 +209,10 @@ def _beats_constant(right: Array, truth: Codes, level: float) -> bool:
     return at_least(int(right.sum()), len(right), most / len(right)) <= level
 
 
-def _at(evidence: Evidence, predictions: Predictions, index: Array) -> Evidence:
-    """Return the evidence of examples by their numbers."""
-    order = np.argsort(predictions.index)
-    return evidence.take(order[np.searchsorted(predictions.index[order], index)])
-
-
-def _codes(table: Any, index: Array, wanted: Array) -> dict[str, Array]:
-    """Return the codes of the nuisances of some examples."""
-    styles = table["style"].to_pylist()
-    order = np.argsort(index)
-    chosen = [json.loads(styles[row])[NUISANCES] for row in order[np.searchsorted(index[order], wanted)]]
+def _codes(data: SplitData, index: Array) -> dict[str, Array]:
+    """Return the codes of the nuisances of examples by their numbers."""
+    styles = data.table["style"].to_pylist()
+    chosen = [json.loads(styles[row])[NUISANCES] for row in find_rows(index, data.index)]
     return {name: np.array([codes[name] for codes in chosen]) for name in (chosen[0] if chosen else {})}
 
 
@@ -282,13 +275,10 @@ def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance
 
 def _of_concepts(dataset: Dataset, before: Predictions, after: Predictions) -> list[Reliance]:
     """Return how often labels move with each concept, and how often they should."""
-    data, changed = dataset.symbols(before.split, styles=False), dataset.symbols(PAIRS, styles=False)
-    there = np.isin(changed.pair_rows, before.index) & np.isin(changed.index, after.index)
-    first = _at(gather(data, before), before, changed.pair_rows[there])
-    second = _at(gather(changed, after), after, changed.index[there])
-    moved = (first.predicted_labels != second.predicted_labels).any(axis=1)
-    should = (first.labels != second.labels).any(axis=1)
-    names = np.array(changed.table[PAIR_CONCEPT].to_pylist())[there]
+    pairs = align_pairs(dataset, before, after)
+    moved = (pairs.before.predicted_labels != pairs.after.predicted_labels).any(axis=1)
+    should = (pairs.before.labels != pairs.after.labels).any(axis=1)
+    names = np.array(pairs.concepts)
     space = dataset.knowledge.space
     return [
         Reliance(name, "concept", PAIRS, int(mine.sum()), int(moved[mine].sum()), int(should[mine].sum()))

@@ -45,6 +45,13 @@ class Source(Protocol):
         """Return whether each combination of concepts may occur in this split."""
 
 
+def labels_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> Codes:
+    """Return the labels of worlds with these concepts; those left to chance fell as the worlds' styles say."""
+    if knowledge.stochastic:
+        return knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
+    return knowledge.labels_of(codes)
+
+
 DrawStyle = Callable[[np.random.Generator, Sequence[int], str], Style]
 
 

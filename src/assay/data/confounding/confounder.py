@@ -23,7 +23,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.marks import MARK_NAMES
 from assay.seeds import Streams
-from assay.worlds.world import LUCK, World
+from assay.worlds.world import World
 
 UNCONFOUNDED, REVERSED = "unconfounded", "reversed"
 SHIFTED = (UNCONFOUNDED, REVERSED)
@@ -76,7 +76,7 @@ class Coupling:
     knowledge: Knowledge
 
     def __post_init__(self) -> None:
-        if self.is_formula and (self.count != 2 or self._formula_of(self.name).shape.kind != "bool"):
+        if self.is_formula and (self.count != 2 or self._nuisance.shape.kind != "bool"):
             raise ConfigError(f"confound: {self.name!r} and what it goes with must be true or false")
         if self.confounder.one_sided and not self.is_formula:
             raise ConfigError(f"confound: one_sided is for formulas, not for {self.name!r}")
@@ -106,7 +106,7 @@ class Coupling:
             return len(knowledge.label(wanted).values)
         if wanted in knowledge.space.names:
             return len(knowledge.space.concept(wanted).values)
-        if self._formula_of(wanted).shape.kind != "bool":
+        if self._wanted.shape.kind != "bool":
             raise ConfigError(f"confound: {wanted!r} must be a label, a concept, or true or false")
         return 2
 
@@ -127,7 +127,7 @@ class Coupling:
         elif wanted in knowledge.space.names:
             codes = concepts[:, knowledge.space.place(wanted)]
         else:
-            codes = self._formula_of(wanted)(concepts).astype(np.int64)
+            codes = self._wanted(concepts).astype(np.int64)
         return np.where(codes < 0, -1, codes % self.count)
 
     def draw(self, rng: np.random.Generator, partner: int, split: str) -> int:
@@ -152,10 +152,17 @@ class Coupling:
 
     def code_shown(self, concepts: Codes) -> Array:
         """Return the code that concepts give, where the nuisance is a formula over them."""
-        return np.asarray(self._formula_of(self.name)(concepts).astype(np.int64))
+        return np.asarray(self._nuisance(concepts).astype(np.int64))
 
-    def _formula_of(self, text: str) -> Evaluator:
-        return _evaluator(text, self.knowledge)
+    @cached_property
+    def _nuisance(self) -> Evaluator:
+        """The formula that the nuisance is."""
+        return _evaluator(self.name, self.knowledge)
+
+    @cached_property
+    def _wanted(self) -> Evaluator:
+        """The formula that the nuisance goes with."""
+        return _evaluator(self.confounder.goes_with, self.knowledge)
 
 
 def _evaluator(text: str, knowledge: Knowledge) -> Evaluator:
@@ -203,26 +210,17 @@ def draw_codes(
     formula that is left as it comes has -1.
     """
     streams, rows = Streams(seed, CONFOUND, origin), list[list[int]]()
+    formulas, marks = ([i for i, one in enumerate(couplings) if one.is_formula is kind] for kind in (True, False))
     for place, goes_with in zip(np.asarray(places).tolist(), partners.tolist(), strict=True):
         rng = streams[place]
         codes = [coupling.draw(rng, partner, origin) for coupling, partner in zip(couplings, goes_with, strict=True)]
         if split == UNCONFOUNDED:
             codes = [coupling.draw_freely(rng) for coupling in couplings]
         elif split == REVERSED:
-            marks = [number for number, coupling in enumerate(couplings) if not coupling.is_formula]
-            changed = [number for number, coupling in enumerate(couplings) if coupling.is_formula]
-            for number in (*changed, *(marks and [marks[place % len(marks)]])):
+            for number in (*formulas, *(marks and [marks[place % len(marks)]])):
                 codes[number] = couplings[number].draw_reversed(rng, goes_with[number])
         rows.append(codes)
     return rows
-
-
-def labels_of(worlds: Sequence[World], knowledge: Knowledge) -> Codes:
-    """Return the labels of worlds, those left to chance as they fell."""
-    codes = np.array([world.codes for world in worlds], dtype=np.int64).reshape(-1, len(knowledge.space))
-    if knowledge.stochastic:
-        return knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
-    return knowledge.labels_of(codes)
 
 
 def set_codes(world: World, couplings: Sequence[Coupling], codes: Sequence[int]) -> World:

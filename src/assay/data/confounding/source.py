@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.confounding.confounder import Coupling, draw_codes, labels_of, set_codes
+from assay.data.confounding.confounder import Coupling, draw_codes, set_codes
 from assay.errors import ConfigError
-from assay.worlds.source import Source
+from assay.worlds.source import Source, labels_of
 from assay.worlds.split import Split
 from assay.worlds.world import World
 
@@ -53,7 +53,8 @@ class ConfoundedSource:
     def _drawn(self, places: Array) -> tuple[Array, Codes]:
         """Return from which places of the base the worlds come, and the codes of their nuisances."""
         places = np.asarray(places, dtype=np.int64)
-        labels, codes = self._labels(places), self.base.codes(places)
+        codes = self.base.codes(places)
+        labels = self._labels(places, codes)
         partners = np.stack([coupling.partner(codes, labels) for coupling in self.couplings], axis=1)
         origin = self.base.split
         drawn = np.array(draw_codes(self.couplings, self.split.name, origin.name, self.seed, places, partners))
@@ -61,11 +62,9 @@ class ConfoundedSource:
             drawn[:, [coupling.is_formula for coupling in self.couplings]] = -1
         return self._fitting(places, codes, labels, drawn), drawn
 
-    def _labels(self, places: Array) -> Codes:
-        """Return the labels at places; those left to chance need the styles, in which the chance is."""
-        if self.knowledge.stochastic:
-            return labels_of(self.base.worlds(places), self.knowledge)
-        return self.knowledge.labels_of(self.base.codes(places))
+    def _labels(self, places: Array, codes: Codes) -> Codes:
+        """Return the labels at places, whose concepts are known; only those left to chance need the styles."""
+        return labels_of(self.knowledge, codes, self.base.worlds(places) if self.knowledge.stochastic else ())
 
     def _fitting(self, places: Array, codes: Codes, labels: Codes, drawn: Codes) -> Array:
         """Return the places of the worlds that have the same labels, and formulas as drawn."""
@@ -77,7 +76,7 @@ class ConfoundedSource:
             shown = np.stack([self.couplings[i].code_shown(codes) for i in formulas], axis=1)
             wanted = drawn[left][:, formulas]
             fits = ((shown == wanted) | (wanted < 0)).all(axis=1)
-            left = left[~(fits & (self._labels(taken[left]) == labels[left]).all(axis=1))]
+            left = left[~(fits & (self._labels(taken[left], codes) == labels[left]).all(axis=1))]
             if not len(left):
                 return taken
             taken[left] = places[left] + attempt * self.base.split.size

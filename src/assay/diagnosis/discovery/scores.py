@@ -22,6 +22,7 @@ from assay.diagnosis.discovery.matching import (
     score_matches,
 )
 from assay.diagnosis.discovery.stability import stability
+from assay.metrics.metric import mean
 from assay.seeds import rng_for
 
 MEANINGS = {
@@ -50,7 +51,7 @@ class ChanceScore:
     def of(cls, value: float, shuffled: Sequence[float]) -> "ChanceScore":
         """Return a score beside those of shuffled examples."""
         known = [score for score in shuffled if not np.isnan(score)]
-        return cls(value, float(np.mean(known)) if known else np.nan, max(known, default=np.nan))
+        return cls(value, mean(np.array(shuffled)), max(known, default=np.nan))
 
     @property
     def above_chance(self) -> bool:
@@ -77,13 +78,14 @@ class UnitScores:
 
 def score_units(fit: UnitSplit, test: UnitSplit, space: ConceptSpace, seed: int, repetitions: int) -> UnitScores:
     """Score units: matches, thresholds and forests are fitted on one split, and all is scored on another."""
-    matches = score_matches(test, fit_matches(fit, concept_values(space)))
+    values = concept_values(space)
+    matches = score_matches(test, fit_matches(fit, values))
     own = _numbers(fit, test, matches, space, seed)
     shuffled = []
     for repetition in range(repetitions):
         rng = rng_for(seed, "chance", repetition)
         other_fit, other_test = fit.shuffled(rng), test.shuffled(rng)
-        by_chance = score_matches(other_test, fit_matches(other_fit, tuple(concept_values(space))))
+        by_chance = score_matches(other_test, fit_matches(other_fit, values))
         shuffled.append(_numbers(other_fit, other_test, by_chance, space, seed))
     return UnitScores(matches, {name: ChanceScore.of(own[name], [s[name] for s in shuffled]) for name in own})
 
@@ -94,18 +96,16 @@ def _numbers(
     concepts = predict_columns(fit.units, fit.concepts, test.units, test.concepts, seed)
     labels = predict_columns(fit.units, fit.labels, test.units, test.labels, seed)
     return {
-        **{name: _mean([getattr(score, name) for score in matches]) for name in ("f1", "information", "purity")},
+        **{
+            name: mean(np.array([getattr(score, name) for score in matches]))
+            for name in ("f1", "information", "purity")
+        },
         "completeness": labels.skill,
         "disentanglement": disentanglement(concepts.importance),
         "dci_completeness": completeness(concepts.importance),
         "informativeness": concepts.skill,
         "mig": information_gap(test, list(space.sizes)),
     }
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    known = [number for number in numbers if not np.isnan(number)]
-    return float(np.mean(known)) if known else np.nan
 
 
 def score_stability(units: Sequence[Array], seed: int, repetitions: int) -> ChanceScore:

@@ -70,8 +70,8 @@ class PCA(Components):
         return library.PCA(units, random_state=self.random_state)
 
 
-class ICAConfig(DiscoveryConfig):
-    """Settings of ICA."""
+class IterativeConfig(DiscoveryConfig):
+    """Settings of what is fitted in steps: ICA and NMF."""
 
     steps: int = Field(300, ge=1)
     """The most steps."""
@@ -82,8 +82,8 @@ class ICA(Components):
     """Independent components by FastICA, on whitened activations."""
 
     name = "ica"
-    Config: ClassVar[type[DiscoveryConfig]] = ICAConfig
-    config: ICAConfig
+    Config: ClassVar[type[DiscoveryConfig]] = IterativeConfig
+    config: IterativeConfig
 
     def most_units(self, rows: Array) -> int:
         """Return the rank: features that repeat others, or never fire, cannot be whitened."""
@@ -102,20 +102,12 @@ class ICA(Components):
         )
 
 
-class NMFConfig(DiscoveryConfig):
-    """Settings of NMF."""
-
-    steps: int = Field(300, ge=1)
-    """The most steps."""
-    tolerance: float = Field(1e-3, gt=0)
-
-
 class NMF(Components):
     """Non-negative matrix factorisation; where activations can be below 0, each feature counts from its least."""
 
     name = "nmf"
-    Config: ClassVar[type[DiscoveryConfig]] = NMFConfig
-    config: NMFConfig
+    Config: ClassVar[type[DiscoveryConfig]] = IterativeConfig
+    config: IterativeConfig
     least: torch.Tensor
 
     def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:

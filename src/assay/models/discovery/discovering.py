@@ -14,6 +14,7 @@ from assay.diagnosis.discovery.readout import Readout, fit_readout
 from assay.diagnosis.discovery.scores import ChanceScore, UnitScores, score_stability, score_units
 from assay.diagnosis.discovery.stability import live_units
 from assay.errors import ConfigError, DataError
+from assay.metrics.metric import mean
 from assay.models.discovery import METHODS
 from assay.models.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows
 from assay.models.discovery.rule_on_top import RuleOnTop, learn_rule
@@ -126,9 +127,8 @@ class Discovered:
         rows = {}
         for name in self.first.scores.scores:
             scores = [discovery.scores.scores[name] for discovery in self.discoveries]
-            values = [score.value for score in scores]
-            chance = [score.chance for score in scores]
-            rows[name] = {"mean": _mean(values), "deviation": float(np.std(values)), "chance": _mean(chance)}
+            values, chance = (np.array([getattr(score, part) for score in scores]) for part in ("value", "chance"))
+            rows[name] = {"mean": mean(values), "deviation": float(np.std(values)), "chance": mean(chance)}
         rows["stability"] = {"mean": self.stability.value, "deviation": 0.0, "chance": self.stability.chance}
         return rows
 
@@ -164,11 +164,6 @@ def _record(discovery: Discovery) -> dict[str, Any]:
 
 def _plain(number: float) -> float | None:
     return None if np.isnan(number) else number
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    known = [number for number in numbers if not np.isnan(number)]
-    return float(np.mean(known)) if known else np.nan
 
 
 def discover(plan: DiscoveryPlan, dataset: Dataset, report: Progress = lambda *_: None) -> Discovered:
