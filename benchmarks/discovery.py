@@ -1,13 +1,15 @@
 """Discovered concepts against the true ones: four tasks, eight methods and a random baseline, three seeds each.
 
-`python -m benchmarks.discovery docs/discovery.md` prints the table and writes it into the page, between two markers. A
-small black box is trained on each task; units are sought in what its label head reads, by `slots` in the pictures.
+`python -m benchmarks.discovery rows FOLDER [TASK...]` writes the rows of tasks into a folder, a file for each, and
+`python -m benchmarks.discovery table docs/discovery.md` puts those of `benchmarks/records/discovery` into the page. A
+black box is trained on each task; units are sought in what its label head reads, by `slots` in the pictures.
 """
 
 import os
+import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from assay.metrics.score import score
 from assay.models.core.runs import Order, train_run
 from assay.models.discovery.discovering import Discovered, DiscoveryPlan, discover
 from assay.runs.folder import RunFolder
-from benchmarks.pages import publish
+from benchmarks.pages import write_between
 
 BEGIN, END = "<!-- discovery: begin -->", "<!-- discovery: end -->"
 SEEDS = (0, 1, 2)
@@ -50,8 +52,9 @@ COLUMNS = {
     "mig": "MIG",
     "stability": "stability",
 }
-SETTINGS: Mapping[str, Any] = {"device": "cpu", "repetitions": 2}
-SPLITS = {"train": 1500, "valid": 500, "test": 500, "hard": 0}
+SETTINGS: Mapping[str, Any] = {"repetitions": 2}
+SPLITS = {"valid": 500, "test": 500, "hard": 0, "pairs": 0}
+RECORDS = Path(__file__).parent / "records" / "discovery"
 
 
 @dataclass(frozen=True)
@@ -60,23 +63,26 @@ class Setup:
 
     task: str
     settings: Mapping[str, Any]
-    epochs: int
+    train: int
+    training: Mapping[str, Any]
 
 
+DEEP = {"backbone": "resnet-small", "epochs": 40, "patience": 15}
 SETUPS = (
-    Setup("mnadd", {}, 20),
-    Setup("kand-logic", {"side": 32}, 12),
-    Setup("clevr-small", {"quality": "draft", "width": 64, "height": 48}, 15),
-    Setup("robots", {}, 15),
+    Setup("mnadd", {}, 1500, {"epochs": 20}),
+    Setup("kand-logic", {"side": 32}, 6000, DEEP),
+    Setup("clevr-small", {"quality": "draft", "width": 64, "height": 48}, 6000, DEEP),
+    Setup("robots", {}, 1500, {"epochs": 15}),
 )
 
 
 def run_setup(setup: Setup, folder: Path) -> list[str]:
     """Return the rows of one task."""
     start = time.perf_counter()
-    make(recipe_from(setup.task, Settings({**setup.settings, "splits": SPLITS})), folder / "data")
+    splits = {**SPLITS, "train": setup.train}
+    make(recipe_from(setup.task, Settings({**setup.settings, "splits": splits})), folder / "data", os.cpu_count() or 1)
     data = Dataset.open(folder / "data")
-    train_run(Order("blackbox", Settings({"epochs": setup.epochs, "device": "cpu"}), 0), data, folder / "run")
+    train_run(Order("blackbox", Settings(dict(setup.training)), 0), data, folder / "run")
     predictions = RunFolder(folder / "run").all_predictions(data.knowledge)["test"]
     accuracy = score(gather_from(data, predictions), ["label_accuracy"])["label_accuracy"].value
     print(f"{setup.task}: black box {accuracy:.3f}, {time.perf_counter() - start:.0f} s", flush=True)
@@ -107,15 +113,25 @@ def _cell(row: Mapping[str, float], chance: bool) -> str:
     return f"{row['mean']:.2f} ({row['chance']:.2f})" if chance else f"{row['mean']:.2f}"
 
 
-def main() -> None:
-    """Print the table, and put it into the pages that were named."""
-    head = f"| task (black box) | method | {' | '.join(COLUMNS.values())} | rule, equal | from true concepts |"
-    lines = [head, f"| {' | '.join(['---'] * (len(COLUMNS) + 4))} |"]
+def write_rows(folder: Path, tasks: Sequence[str]) -> None:
+    """Write the rows of tasks, by default of all, a file for each."""
+    folder.mkdir(parents=True, exist_ok=True)
     for setup in SETUPS:
-        with tempfile.TemporaryDirectory() as folder:
-            lines += run_setup(setup, Path(folder))
-    publish("\n".join(lines), BEGIN, END)
+        if setup.task in (tasks or [setup.task]):
+            with tempfile.TemporaryDirectory() as name:
+                (folder / f"{setup.task}.md").write_text("\n".join(run_setup(setup, Path(name))) + "\n")
+
+
+def table() -> str:
+    """Return the table of all rows that were kept."""
+    head = f"| task (black box) | method | {' | '.join(COLUMNS.values())} | rule, equal | from true concepts |"
+    files = [RECORDS / f"{setup.task}.md" for setup in SETUPS]
+    rows = [line for file in files if file.exists() for line in file.read_text().splitlines()]
+    return "\n".join([head, f"| {' | '.join(['---'] * (len(COLUMNS) + 4))} |", *rows])
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1] == "rows":
+        write_rows(Path(sys.argv[2]), sys.argv[3:])
+    else:
+        write_between(sys.argv[2:], BEGIN, END, table())

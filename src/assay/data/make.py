@@ -70,7 +70,7 @@ def make(
     there = held[PAIRS]["size"] if held is not None and whole else 0
     drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
     records = drawing.draw(jobs(recipe))
-    unchanged = held is not None and all(hashes.get(one.file) == one.sha256 for one in records.values())
+    unchanged = held is not None and _are_listed(records.values(), held)
     if held is not None and unchanged and whole:
         return held
     manifest = held if held is not None and unchanged else _manifest(recipe, folder, records)
@@ -130,6 +130,13 @@ class Drawing:
         if rows or not self.begun:
             self.progress(rows if self.begun else rows + self.there)
         self.begun = True
+
+
+def _are_listed(records: Iterable[ShardRecord], held: dict[str, Any]) -> bool:
+    """Return whether a manifest says of shards what they are, their content too unless it is of before that was said."""
+    listed = {shard["file"]: shard for shard in all_shards(held)}
+    entries = [(record.to_dict(), listed.get(record.file, {})) for record in records]
+    return all(entry["file"] in listed and {**entry, **said} == entry for entry, said in entries)
 
 
 def _pairs_are_whole(held: dict[str, Any], recipe: Recipe, folder: Folder) -> bool:

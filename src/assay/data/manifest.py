@@ -82,10 +82,20 @@ def manifest_of(
 
 
 def fingerprint(body: Mapping[str, Any]) -> str:
-    """Return 32 hex digits that stand for the data and the rule: all but the words, backbones and versions."""
-    decisive = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources", "splits")
-    text = json.dumps([body[key] for key in decisive], sort_keys=True)
+    """Return 32 hex digits that stand for the data and the rule: all but the words, backbones and versions.
+
+    Shards count by what they hold, not by the bytes of their files, which other versions of Parquet pack otherwise.
+    """
+    decisive = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources")
+    splits = [{**split, "shards": [_held(shard) for shard in split["shards"]]} for split in body["splits"]]
+    text = json.dumps([*(body[key] for key in decisive), splits], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _held(shard: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands for a shard: its content, or its file in a manifest of before contents were written."""
+    packing = ("sha256", "bytes") if "content" in shard else ()
+    return {key: value for key, value in shard.items() if key not in packing}
 
 
 def all_shards(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

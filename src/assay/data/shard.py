@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, SUBCONCEPT, kind_of_values, numbers, strings, to_column
+from assay.data.content import content_of
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder
 from assay.errors import KnowledgeError
@@ -42,6 +43,9 @@ class ShardRecord:
     rows: int
     bytes: int
     sha256: str
+    """Of the file, which tells whether it is whole."""
+    content: str
+    """Of what it holds, which is the same on every machine."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -233,5 +237,5 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
 def record(folder: Folder, job: ShardJob) -> ShardRecord:
     """Return the record of a shard that is on disk."""
     data = (folder / job.file).read_bytes()
-    rows = pq.read_metadata(io.BytesIO(data)).num_rows
-    return ShardRecord(job.file, rows, len(data), hashlib.sha256(data).hexdigest())
+    table = pq.read_table(io.BytesIO(data), use_threads=False)
+    return ShardRecord(job.file, len(table), len(data), hashlib.sha256(data).hexdigest(), content_of(table))

@@ -52,19 +52,34 @@ def decode_png(data: bytes) -> Array | None:
     >>> decode_png(b"GIF89a") is None
     True
     """
-    if not data.startswith(HEAD) or not data.endswith(END) or data[BODY - 4 : BODY] != b"IDAT":
+    found = packed_pixels(data)
+    if found is None:
         return None
-    width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", data[len(HEAD) : len(HEAD) + 13])
-    (length,) = struct.unpack(">I", data[BODY - 8 : BODY - 4])
+    width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", found[0])
     channels = {0: 1, 2: 3}.get(kind)
-    if channels is None or depth != 8 or any(rest) or BODY + length + 4 + len(END) != len(data):
+    if channels is None or depth != 8 or any(rest):
         return None
     size = height * (width * channels + 1)
     try:
-        pixels = zlib.decompressobj().decompress(memoryview(data)[BODY : BODY + length], size + 1)
+        pixels = zlib.decompressobj().decompress(found[1], size + 1)
     except zlib.error:
         return None
     rows = np.frombuffer(pixels, dtype=np.uint8)
     if len(rows) != size or rows[:: width * channels + 1].any():  # a row with a filter
         return None
     return rows.reshape(height, -1)[:, 1:].reshape(height, width, channels)
+
+
+def packed_pixels(data: bytes) -> tuple[bytes, memoryview] | None:
+    """Return the header and the compressed rows of a file that has nothing else, as `encode_png` writes it, or None.
+
+    >>> head, rows = packed_pixels(encode_png(np.array([[1, 2]], dtype=np.uint8)))
+    >>> len(head), zlib.decompress(rows)
+    (13, b'\\x00\\x01\\x02')
+    """
+    if not data.startswith(HEAD) or not data.endswith(END) or data[BODY - 4 : BODY] != b"IDAT":
+        return None
+    (length,) = struct.unpack(">I", data[BODY - 8 : BODY - 4])
+    if BODY + length + 4 + len(END) != len(data):
+        return None
+    return data[len(HEAD) : len(HEAD) + 13], memoryview(data)[BODY : BODY + length]

@@ -1,7 +1,6 @@
 """What the viewer holds open: the shelf, the splits that were looked at, their answers, and the tasks behind them."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from assay.data.rebuild import task_of
@@ -10,6 +9,7 @@ from assay.tasks.base import Task
 from assay.viewer.answers import Answers, answers_of
 from assay.viewer.folders import Shelf, open_shelf
 from assay.viewer.jobs import Jobs
+from assay.viewer.keep import keep
 from assay.viewer.live import LiveModels
 from assay.viewer.table import SplitTable
 
@@ -22,9 +22,9 @@ class State:
     def __init__(self, shelf: Shelf, models: LiveModels | None = None) -> None:
         self.shelf, self.models = shelf, models
         self.jobs, self.drawing = Jobs(), Jobs()  # who waits for a verdict does not wait for pictures of tasks
-        self.table = lru_cache(maxsize=CACHED_SPLITS)(self._table)
-        self.answers = lru_cache(maxsize=CACHED_SPLITS)(self._answers)
-        self.task = lru_cache(maxsize=None)(self._task)
+        self.table = keep(self._table, CACHED_SPLITS)
+        self.answers = keep(self._answers, CACHED_SPLITS)
+        self.task = keep(self._task)
 
     @classmethod
     def open(cls, given: Sequence[Path], models: LiveModels | None = None) -> "State":

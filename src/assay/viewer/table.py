@@ -5,7 +5,7 @@ Sizes of files are checked when a dataset is opened; their hashes are not, so th
 
 import json
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from assay.errors import DataError, UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.viewer.folders import ServedDataset, inside
+from assay.viewer.keep import keep
 from assay.worlds.world import World
 
 CACHED_SHARDS = 12
@@ -35,9 +36,9 @@ class SplitTable:
         self.about: Mapping[str, Any] = served.split(name)
         self.shards = [inside(self.dataset.folder, shard["file"]) for shard in self.about["shards"]]
         self.starts = np.cumsum([0, *(shard["rows"] for shard in self.about["shards"])])
-        self.column = lru_cache(maxsize=None)(self._column)
-        self.codes = lru_cache(maxsize=None)(self._codes)
-        self._cells = lru_cache(maxsize=CACHED_SHARDS)(self._shard_column)
+        self.codes = keep(self._codes)
+        self._read_columns = keep(self._columns)
+        self._cells = keep(self._shard_column, CACHED_SHARDS)
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -111,8 +112,16 @@ class SplitTable:
         shard = int(np.searchsorted(self.starts, number, side="right")) - 1
         return shard, number - int(self.starts[shard])
 
-    def _column(self, name: str) -> pa.ChunkedArray:
-        return pa.chunked_array([chunk for path in self.shards for chunk in _read(path, [name])[name].chunks])
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column of all rows; those of all concepts are read at once, and so are those of a page of samples."""
+        concepts = tuple(CONCEPT + concept for concept in self.knowledge.space.names)
+        tags = (BOUNDARY + label for label in self.knowledge.label_names if BOUNDARY + label in self.columns)
+        shown = ("index", *(LABEL + label for label in self.knowledge.label_names), *tags)
+        group = next((names for names in (concepts, shown) if name in names), (name,))
+        return self._read_columns(group)[name]
+
+    def _columns(self, names: tuple[str, ...]) -> pa.Table:
+        return pa.concat_tables([_read(path, list(names)) for path in self.shards])
 
     def _codes(self, name: str) -> Codes:
         kind = CONCEPT if name.startswith(CONCEPT) else LABEL
@@ -128,9 +137,9 @@ class BoundaryTags:
     """The boundary tags of examples for one label: variants, near-boundary types, or far."""
 
     def __init__(self, column: pa.ChunkedArray, labels: Codes) -> None:
-        numbered: dict[str, int] = {}
-        self.which = np.array([numbered.setdefault(text, len(numbered)) for text in column.to_pylist()])
-        self.texts: list[str] = list(numbered)
+        numbered = column.combine_chunks().dictionary_encode()
+        self.which = plain_numbers(numbered.indices)
+        self.texts: list[str] = numbered.dictionary.to_pylist()
         parts = [text.split("; ") for text in self.texts]
         names = dict.fromkeys(name for part in parts for name in part)
         self.members = {name: np.array([name in part for part in parts]) for name in names}

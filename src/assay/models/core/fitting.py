@@ -9,7 +9,7 @@ import torch
 from assay.data.dataset import SplitData
 from assay.errors import ConfigError, RunFailed
 from assay.models.backbones.dropout import Dropout
-from assay.models.core.devices import device_for, device_of, seed_all, seed_of
+from assay.models.core.devices import device_for, device_of, reuse_memory, seed_all, seed_of
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Epoch, Report
@@ -51,6 +51,8 @@ def fit_models(
     """Fit one model, or seeds of it side by side, each keeping the epoch that is best on validation."""
     first = models[0]
     device = device_for(first.config)
+    if device.type == "cpu":
+        reuse_memory()
     config = first.config.model_copy(update={"precision": first.training_precision(device)})
     channels_last = device.type == "cuda" and config.channels_last and step is OneSeed
     for model in models:
