@@ -53,7 +53,9 @@ def run_setup(setup: Setup, folder: Path) -> Iterator[str]:
     """Yield the rows of one setup."""
     start = time.perf_counter()
     data = assay.make(setup.task, folder / "data", splits=SPLITS, progress=False, workers=1, **setup.data)
-    run = assay.train(setup.model, data, folder / "run", epochs=setup.epochs, device="cpu", progress=False, **setup.train)
+    run = assay.train(
+        setup.model, data, folder / "run", epochs=setup.epochs, device="cpu", progress=False, **setup.train
+    )
     scored = assay.score(data, run, metrics=["label_accuracy", "concept_accuracy"])["test"]
     known = [f"labels {scored['label_accuracy'].value:.2f}"]
     if setup.model != "blackbox":

@@ -22,9 +22,7 @@ SPACE = ConceptSpace(
 )
 
 
-def split(
-    pictures: Sequence[Picture], columns: Sequence[str], regions: Mapping[str, Box] | None = None
-) -> SplitData:
+def split(pictures: Sequence[Picture], columns: Sequence[str], regions: Mapping[str, Box] | None = None) -> SplitData:
     shown = picture_columns(columns, pictures, [f"{row}.png" for row in range(len(pictures))])  # type: ignore[arg-type]
     table = pa.table({"index": list(range(len(pictures))), **shown})
     knowledge = Knowledge.of(SPACE, {"y": "tree"})
@@ -47,7 +45,9 @@ def test_a_concept_shows_in_its_part_its_object_or_the_things_of_its_name() -> N
 
 def test_without_the_part_the_object_shows_the_concept_and_without_the_object_nothing_does() -> None:
     no_roof = Picture(IMAGE, boxes_of(INSTANCES, ["car1", "tree"]), INSTANCES, np.zeros_like(PARTS))
-    hidden = Picture(IMAGE, boxes_of(np.zeros_like(INSTANCES), ["car1"]), np.zeros_like(INSTANCES), np.zeros_like(PARTS))
+    hidden = Picture(
+        IMAGE, boxes_of(np.zeros_like(INSTANCES), ["car1"]), np.zeros_like(INSTANCES), np.zeros_like(PARTS)
+    )
     masks = ConceptMasks(split([no_roof, hidden], ["image", "things", "instances", "parts"]))
     assert np.array_equal(masks.of_concept("car1.roof")[0], INSTANCES == 1)
     assert not masks.of_concept("car1.roof")[1].any() and not masks.of_concept("tree")[1].any()

@@ -100,7 +100,9 @@ def test_marks_are_said_to_be_looked_at_or_not() -> None:
 def test_rank_similarity_is_spearmans() -> None:
     rng = rng_for(0, "ranks")
     first, second = rng.integers(-3, 6, (5, 4, 7)), rng.integers(-3, 6, (5, 4, 7))
-    wanted = [spearmanr(np.maximum(a, 0).ravel(), np.maximum(b, 0).ravel())[0] for a, b in zip(first, second)]
+    wanted = [
+        spearmanr(np.maximum(a, 0).ravel(), np.maximum(b, 0).ravel())[0] for a, b in zip(first, second, strict=False)
+    ]
     assert np.allclose(rank_similarity(first, second), wanted)
     blank = np.zeros((1, 4, 7))
     assert rank_similarity(first[:1], blank).tolist() == [0.0] and np.isnan(rank_similarity(blank, first[:1]))[0]
@@ -117,9 +119,7 @@ def test_rank_similarity_is_spearmans() -> None:
 def test_a_method_whose_maps_do_not_change_is_no_witness(mixed: float, witness: str, words: str) -> None:
     rng = rng_for(0, "check")
     trained = rng.random((30, 8, 8))
-    check = RandomisationCheck(
-        (RandomisedStage.of(3, "body.0", trained, trained + mixed * rng.random(trained.shape)),)
-    )
+    check = RandomisationCheck((RandomisedStage.of(3, "body.0", trained, trained + mixed * rng.random(trained.shape)),))
     assert check.witness == witness and words in check.text
     assert check.to_dict()["stages"][0]["layers"] == 3
 

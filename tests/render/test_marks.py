@@ -74,6 +74,4 @@ def test_the_area_of_a_mark_is_where_its_codes_differ_from_the_picture(name: str
     changed = [mark_image(plain, name, code, 3) != plain for code in range(3)]
     seen = np.any(changed, axis=0) if channels == 1 else np.any(changed, axis=(0, 3))
     assert area is not None and area.shape == plain.shape[:2] and not (seen & ~area).any()
-    assert 0 < area.sum() and seen.sum() > 0.95 * area.sum()  # a random pixel may have the mark's colour
-
-
+    assert area.sum() > 0 and seen.sum() > 0.95 * area.sum()  # a random pixel may have the mark's colour

@@ -26,20 +26,20 @@ def saliency(
     *,
     n: int = 200,
     split: str = "test",
-    seed: int = 0,
     concepts: Sequence[str] = (),
     **settings: Any,
 ) -> "Saliency":
     """Score saliency maps on the pixels that show the concepts, beside chance, and check the method by random weights.
 
     `model` is a run or its folder; with a dataset also a torch module, or for `occlusion` a function of pictures or an
-    estimator. With an `output` folder, maps over pictures are written there. Other keywords are settings, such as
-    `steps`.
+    estimator. With an `output` folder, maps over pictures are written there. Other keywords
+    are settings, such as `steps`, and the `seed` that draws examples and random weights.
     """
     from assay.models.saliency.explaining import explain
     from assay.models.saliency.folder import explain_into
     from assay.models.saliency.planning import SaliencyPlan
 
+    seed = settings.pop("seed", 0)
     plan = SaliencyPlan.of(
         method, Settings(dict(settings)), examples=n, split=split, seed=seed, concepts=tuple(concepts)
     )

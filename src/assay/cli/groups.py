@@ -9,7 +9,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
     "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
     "Train": ("train", "predict", "decode", "run", "study", "suite"),
-    "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "discover", "saliency", "align", "attribute"),
+    "Judge": (
+        "score",
+        "diagnose",
+        "count",
+        "intervene",
+        "leakage",
+        "probe",
+        "discover",
+        "saliency",
+        "align",
+        "attribute",
+    ),
     "Share": ("report", "view", "new", "check"),
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {

@@ -62,7 +62,9 @@ def saliency(
     )
     model = examine_model(load_model(run))
     with progress_bar() as bar:
-        found = explain(model, dataset, plan, bar) if output is None else explain_into(output, model, dataset, plan, bar)
+        found = (
+            explain(model, dataset, plan, bar) if output is None else explain_into(output, model, dataset, plan, bar)
+        )
     if as_json:
         print_json(found.to_dict())
         return

@@ -41,7 +41,7 @@ def _flatten(maps: Array, masks: Array) -> tuple[Array, Array, Array]:
     """Return the positive part of each map and its mask in one row, and whether the two can be scored."""
     relevance = np.maximum(np.asarray(maps, dtype=np.float64).reshape(len(maps), -1), 0)
     inside = masks.reshape(len(masks), -1)
-    return relevance, inside, (relevance > 0).any(axis=1) & inside.any(axis=1)
+    return relevance, inside, np.asarray((relevance > 0).any(axis=1) & inside.any(axis=1))
 
 
 def pointing(maps: Array, masks: Array) -> Array:
@@ -100,7 +100,7 @@ class ExampleScores:
     @classmethod
     def of(cls, maps: Array, masks: Array) -> "ExampleScores":
         """Score maps on masks."""
-        blank = ~(maps > 0).any(axis=(1, 2))
+        blank = np.asarray(~(maps > 0).any(axis=(1, 2)))
         return cls({name: score(maps, masks) for name, score in SCORES.items()}, masks.mean(axis=(1, 2)), blank)
 
     @classmethod
@@ -189,7 +189,7 @@ class ScoredTarget:
 def summarise(
     scored: ScoredTarget, scores: ExampleScores, predicted: Sequence[str], untrained: ExampleScores | None = None
 ) -> SaliencyScore | None:
-    """Return the means of the scores on one mask; None where no map could be scored. `predicted` are values in words."""
+    """Return the means of scores on one mask; None where no map could be scored. `predicted` are values as texts."""
     shown = scores.share > 0
     rows = np.flatnonzero(~np.isnan(scores.values["energy"]))
     if not len(rows):
@@ -201,11 +201,10 @@ def summarise(
         for word in dict.fromkeys(words.tolist())
     }
     before = None if untrained is None else untrained.values["energy"]
+    pointed, share, ranked = (ScoreBesideChance.of(some.values[name], some.share) for name in SCORES)
     return SaliencyScore(
         scored.target, scored.kind, scored.place, scored.is_mark, len(rows), int((scores.blank & shown).sum()),
-        float(some.share.mean()),
-        *(ScoreBesideChance.of(some.values[name], some.share) for name in SCORES),
-        by_value,
+        float(some.share.mean()), pointed, share, ranked, by_value,
         None if before is None or np.isnan(before).all() else float(np.nanmean(before)),
     )  # fmt: skip
 

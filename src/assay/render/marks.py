@@ -165,8 +165,8 @@ def mark_area(name: str, count: int, shape: tuple[int, ...]) -> Array | None:
     if name not in PLACED:
         return None
     plain = np.full(shape, FLAT, dtype=np.uint8)
-    covered = np.stack([mark_image(plain, name, code, count) != plain for code in range(count)]).any(axis=0)
-    return np.asarray(covered.any(axis=2) if covered.ndim == 3 else covered)
+    covered = np.stack([mark_image(plain, name, code, count) != plain for code in range(count)])
+    return np.asarray(covered.any(axis=(0, 3) if len(shape) == 3 else 0))
 
 
 def _offset(image: Array, code: int, count: int) -> int:

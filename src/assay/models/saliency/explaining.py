@@ -185,9 +185,7 @@ def explain(model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: 
         model.network.to(device_of(plan.config.device))
     data = choose_examples(dataset, plan)
     concepts, note = choose_concepts(model, dataset, plan)
-    explainer = Explainer(
-        model, tuple(targets_of(dataset.knowledge, concepts)), attribution_for(plan, model, data)
-    )
+    explainer = Explainer(model, tuple(targets_of(dataset.knowledge, concepts)), attribution_for(plan, model, data))
     places = SaliencyPlaces.of(dataset, data, explainer.targets)
     found = _Collected(max(plan.config.pictures, plan.config.check_examples))
     for part in explainer.parts(data, report):
@@ -242,7 +240,7 @@ def _check(
     answer, first = model.answerer(few[:1], explainer.targets), scaled(to_batch(few[:1], model.device).images)
     layers = weighted_layers(network, lambda: answer(first))
     ends = stage_ends(len(layers), config.check == "cascade")
-    stages, last = [], _Collected(0)
+    stages, last = list[RandomisedStage](), _Collected(0)
     for number, layer in randomise_downwards(network, layers, ends, plan.seed):
         report("random weights", len(stages), len(ends))
         whole = number == ends[-1]

@@ -31,7 +31,12 @@ def explain_into(
         for number, target in enumerate(found.targets):
             for row, image in enumerate(found.shown.images):
                 value = target.values[found.codes[number, row]]
-                place = half / MAPS / _file_name(target.title) / f"{found.shown.index[row]:05d}-{_file_name(str(value))}.png"
+                place = (
+                    half
+                    / MAPS
+                    / _file_name(target.title)
+                    / f"{found.shown.index[row]:05d}-{_file_name(str(value))}.png"
+                )
                 write_atomically(place, encode_png(draw_over(image, found.maps[number, row])))
         write_atomically(half / RECORD, to_json(found.to_dict()))
     return found

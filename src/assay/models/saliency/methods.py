@@ -120,8 +120,8 @@ class Eye:
 
 def eyes_of(network: nn.Module, name: str) -> tuple[Eye, ...]:
     """Return the last convolution of each encoder in a network, or else of the network as a whole."""
-    readers = [(part, part.view.boxes) for part in network.modules() if isinstance(part, Reader)]
-    seen = [(_last_convolution(part), boxes) for part, boxes in readers or [(network, ())]]
+    readers = [part for part in network.modules() if isinstance(part, Reader)]
+    seen = [(_last_convolution(part), part.view.boxes) for part in readers] or [(_last_convolution(network), ())]
     eyes = tuple(Eye(convolution, boxes) for convolution, boxes in seen if convolution is not None)
     if not eyes:
         raise ConfigError(f"{name!r} has no convolution, which grad-cam needs; use --method integrated-gradients")

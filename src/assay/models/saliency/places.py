@@ -62,7 +62,11 @@ class SaliencyPlaces:
         verb = "covers" if len(whole) == 1 else "cover"
         return [
             *([f"What shows {join_first(whole)} {verb} the whole picture: these scores say nothing."] if whole else []),
-            *([f"Not scored, since no pixels show them or all maps are blank: {join_first(hidden)}."] if hidden else []),
+            *(
+                [f"Not scored, since no pixels show them or all maps are blank: {join_first(hidden)}."]
+                if hidden
+                else []
+            ),
         ]
 
 

@@ -1,4 +1,4 @@
-"""A network whose layers are drawn anew, from the top down, as a check of methods of saliency (Adebayo et al., 2018)."""
+"""A network whose layers are drawn anew from the top down: a check of saliency methods (Adebayo et al., 2018)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
