@@ -1,6 +1,5 @@
 """Explain a model's answers by saliency maps, and score them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,23 +25,20 @@ def saliency(
     *,
     n: int = 200,
     split: str = "test",
-    concepts: Sequence[str] = (),
+    seed: int = 0,
     **settings: Any,
 ) -> "Saliency":
     """Score saliency maps on the pixels that show the concepts, beside chance, and check the method by random weights.
 
     `model` is a run or its folder; with a dataset also a torch module, or for `occlusion` a function of pictures or an
-    estimator. With an `output` folder, maps over pictures are written there. Other keywords
-    are settings, such as `steps`, and the `seed` that draws examples and random weights.
+    estimator. With an `output` folder, maps over pictures are written there. Other keywords are settings, such as
+    `steps` or `concepts`.
     """
     from assay.models.saliency.explaining import explain
     from assay.models.saliency.folder import explain_into
     from assay.models.saliency.planning import SaliencyPlan
 
-    seed = settings.pop("seed", 0)
-    plan = SaliencyPlan.of(
-        method, Settings(dict(settings)), examples=n, split=split, seed=seed, concepts=tuple(concepts)
-    )
+    plan = SaliencyPlan.of(method, Settings(dict(settings)), examples=n, split=split, seed=seed)
     data, examined = _examine(model, dataset)
     with progress_bar() as bar:
         if output is None:

@@ -46,6 +46,7 @@ def saliency(
     Maps of predicted labels and concepts are scored on masks, boxes or regions of the concepts and on planted marks,
     beside chance. As a check of the method, weights are drawn anew: maps that stay the same say nothing of the model.
     """
+    from assay.config import Settings
     from assay.runs.folder import RunFolder
     from assay.runs.writing import check_dataset
 
@@ -57,9 +58,8 @@ def saliency(
     from assay.models.saliency.folder import explain_into
     from assay.models.saliency.planning import SaliencyPlan
 
-    plan = SaliencyPlan.of(
-        method, settings_from(settings, config), examples=examples, split=split, seed=seed, concepts=tuple(concept)
-    )
+    given = settings_from(settings, config).merge(Settings({"concepts": concept} if concept else {}))
+    plan = SaliencyPlan.of(method, given, examples=examples, split=split, seed=seed)
     model = examine_model(load_model(run))
     with progress_bar() as bar:
         found = (

@@ -44,6 +44,8 @@ class SaliencyConfig(Config):
     """How many of the examples the check is made with."""
     pictures: int = Field(24, ge=0)
     """How many maps of each target are kept, to be drawn over their pictures."""
+    concepts: list[str] = []
+    """The concepts to explain; by default the first twelve, if the model predicts concepts."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
 
@@ -57,8 +59,6 @@ class SaliencyPlan:
     examples: int = 200
     split: str = "test"
     seed: int = 0
-    concepts: tuple[str, ...] = ()
-    """The concepts to explain; by default the first few, where pictures say where they show."""
 
     @classmethod
     def of(cls, method: str, settings: Settings, **rest: Any) -> "SaliencyPlan":
@@ -82,10 +82,10 @@ def choose_examples(dataset: Dataset, plan: SaliencyPlan) -> SplitData:
 def choose_concepts(model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan) -> tuple[Sequence[str], str]:
     """Return the concepts to explain, and what is to be said about that."""
     space = dataset.knowledge.space
-    if plan.concepts and not model.has_concepts:
+    if plan.config.concepts and not model.has_concepts:
         raise ConfigError(f"{model.name!r} predicts no concepts, so none can be explained; leave out --concept")
-    if plan.concepts or not model.has_concepts:
-        return [space.concept(name).name for name in plan.concepts], ""
+    if plan.config.concepts or not model.has_concepts:
+        return [space.concept(name).name for name in plan.config.concepts], ""
     if len(space) <= MOST_CONCEPTS:
         return space.names, ""
     note = f"The first {MOST_CONCEPTS} of {len(space)} concepts are explained; name others by --concept."
