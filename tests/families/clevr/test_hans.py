@@ -67,7 +67,7 @@ SEVEN = {"classes": 7, "objects": [3, 7], "width": 64, "height": 48, "quality": 
 
 @pytest.fixture(scope="module")
 def seven() -> Recipe:
-    sizes = {"train": 70, "valid": 0, "test": 42, "pairs": 0}
+    sizes = {"train": 42, "valid": 0, "test": 21, "pairs": 0}
     return recipe_from("clevr-hans", Settings({**SEVEN, "splits": sizes}))
 
 

@@ -11,6 +11,7 @@ Splits       train, valid, test; `unconfounded`, the published test set, with sc
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +20,8 @@ from pydantic import Field, model_validator
 from assay.concepts import ABSENT, Value
 from assay.errors import ConfigError
 from assay.families.clevr.hans_classes import BOTH, HANS3, HANS7, LEFT, RIGHT, HansClasses
-from assay.families.clevr.placed_source import PlacedObjects, PlacedSource, SceneKind
+from assay.families.clevr.placed_source import PlacedObjects, PlacedSource, SceneKind, ScenePlanner
+from assay.families.clevr.placement import OrderedPlacement
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig
 from assay.families.clevr.task import TRIES, Clevr
 from assay.logic.formula import Formula, Implies, Var, conjunction
@@ -31,8 +33,6 @@ from assay.worlds.world import Style, World
 
 POSITIONS = ("side", "row")
 SIDES = ("left", "right")
-ROW_GAP = 0.1
-"""How much nearer an object must be than one of the next row, so that it can be told."""
 
 
 class ClevrHansConfig(ClevrConfig):
@@ -130,12 +130,11 @@ class ClevrHans(Clevr):
 
     def _standing(self) -> list[Constraint]:
         sides, rows = ([Var(slot.concept(name)) for slot in self.slots] for name in POSITIONS)
-        ordered = [Implies(left.eq("right"), right.ne("left")) for left, right in zip(sides, sides[1:], strict=False)]
-        apart = [
-            Implies(one.ne(ABSENT), one.ne(other)) for place, one in enumerate(rows) for other in rows[place + 1 :]
+        ordered = [Implies(left.eq("right"), right.ne("left")) for left, right in pairwise(sides)]
+        maybe = self.config.least < self.config.most
+        apart: list[Formula] = [
+            Implies(one.ne(ABSENT), one.ne(other)) if maybe else one.ne(other) for one, other in combinations(rows, 2)
         ]
-        if self.config.least == self.config.most:
-            apart = [one.ne(other) for place, one in enumerate(rows) for other in rows[place + 1 :]]
         return [
             Constraint("objects are numbered from left to right", conjunction(*ordered), ("placing",)),
             Constraint("each row has one object", conjunction(*apart), ("placing",)),
@@ -155,22 +154,19 @@ class ClevrHans(Clevr):
         both = SceneKind(parse(f"{LEFT} and {RIGHT}"), max(self.config.least, BOTH))
         five = HANS7.rules.index(LEFT)
         kinds[five] = [SceneKind(parse(f"{LEFT} and not ({RIGHT})"), least[five]), both]
-        return PlacedSource(self, kinds, split, seed)
+        planner = ScenePlanner(self.place_objects, self.shows_all)
+        return PlacedSource(self.knowledge, split, seed, self.name, self.version, kinds=kinds, planner=planner)
 
     def place_objects(self, rng: np.random.Generator, count: int) -> PlacedObjects | None:
         """Return places for so many objects, with the side and the row of each, or None if none were found."""
         moves, turns = self.draw_moves(rng), self.draw_turns(rng)
-        placement = self.config.placement.seen_from(moves["camera"])
+        placement = OrderedPlacement.of(self.config.placement.seen_from(moves["camera"]))
         spots = placement.find_spots(rng, count, TRIES)
         if spots is None:
             return None
-        seen = placement.view.project(np.insert(spots, 2, 0.0, axis=-1))
-        middle, pixels = placement.view.width / 2, placement.view.focus / placement.farthest
-        depths = np.sort(seen[:, 2])
-        if (np.abs(seen[:, 0] - middle) < placement.margin / 2 * pixels).any() or (np.diff(depths) < ROW_GAP).any():
-            return None
-        sides = [SIDES[int(column > middle)] for column in seen[:, 0]]
-        rows = (np.searchsorted(depths, seen[:, 2]) + 1).tolist()
+        columns, depths = placement.seen_at(spots)
+        sides = [SIDES[int(column > placement.view.width / 2)] for column in columns]
+        rows = (np.searchsorted(np.sort(depths), depths) + 1).tolist()
         places: list[Any] = [[*spot, turn] for spot, turn in zip(spots.tolist(), turns, strict=False)]
         spare = [None] * (self.config.most - count)
         return PlacedObjects({**moves, "spots": places + spare}, {"side": sides, "row": rows})

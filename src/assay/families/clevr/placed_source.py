@@ -3,11 +3,11 @@
 Not every combination of positions has room on the floor, so positions are not drawn as other concepts are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -43,26 +43,28 @@ class PlacedObjects:
     positions: dict[str, list[Any]]
 
 
-class PlacingTask(Protocol):
-    """A task that places objects before it knows what they are."""
+@dataclass(frozen=True)
+class ScenePlanner:
+    """How scenes are planned: where so many objects could stand, if anywhere, and whether enough is seen of each."""
 
-    name: str
-    version: int
-    knowledge: Knowledge
-
-    def place_objects(self, rng: np.random.Generator, count: int) -> PlacedObjects | None:
-        """Return places for so many objects, or None if none were found."""
-
-    def shows_all(self, world: World) -> bool:
-        """Return whether enough is seen of each object."""
+    place: Callable[[np.random.Generator, int], PlacedObjects | None]
+    shows_all: Callable[[World], bool]
 
 
 class PlacedSource(SeededSource):
     """The scenes of a split: labels in turn, of each label its kinds in turn, of each kind all numbers of objects."""
 
-    def __init__(self, task: PlacingTask, kinds: Sequence[Sequence[SceneKind]], split: Split, seed: int) -> None:
-        super().__init__(task.knowledge, split, seed, task.name, task.version)
-        self.task, self.kinds = task, kinds
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        split: Split,
+        seed: int,
+        *purpose: object,
+        kinds: Sequence[Sequence[SceneKind]],
+        planner: ScenePlanner,
+    ) -> None:
+        super().__init__(knowledge, split, seed, *purpose)
+        self.kinds, self.planner = kinds, planner
         self._scene = lru_cache(maxsize=REMEMBERED)(self._draw_scene)
 
     @property
@@ -94,7 +96,8 @@ class PlacedSource(SeededSource):
         return [[Evaluator(space, kind.where) for kind in kinds] for kinds in self.kinds]
 
     def _draw_scene(self, place: int) -> World:
-        label, rest = int(self._deck(len(self.kinds), "label").deal(np.array([place]))[0]), place // len(self.kinds)
+        own = place % self.split.size  # a place further on by whole splits has the same label, as confounders look for
+        label, rest = int(self._deck(len(self.kinds), "label").deal(np.array([own]))[0]), place // len(self.kinds)
         kinds = self.kinds[label]
         which = int(self._deck(len(kinds), "kind", label).deal(np.array([rest]))[0])
         slots = self.knowledge.space.slots
@@ -103,7 +106,7 @@ class PlacedSource(SeededSource):
         number = numbers[int(deck.deal(np.array([rest // len(kinds)]))[0])]
         rng = rng_for(self.seed, *self.purpose, self.split.name, place)
         for _ in range(LAYOUTS):
-            placed = self.task.place_objects(rng, number)
+            placed = self.planner.place(rng, number)
             if placed is None:
                 continue
             codes = self._looks(rng, number, placed)
@@ -111,7 +114,7 @@ class PlacedSource(SeededSource):
             fitting = fitting[self._inside(fitting)]
             for row in fitting[:1].tolist():
                 world = World(self.knowledge.space, tuple(row), placed.style)
-                if self.task.shows_all(world):
+                if self.planner.shows_all(world):
                     return world
         raise KnowledgeError(
             f"split {self.split.name!r}: no scene of {number} objects in which {kinds[which].where} was found in "

@@ -178,12 +178,12 @@ class Clevr(SceneTask):
         places: list[Any] = []
         for turn in turns:
             candidates = placement.draw_candidates(rng)
-            fitting = placement.fitting_spots(
+            fitting = placement.fitting_spot(
                 spots, candidates[placement.columns(candidates) > placement.columns(spots).max()]
             )
             if not len(fitting):
                 return places + [None] * (len(turns) - len(places))
-            spots = np.concatenate([spots, fitting[:1]])
+            spots = np.concatenate([spots, fitting])
             places.append([*fitting[0].tolist(), turn])
         return places
 
