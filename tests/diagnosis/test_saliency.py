@@ -76,6 +76,13 @@ def test_summaries_count_blank_maps_and_leave_out_what_has_no_mask() -> None:
     assert summarise(TARGET, ExampleScores.of(maps, np.zeros_like(masks)), ["no"] * 4) is None
 
 
+def test_few_maps_that_differ_a_little_from_chance_are_as_chance() -> None:
+    share = np.full(5, 0.1)
+    assert ScoreBesideChance.of(share + np.array([0.0, 0.0, 0.0, 0.0, 0.01]), share).side == "as chance"
+    assert ScoreBesideChance.of(share[:1] + 0.5, share[:1]).side == "as chance"  # one example shows nothing
+    assert ScoreBesideChance.of(share + np.array([0.5, 0.4, 0.6, 0.5, 0.5]), share).side == "above"
+
+
 def test_parts_are_joined_in_order() -> None:
     maps, masks = rng_for(1, "maps").random((6, 3, 3)), rng_for(2, "masks").random((6, 3, 3)) > 0.5
     parts = [ExampleScores.of(maps[rows], masks[rows]) for rows in (slice(0, 4), slice(4, 6))]

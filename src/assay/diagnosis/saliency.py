@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.wording import join_words, percent
-from assay.metrics.interval import of_mean
+from assay.metrics.interval import of_difference, of_mean
 
 METHODS = {
     "integrated-gradients": "gradients summed on the way from a blank picture, times what the picture adds to it",
@@ -132,7 +132,7 @@ class ScoreBesideChance:
         """Return the mean over the examples that were scored; chance is compared example by example."""
         scored = ~np.isnan(values)
         low, high = of_mean(values)
-        below, above = of_mean((values - share)[scored])
+        below, above = of_difference((values - share)[scored])
         side: Side = "above" if below > 0 else "below" if above < 0 else "as chance"
         return cls(float(values[scored].mean()), low, high, side)
 

@@ -84,6 +84,12 @@ class ClevrHans(Clevr):
     trial: ClassVar[Mapping[str, Any]] = {"width": 64, "height": 48, "quality": "draft", "objects": (3, 4)}
 
     @property
+    def summary(self) -> str:
+        """One line about the task."""
+        seven = "Scenes of seven classes, four of which training confounds: which class?"
+        return seven if self._placed else super().summary
+
+    @property
     def classes(self) -> HansClasses:
         """The classes with their rules and confounders."""
         return HANS7 if self._placed else HANS3
