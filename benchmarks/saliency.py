@@ -6,21 +6,28 @@ label in training, and with one that does not.
 """
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
+import numpy as np
+
 import assay
 from assay.diagnosis.saliency import METHODS, SaliencyScore
+from assay.models.saliency.folder import draw_over
+from assay.render.png import encode_png
 from benchmarks.pages import publish
 
 BEGIN, END = "<!-- saliency: begin -->", "<!-- saliency: end -->"
 EXAMPLES = 100
+SHOWN, EDGE = 4, ((8, 8), (8, 8), (0, 0))
+"""How many maps are drawn, and the white around each."""
 SETTINGS: Mapping[str, Any] = {"device": "cpu", "check": "all", "check_examples": 40, "pictures": 0}
 SPLITS = {"valid": 300, "test": 300, "hard": 0, "pairs": 0}
 
@@ -34,7 +41,6 @@ class Setup:
     model: str
     epochs: int
     said: str = ""
-    train: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _watermark(where: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,13 +55,17 @@ SETUPS = (
 )
 
 
+def _train(setup: Setup, folder: Path) -> assay.Run:
+    """Make the data and train the model."""
+    data = assay.make(setup.task, folder / "data", splits=SPLITS, progress=False, workers=1, **setup.data)
+    return assay.train(setup.model, data, folder / "run", epochs=setup.epochs, device="cpu", progress=False)
+
+
 def run_setup(setup: Setup, folder: Path) -> Iterator[str]:
     """Yield the rows of one setup."""
     start = time.perf_counter()
-    data = assay.make(setup.task, folder / "data", splits=SPLITS, progress=False, workers=1, **setup.data)
-    run = assay.train(
-        setup.model, data, folder / "run", epochs=setup.epochs, device="cpu", progress=False, **setup.train
-    )
+    run = _train(setup, folder)
+    data = run.dataset
     scored = assay.score(data, run, metrics=["label_accuracy", "concept_accuracy"])["test"]
     known = [f"labels {scored['label_accuracy'].value:.2f}"]
     if setup.model != "blackbox":
@@ -88,8 +98,19 @@ def _cells(scores: list[SaliencyScore]) -> str:
     return " | ".join(f"{sum(part) / len(part):.2f}" if part else "" for part in parts)
 
 
+def draw_sheet(path: Path) -> None:
+    """Draw integrated gradients of the two black boxes over the same robots, a row each."""
+    rows = []
+    for setup in SETUPS[:2]:
+        with tempfile.TemporaryDirectory() as folder:
+            found = assay.saliency(_train(setup, Path(folder)), **{**SETTINGS, "check": "none", "pictures": SHOWN})
+            pairs = zip(found.shown.images, found.maps[0], strict=True)
+            rows.append(np.concatenate([np.pad(draw_over(*pair), EDGE, constant_values=255) for pair in pairs], axis=1))
+    path.write_bytes(encode_png(np.concatenate(rows)))
+
+
 def main() -> None:
-    """Print the table, and put it into the pages that were named."""
+    """Print the table, and put it into the pages that were named, with a picture beside each."""
     lines = [
         "| data; model (accuracy) | method | maps of | pointing | energy | rank | chance | untrained | check |",
         f"| {' | '.join(['---'] * 9)} |",
@@ -98,6 +119,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             lines += run_setup(setup, Path(folder))
     publish("\n".join(lines), BEGIN, END)
+    for page in sys.argv[1:]:
+        draw_sheet(Path(page).parent / "images" / "saliency.png")
 
 
 if __name__ == "__main__":
