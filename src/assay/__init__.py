@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.api.datasets import make as make
     from assay.api.datasets import pairs as pairs
     from assay.api.discovering import discover as discover
+    from assay.api.explaining import saliency as saliency
     from assay.api.figures import plot_coverage as plot_coverage
     from assay.api.figures import plot_errors as plot_errors
     from assay.api.judging import audit as audit
@@ -142,6 +143,7 @@ _HOMES = {
     "report": "assay.api.judging",
     "view": "assay.api.judging",
     "discover": "assay.api.discovering",
+    "saliency": "assay.api.explaining",
     "predictions_for": "assay.api.answers",
     "plot_coverage": "assay.api.figures",
     "plot_errors": "assay.api.figures",

@@ -92,6 +92,8 @@ WORKS: dict[str, Callable[..., Any]] = {
     "assay.count(ds)": lambda ds, run, to: assay.count(ds),
     "assay.audit(ds)": lambda ds, run, to: assay.audit(ds),
     "assay.intervene(run, ds)": lambda ds, run, to: assay.intervene(run, ds, policy="uncertainty", budget="0,1").plot(),
+    "assay.saliency(run)": lambda ds, run, to: assay.saliency(run, n=8, check="all"),
+    "assay.saliency(function, ds)": lambda ds, run, to: assay.saliency(labels_of, ds, "occlusion", n=8),
     "assay.pairs(ds)": lambda ds, run, to: assay.pairs(ds),
     "assay.report([run], folder)": lambda ds, run, to: assay.report([run], to / "report"),
     "assay.view(ds, run)": lambda ds, run, to: assay.view(ds, run).stop(),

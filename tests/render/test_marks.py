@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.render.marks import MARK_NAMES, mark_image, mark_picture
+from assay.render.marks import MARK_NAMES, mark_area, mark_image, mark_picture
 from assay.render.picture import Box, ObjectBox, Picture
 from assay.seeds import rng_for
 
@@ -61,3 +61,17 @@ def test_masks_and_boxes_move_with_the_picture() -> None:
     other = mark_picture(picture, "frame", 1, 2)
     assert other.things == picture.things and other.instances is masks
     assert mark_picture(Picture(text="only words"), "frame", 1, 2) == Picture(text="only words")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("name", MARK_NAMES)
+def test_the_area_of_a_mark_is_where_its_codes_differ_from_the_picture(name: str, channels: int) -> None:
+    plain = image(channels)
+    area = mark_area(name, 3, plain.shape)
+    if name not in ("watermark", "frame", "patch"):
+        assert area is None
+        return
+    changed = [mark_image(plain, name, code, 3) != plain for code in range(3)]
+    seen = np.any(changed, axis=0) if channels == 1 else np.any(changed, axis=(0, 3))
+    assert area is not None and area.shape == plain.shape[:2] and not (seen & ~area).any()
+    assert area.sum() > 0 and seen.sum() > 0.95 * area.sum()  # a random pixel may have the mark's colour

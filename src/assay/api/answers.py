@@ -144,7 +144,7 @@ def predictor_of(model: Any, dataset: Dataset, transform: Callable[[Array], Any]
     """
     if hasattr(model, "predict") and hasattr(model, "answers"):  # a model of ours
         return lambda data: model.predict(data)
-    if _is_module(model):
+    if is_torch_module(model):
         from assay.models.external.wrapped import wrap
 
         return wrap(model, dataset, transform).predict
@@ -159,7 +159,8 @@ def predictor_of(model: Any, dataset: Dataset, transform: Callable[[Array], Any]
     )
 
 
-def _is_module(model: Any) -> bool:
+def is_torch_module(model: Any) -> bool:
+    """Return whether a model is a torch module, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(model, torch.nn.Module)
 

@@ -9,7 +9,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
     "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
     "Train": ("train", "predict", "decode", "run", "study", "suite"),
-    "Judge": ("score", "diagnose", "count", "intervene", "leakage", "probe", "discover", "align", "attribute"),
+    "Judge": (
+        "score",
+        "diagnose",
+        "count",
+        "intervene",
+        "leakage",
+        "probe",
+        "discover",
+        "saliency",
+        "align",
+        "attribute",
+    ),
     "Share": ("report", "view", "new", "check"),
 }
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -42,6 +53,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "assay discover sae-topk run data -o found",
         "assay discover slots input data -o found --set slots=3",
     ),
+    "saliency": ("assay saliency run", "assay saliency run data --method grad-cam -n 100 -o maps"),
     "align": ("assay align run data -o aligned --set zero=[knees]",),
     "attribute": ("assay attribute run",),
     "report": ("assay report run-a run-b -o report",),

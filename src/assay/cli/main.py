@@ -34,6 +34,7 @@ from assay.cli.probe import probe
 from assay.cli.push import push
 from assay.cli.report import report
 from assay.cli.run import run
+from assay.cli.saliency import saliency
 from assay.cli.score import score
 from assay.cli.show import show
 from assay.cli.study import app as study
@@ -73,8 +74,8 @@ def options(
 
 VERBS: tuple[Callable[..., None], ...] = (
     *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, new),
-    *(view, doctor, clean),
+    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, saliency),
+    *(new, view, doctor, clean),
 )
 NAMES = {list_things: "list", import_data: "import"}
 """Commands whose name is a word of Python."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
-from assay.errors import FormulaError, KnowledgeError, RuleUnknown, UnknownName, suggestion
+from assay.errors import FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName, suggestion
 from assay.html import shorten
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Const, Formula, Oracle, Var, conjunction
+from assay.logic.formula import Const, Formula, If, Oracle, Var, conjunction
 from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
 from assay.logic.parse import parse
 from assay.logic.traverse import substitute, walk
@@ -367,7 +367,26 @@ def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) 
 
 def _possible_values(formula: Formula, space: ConceptSpace, shape: FormulaShape) -> tuple[Value, ...]:
     """Return the values that a number or symbol can take, in order."""
-    outcomes = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
+    try:
+        outcomes = [outcome[0] for outcome in compile_diagram([ground_formula(formula, space)], space).outcomes]
+    except TooLarge:
+        outcomes = _listed_values(formula)
+        if not outcomes:
+            raise
     if shape.kind == "symbol":
         return tuple(symbol for symbol in shape.symbols if symbol in outcomes and symbol != ABSENT)
     return tuple(sorted(int(value) for value in outcomes if value != ABSENT))
+
+
+def _listed_values(formula: Formula) -> list[Value]:
+    """Return the values that a formula lists, `1 if ... else 2 if ... else 3`; none where others may come out.
+
+    >>> _listed_values(parse("'a' if x else 'b' if y else 'c'")), _listed_values(parse("1 if x else y"))
+    (['a', 'b', 'c'], [])
+    """
+    if isinstance(formula, Const):
+        return [formula.value]
+    if not isinstance(formula, If):
+        return []
+    parts = [_listed_values(part) for part in (formula.then, formula.otherwise)]
+    return [value for part in parts for value in part] if all(parts) else []

@@ -54,6 +54,16 @@ def of_mean(values: Array, confidence: float = 0.95, weights: Array | None = Non
     return from_error(value, math.sqrt(variance / max(count, 1)), count, confidence)
 
 
+def of_difference(values: Array, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Student's t interval for the mean of differences, one an example; without bounds for one example.
+
+    >>> [round(x, 3) for x in of_difference(np.array([0.1, 0.3, 0.2]))]
+    [-0.048, 0.448]
+    """
+    value, variance = _moments(np.asarray(values, dtype=float), np.ones(len(values))) if len(values) else (0.0, 0.0)
+    return _student(value, variance, len(values), -math.inf, confidence)
+
+
 def from_error(value: float, standard_error: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's interval of a value in [0, 1] with a known standard error, `examples` where that is 0.
 

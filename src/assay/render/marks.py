@@ -148,6 +148,27 @@ MARKS: dict[str, Mark] = {
 MARK_NAMES: Sequence[str] = (*MARKS, "position")
 
 
+PLACED = ("watermark", "frame", "patch")
+"""The marks that have a place of their own; the others change the whole picture."""
+FLAT = 100
+"""The brightness of the picture on which places are found; no mark leaves all of it as it is."""
+
+
+def mark_area(name: str, count: int, shape: tuple[int, ...]) -> Array | None:
+    """Return which pixels a mark may cover in images of this shape, by any of its codes; None if it has no place.
+
+    >>> int(mark_area("patch", 2, (32, 32)).sum())  # two squares of 6 x 6
+    72
+    >>> mark_area("blur", 2, (32, 32)) is None
+    True
+    """
+    if name not in PLACED:
+        return None
+    plain = np.full(shape, FLAT, dtype=np.uint8)
+    covered = np.stack([mark_image(plain, name, code, count) != plain for code in range(count)])
+    return np.asarray(covered.any(axis=(0, 3) if len(shape) == 3 else 0))
+
+
 def _offset(image: Array, code: int, count: int) -> int:
     """Return by how many pixels a picture is moved to the right."""
     return round((2 * _level(code, count) - 1) * int(image.shape[1]) / THICK)

@@ -123,10 +123,10 @@ class Placement:
         """Draw places (x, y) one after another, as far as there is room for all; sorted from left to right."""
         spots = np.zeros((0, 2))
         for _ in range(count):
-            fitting = self.fitting_spots(spots, self.draw_candidates(rng))
+            fitting = self.fitting_spot(spots, self.draw_candidates(rng))
             if not len(fitting):
                 return None
-            spots = np.concatenate([spots, fitting[:1]])
+            spots = np.concatenate([spots, fitting])
         return spots[np.argsort(self.columns(spots), kind="stable")]
 
     def draw_candidates(self, rng: np.random.Generator) -> Array:
@@ -137,18 +137,19 @@ class Placement:
         """Return how far to the right in the picture objects at these places stand."""
         return np.asarray(self.view.project(np.insert(spots, 2, 0.0, axis=-1))[..., 0])
 
-    def fitting_spots(self, spots: Array, candidates: Array) -> Array:
-        """Return those candidates at which one more object can stand."""
+    def fitting_spot(self, spots: Array, candidates: Array) -> Array:
+        """Return the first of the candidates at which one more object can stand, as one row, or no row."""
         free = candidates[self._inside(candidates)]
         if not len(spots) or not len(free):
-            return free
+            return free[:1]
         gaps = np.linalg.norm(free[:, None] - spots[None], axis=-1)
         free = free[(gaps >= 2 * self.most + self.apart).all(axis=1)]
         pixels = self.view.focus / self.view.project(np.zeros((1, 3)))[0, 2]
         beside = np.abs(self.columns(free)[:, None] - self.columns(spots)[None]) >= self.margin * pixels
         free = free[beside.all(axis=1)][:8]
-        shares = [self.visible_shares(np.concatenate([spots, spot[None]])).min() for spot in free]
-        return np.asarray(free[np.array([share >= self.share for share in shares], dtype=bool)])
+        seen = (self.visible_shares(np.concatenate([spots, spot[None]])).min() >= self.share for spot in free)
+        first = next((place for place, enough in enumerate(seen) if enough), len(free))
+        return np.asarray(free[first : first + 1])
 
     def _inside(self, spots: Array) -> Array:
         bodies = Bodies.at(self.view, spots, self.most)
@@ -179,3 +180,29 @@ class Placement:
     def seen_from(self, jitter: Sequence[float]) -> "Placement":
         """Return the same room, the camera moved."""
         return replace(self, view=replace(self.view, jitter=tuple(jitter)))
+
+
+@dataclass(frozen=True)
+class OrderedPlacement(Placement):
+    """Places of which it can be told on which side of the picture they are, and which of two is nearer."""
+
+    gap: float = 0.1
+    """How much nearer one of two must be."""
+
+    @classmethod
+    def of(cls, usual: Placement) -> "OrderedPlacement":
+        """Return places that keep to what others do, and can be told apart."""
+        return cls(usual.view, usual.least, usual.most, usual.apart, usual.margin, usual.share)
+
+    def fitting_spot(self, spots: Array, candidates: Array) -> Array:
+        """Return the first of the candidates at which one more object can stand, as one row, or no row."""
+        columns, depths = self.seen_at(candidates)
+        clear = np.abs(columns - self.view.width / 2) >= self.margin / 2 * self.view.focus / self.farthest
+        if len(spots):
+            clear &= (np.abs(depths[:, None] - self.seen_at(spots)[1][None]) >= self.gap).all(axis=1)
+        return super().fitting_spot(spots, candidates[clear])
+
+    def seen_at(self, spots: Array) -> tuple[Array, Array]:
+        """Return how far to the right in the picture, and how far away, objects at these places stand."""
+        seen = self.view.project(np.insert(spots, 2, 0.0, axis=-1))
+        return np.asarray(seen[..., 0]), np.asarray(seen[..., 2])

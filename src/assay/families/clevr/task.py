@@ -61,25 +61,36 @@ class Clevr(SceneTask):
 
     # -- concepts and rule ---------------------------------------------------------------------------------------------
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of an object: what it looks like, and in some tasks where it stands."""
+        return ATTRIBUTES
+
+    def values_of(self, attribute: str) -> tuple[Value, ...]:
+        """Return the values of an attribute."""
+        return self.config.values(attribute)
+
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The objects from left to right."""
-        return tuple(Slot(f"object{i + 1}", "objects", ATTRIBUTES) for i in range(self.config.most))
+        return tuple(Slot(f"object{i + 1}", "objects", self.attributes) for i in range(self.config.most))
 
     @cached_property
     def knowledge(self) -> Knowledge:
         """The objects, and whether two of them are alike; where some can be missing, those are the last."""
         config = self.config
         missing = () if config.least == config.most else (ABSENT,)
-        values = {name: (*config.values(name), *missing) for name in ATTRIBUTES}
-        concepts = tuple(Concept(slot.concept(name), values[name]) for slot in self.slots for name in ATTRIBUTES)
-        encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in ATTRIBUTES)
+        names = self.attributes
+        values = {name: (*self.values_of(name), *missing) for name in names}
+        concepts = tuple(Concept(slot.concept(name), values[name]) for slot in self.slots for name in names)
+        encoders = tuple(EncoderGroup(name, tuple(slot.concept(name) for slot in self.slots)) for name in names)
         try:
-            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": config.rule}, self._in_order())
+            return Knowledge.of(ConceptSpace(concepts, self.slots, encoders), {"y": config.rule}, self.constraints())
         except FormulaError as error:
             raise ConfigError(f"rule: {error}") from None
 
-    def _in_order(self) -> list[Constraint]:
+    def constraints(self) -> list[Constraint]:
+        """Return what holds of every scene: where objects can be missing, those are the last."""
         least, most = self.config.least, self.config.most
         if least == most:
             return []
@@ -124,7 +135,7 @@ class Clevr(SceneTask):
 
     def _there(self, codes: Sequence[int]) -> int:
         """Return how many objects there are."""
-        first = codes[:: len(ATTRIBUTES)]
+        first = codes[:: len(self.attributes)]
         absent = len(self.config.colours)  # the code after all colours
         return sum(code != absent for code in first)
 
@@ -137,38 +148,47 @@ class Clevr(SceneTask):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw where the camera, the lamps and the objects stand, and how objects are turned."""
-        config, count = self.config, self._there(codes)
-        jitter = {"camera": config.camera_jitter, **{name: getattr(config, f"{name}_light_jitter") for name in LAMPS}}
-        moves = {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
-        turns = rng.uniform(0, 360, config.most).round(1).tolist()
-        placement = config.placement.seen_from(moves["camera"])
+        count, moves, turns = self._there(codes), self.draw_moves(rng), self.draw_turns(rng)
+        placement = self.config.placement.seen_from(moves["camera"])
         for _ in range(TRIES):
             spots = placement.find_spots(rng, count, TRIES)
             if spots is None:
                 break
             places = [[*spot, turn] for spot, turn in zip(spots.tolist(), turns, strict=False)]
             style = {**moves, "spots": places + self._spare(rng, placement, spots, turns[count:])}
-            if self._shows_all(World(self.space, tuple(codes), style)):
+            if self.shows_all(World(self.space, tuple(codes), style)):
                 return style
         raise ConfigError(
             f"no places for {count} objects of which each shows; lower 'objects', 'min_pixels' or 'margin'"
         )
+
+    def draw_moves(self, rng: np.random.Generator) -> dict[str, list[float]]:
+        """Draw how far the camera and each lamp are moved."""
+        config = self.config
+        jitter = {"camera": config.camera_jitter, **{name: getattr(config, f"{name}_light_jitter") for name in LAMPS}}
+        return {name: rng.uniform(-most, most, 3).round(3).tolist() for name, most in jitter.items()}
+
+    def draw_turns(self, rng: np.random.Generator) -> list[float]:
+        """Draw how objects are turned, in degrees."""
+        turns: list[float] = rng.uniform(0, 360, self.config.most).round(1).tolist()
+        return turns
 
     def _spare(self, rng: np.random.Generator, placement: Placement, spots: Any, turns: Sequence[float]) -> list[Any]:
         """Draw places for objects that could join, each to the right of all others; None where there is no room."""
         places: list[Any] = []
         for turn in turns:
             candidates = placement.draw_candidates(rng)
-            fitting = placement.fitting_spots(
+            fitting = placement.fitting_spot(
                 spots, candidates[placement.columns(candidates) > placement.columns(spots).max()]
             )
             if not len(fitting):
                 return places + [None] * (len(turns) - len(places))
-            spots = np.concatenate([spots, fitting[:1]])
+            spots = np.concatenate([spots, fitting])
             places.append([*fitting[0].tolist(), turn])
         return places
 
-    def _shows_all(self, world: World) -> bool:
+    def shows_all(self, world: World) -> bool:
+        """Return whether enough pixels of each object are seen."""
         scene = self.scene(world)
         counts = np.bincount(label_pixels(scene).things.ravel(), minlength=len(scene.things) + 1)
         return bool((counts[1:] >= self.config.pixels).all())

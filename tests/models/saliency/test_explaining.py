@@ -1,0 +1,244 @@
+"""Saliency of planted models: scores say where they look, the check finds a method that ignores weights."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import assay
+from assay.config import Settings
+from assay.data.dataset import Dataset, decode
+from assay.data.imports.importing import from_table
+from assay.errors import AssayError, ConfigError, UnknownName
+from assay.models.core.runs import Order, train_run
+from assay.models.saliency import explaining
+from assay.models.saliency.explaining import Saliency
+from assay.models.saliency.randomised import draw_weights, kept_weights, randomise_downwards, weighted_layers
+from assay.render.marks import mark_area
+from assay.testing.sample_task import TwoSquares, small_dataset
+from tests.data.imports.drawn import draw
+
+GRADIENTS = ("integrated-gradients", "grad-cam", "input-gradient")
+QUICK = {"check": "none", "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def squares(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return small_dataset(TwoSquares(), tmp_path_factory.mktemp("squares") / "data")
+
+
+@pytest.fixture(scope="module")
+def marked(squares: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return assay.confound(squares, tmp_path_factory.mktemp("marked") / "data", "watermark", "brighter", 1.0)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Imported pictures, of which nobody knows where concepts show."""
+    pictures = draw(40)
+    columns = {name: [one.truth[name] for one in pictures] for name in ("red", "wide", "dotted")}
+    columns["alarm"] = [one.alarm for one in pictures]
+    return from_table(
+        columns, tmp_path_factory.mktemp("drawn") / "data", images=[one.pixels for one in pictures],
+        concepts=["red", "wide", "dotted"], labels=["alarm"],
+    )  # fmt: skip
+
+
+class Looks(nn.Module):
+    """Reads the brightness of `left` off one side of the picture, and that of `right` off the other."""
+
+    def __init__(self, exchanged: bool = False) -> None:
+        super().__init__()
+        self.exchanged = exchanged
+        self.scale = nn.Parameter(torch.tensor(20.0))
+
+    def forward(self, pictures: Tensor) -> Any:
+        means = [part.mean(dim=(1, 2, 3)) for part in pictures.chunk(2, dim=3)]
+        levels = torch.tensor([0.08, 0.43, 0.78])
+        concepts = [-self.scale * (mean[:, None] - levels).abs() for mean in means]
+        difference = self.scale * (means[0] - means[1] - 0.1)
+        return concepts[::-1] if self.exchanged else concepts, difference[:, None]
+
+
+class Spot(nn.Module):
+    """Labels that follow the pixels of an area, and no others."""
+
+    def __init__(self, area: np.ndarray[Any, Any]) -> None:
+        super().__init__()
+        self.register_buffer("area", torch.from_numpy(area.astype(np.float32)))
+        self.scale = nn.Parameter(torch.tensor(3.0))
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.scale * ((pictures[:, 0] - 0.3) * self.get_buffer("area")).sum(dim=(1, 2))[:, None]
+
+
+@pytest.mark.parametrize("method", ["integrated-gradients", "input-gradient", "occlusion"])
+def test_maps_of_concepts_fall_on_them_or_where_they_are_really_read(squares: Dataset, method: str) -> None:
+    right = assay.saliency(Looks(), squares, method, **QUICK)
+    wrong = assay.saliency(Looks(exchanged=True), squares, method, **QUICK)
+    for name in ("left", "right"):
+        score = right.score(f"concept {name}", "the concept")
+        assert score.chance == 0.5 and score.energy.value > 0.9 and score.energy.side == "above"
+        assert score.pointing.value == 1.0 and score.rank.value > 0.9
+        assert wrong.score(f"concept {name}", "the concept").energy.side == "below"
+    assert "label brighter covers the whole picture" in right.text
+    assert right.plan.examples == len(squares["test"]) and "was left out" in right.text
+
+
+def test_an_area_that_labels_follow_is_found_and_its_absence_too(marked: Dataset) -> None:
+    area = mark_area("watermark", 2, (12, 24, 1))
+    assert area is not None
+    on = assay.saliency(Spot(area), marked, "input-gradient", **QUICK).score("label brighter", "watermark")
+    assert on.pointing.value == on.energy.value == on.rank.value == 1.0 and on.is_mark
+    found = assay.saliency(Spot(~area), marked, "input-gradient", **QUICK)
+    off = found.score("label brighter", "watermark")
+    assert off.energy.value == 0.0 and off.energy.side == "below" and off.chance == pytest.approx(area.mean())
+    assert "less than by chance" in found.text
+
+
+def test_integrated_gradients_say_how_complete_they_are(squares: Dataset) -> None:
+    few, many = (assay.saliency(Looks(), squares, steps=steps, **QUICK).completeness for steps in (1, 64))
+    assert many is not None and few is not None and many < 0.05 < few
+    assert assay.saliency(Looks(), squares, "input-gradient", **QUICK).completeness is None
+
+
+@pytest.fixture(scope="module")
+def trained(squares: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    settings = {"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "device": "cpu"}
+    train_run(Order("blackbox", Settings(settings)), squares, folder)
+    return folder
+
+
+@pytest.mark.parametrize("method", GRADIENTS)
+def test_the_check_draws_weights_anew_from_the_top_down_and_puts_them_back(trained: Path, method: str) -> None:
+    run = assay.Run.open(trained)
+    before = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}  # type: ignore[attr-defined]
+    found = assay.saliency(run, method=method, device="cpu")
+    after = run.model.state_dict()  # type: ignore[attr-defined]
+    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+    assert found.check is not None
+    stages = found.check.stages
+    assert [stage.layers for stage in stages] == list(range(1, len(stages) + 1)) and stages[0].last == "head"
+    assert stages[-1].similarity < 0.95 and found.check.text.startswith("Check: with all weights drawn anew")
+    assert all(score.untrained is not None for score in found.scores)
+    again = assay.saliency(run, method=method, device="cpu")
+    assert again.to_dict() == found.to_dict()
+
+
+def test_a_method_that_ignores_weights_is_said_to_be_no_witness(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def edges(scores: Any, pictures: Tensor) -> Tensor:
+        """An edge detector, which knows nothing of the model."""
+        steps = (pictures[:, :, :, 1:] - pictures[:, :, :, :-1]).abs().sum(dim=1)
+        return nn.functional.pad(steps, (0, 1))[None].expand(len(scores(pictures)), -1, -1, -1)
+
+    monkeypatch.setattr(explaining, "attribution_for", lambda plan, model, data: edges)
+    found = assay.saliency(trained, device="cpu")
+    assert found.check is not None and found.check.witness == "no witness"
+    assert found.check.stages[-1].similarity == pytest.approx(1.0)
+    assert "This method is no witness here" in found.text
+
+
+def test_layers_are_drawn_anew_in_the_reverse_order_of_their_calls() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.head, self.body, self.unused = nn.Linear(3, 2), nn.Linear(4, 3), nn.Linear(1, 1)
+            self.own = nn.Parameter(torch.ones(5))
+
+        def forward(self, rows: Tensor) -> Tensor:
+            return self.head(self.body(rows)) + self.own.sum()
+
+    torch.manual_seed(0)
+    net = Net()
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    layers = weighted_layers(net, lambda: net(torch.rand(2, 4)))
+    assert [layer.name for layer in layers] == ["", "head", "body", "unused"]
+    changed = []
+    for _number, _layer in randomise_downwards(net, layers, [2, 4], seed=0):
+        changed.append({name for name, tensor in net.state_dict().items() if not torch.equal(tensor, before[name])})
+    assert changed[0] == {"own", "head.weight", "head.bias"} and len(changed[1]) == len(before)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
+    with kept_weights(net), pytest.raises(ZeroDivisionError):
+        draw_weights(net.head)
+        raise ZeroDivisionError
+    assert torch.equal(net.head.weight, before["head.weight"])
+
+
+def test_maps_over_pictures_and_the_record_are_written(trained: Path, squares: Dataset, tmp_path: Path) -> None:
+    found = assay.saliency(trained, output=tmp_path / "maps", n=8, pictures=3, check="all", device="cpu")
+    files = sorted((tmp_path / "maps" / "maps" / "label-brighter").glob("*.png"))
+    assert len(files) == 3 and files[0].name.startswith(f"{found.shown.index[0]:05d}-")
+    large = round(128 / 12)
+    assert decode(files[0].read_bytes()).shape == (12 * large, 2 * 24 * large + 4, 3)
+    record = json.loads((tmp_path / "maps" / "saliency.json").read_text())
+    assert record["seed"] == 0 and record["examples"] == 8 and record["model"]["model"] == "blackbox"
+    assert record["model"]["data"]["fingerprint"] == squares.fingerprint and "torch" in record["model"]["used"]
+    assert record["check"]["stages"][0]["layers"] > 1
+    again = assay.saliency(trained, output=tmp_path / "maps", n=8, pictures=3, check="all", device="cpu")
+    assert again.to_dict() == found.to_dict()
+
+
+def test_functions_of_pictures_are_explained_by_occlusion_alone(squares: Dataset) -> None:
+    def left_is_brighter(images: Any) -> Any:
+        means = images.reshape(len(images), 12, 24).astype(float)
+        return (means[:, :, :12].mean(axis=(1, 2)) > means[:, :, 12:].mean(axis=(1, 2))).astype(int)
+
+    found = assay.saliency(left_is_brighter, squares, "occlusion", n=4, patch=6, stride=6)
+    assert "has no weights that can be drawn anew" in found.text
+    with pytest.raises(ConfigError, match="'left_is_brighter' has no gradients, which grad-cam needs"):
+        assay.saliency(left_is_brighter, squares, "grad-cam")
+
+
+def test_a_learner_with_perception_is_occluded_through_what_it_reads(
+    squares: Dataset, tmp_path: Path, trained: Path
+) -> None:
+    settings = {"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "device": "cpu"}
+    train_run(Order("cbm", Settings(settings)), squares, tmp_path / "cbm")
+    train_run(Order("tree", Settings({"perception": str(tmp_path / "cbm")})), squares, tmp_path / "tree")
+    found = assay.saliency(tmp_path / "tree", method="occlusion", n=8, patch=6, stride=6)
+    assert found.score("concept left", "the concept").energy.side == "above"
+    train_run(Order("tree", Settings({})), squares, tmp_path / "plain")
+    with pytest.raises(ConfigError, match="'tree' reads true concepts, not pictures"):
+        assay.saliency(tmp_path / "plain", method="occlusion")
+
+
+def test_imported_pictures_have_maps_and_marks_but_no_scores_of_concepts(drawn: Dataset, tmp_path: Path) -> None:
+    train_run(Order("cbm", Settings({"epochs": 1, "device": "cpu"})), drawn, tmp_path / "run")
+    found = assay.saliency(tmp_path / "run", drawn, "grad-cam", tmp_path / "maps", n=4, **QUICK)
+    assert not found.scores and "has no masks, no boxes and no regions of its concepts" in found.text
+    assert len(list((tmp_path / "maps" / "maps").iterdir())) == 4
+    marked = assay.confound(drawn, tmp_path / "marked", "patch", "alarm", 1.0)
+    train_run(Order("blackbox", Settings({"epochs": 1, "device": "cpu"})), marked, tmp_path / "box")
+    scores = assay.saliency(tmp_path / "box", **QUICK).scores
+    assert [(score.target, score.place) for score in scores] == [("label alarm", "patch")]
+
+
+def refusal(call: Any) -> str:
+    with pytest.raises(AssayError) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_refusals_are_one_line(squares: Dataset, marked: Dataset, trained: Path, tmp_path: Path) -> None:
+    assert "did you mean 'occlusion'?" in refusal(lambda: assay.saliency(trained, method="oclusion"))
+    assert "stepz" in refusal(lambda: assay.saliency(trained, stepz=3))
+    assert "no split named 'tset'" in refusal(lambda: assay.saliency(trained, split="tset"))
+    assert "'blackbox' predicts no concepts" in refusal(lambda: assay.saliency(trained, concepts=["left"]))
+    assert "needs a dataset" in refusal(lambda: assay.saliency(Looks()))
+    assert "was trained on a dataset" in refusal(lambda: assay.saliency(trained, marked))
+    assert "no concept named 'lft'" in refusal(lambda: assay.saliency(Looks(), squares, concepts=["lft"], **QUICK))
+    assert "'wrapped' has no convolution" in refusal(lambda: assay.saliency(Looks(), squares, "grad-cam"))
+    with pytest.raises(UnknownName, match="there are: label brighter on its concepts"):
+        assay.saliency(trained, **QUICK).score("label brigter", "its concepts")
+
+
+def test_the_repr_says_what_was_found(trained: Path) -> None:
+    found = assay.saliency(trained, **QUICK)
+    assert isinstance(found, Saliency)
+    assert repr(found).startswith("Saliency(integrated-gradients of blackbox on test)\n")
