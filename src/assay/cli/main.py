@@ -27,6 +27,7 @@ from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
 from assay.cli.list import list_things
 from assay.cli.make import make
+from assay.cli.mend import mend
 from assay.cli.new import new
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
@@ -73,8 +74,8 @@ def options(
 
 VERBS: tuple[Callable[..., None], ...] = (
     *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, new),
-    *(view, doctor, clean),
+    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, mend),
+    *(new, view, doctor, clean),
 )
 NAMES = {list_things: "list", import_data: "import"}
 """Commands whose name is a word of Python."""

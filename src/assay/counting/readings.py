@@ -23,6 +23,8 @@ class LabellingStep:
 
     supervised: str
     left: int
+    entries: tuple[ReadingEntry, ...] = ()
+    """What that is as entries of a reading."""
 
 
 PLANNING = 10.0
@@ -143,12 +145,12 @@ class Readings:
         self.solver.deadline = time.monotonic() + seconds
         try:
             while left > 1:
-                tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
+                tried = [(self._after(part, mask, numbers), text, numbers) for text, numbers in options]
                 before = left
-                (part, mask, left), text = min(tried, key=lambda option: option[0][2])
+                (part, mask, left), text, numbers = min(tried, key=lambda option: option[0][2])
                 if left == before:
                     break  # what is left cannot be told apart by showing any of these
-                steps.append(LabellingStep(text, left))
+                steps.append(LabellingStep(text, left, tuple(self.problem.entries[number] for number in numbers)))
         except OutOfTime:
             return steps
         finally:

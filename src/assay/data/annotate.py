@@ -55,10 +55,12 @@ class Annotated:
     given: Given
 
 
-def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None) -> dict[str, Any]:
-    """Write an annotated copy of a dataset and return its manifest."""
+def annotate(
+    dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None, source: str | None = None
+) -> dict[str, Any]:
+    """Write an annotated copy of a dataset and return its manifest; `source` is what the record calls a machine."""
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
-        return _annotate(dataset, annotation, half, machine)
+        return _annotate(dataset, annotation, half, machine, source)
 
 
 def _is_of(folder: Path, dataset: Dataset) -> bool:
@@ -69,7 +71,9 @@ def _is_of(folder: Path, dataset: Dataset) -> bool:
         return False
 
 
-def _annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None) -> dict[str, Any]:
+def _annotate(
+    dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None, source: str | None
+) -> dict[str, Any]:
     named = _splits(dataset, annotation)
     chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     reader: ConceptReader | None = None
@@ -96,7 +100,7 @@ def _annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: M
         "seed": annotation.seed,
         "order": list(ORDER),
         "settings": annotation.non_defaults,
-        "machine": None if answers is None else "scores" if isinstance(answers, Scores) else "predictions",
+        "machine": None if answers is None else "scores" if isinstance(answers, Scores) else source or "predictions",
         **({} if reader is None else {"reader": reader.about()}),
         "before": dataset.manifest["task"].get("annotation"),
         "found": {name: _changes(split) for name, split in done.items()},
