@@ -290,8 +290,8 @@ def _write(
         where = copy.where(split["where"], dataset.knowledge.space) if copy.other_concepts else split["where"]
         new = {"size": len(annotated.true), "where": where, "shards": [shard.to_dict() for shard in shards]}
         new |= {
-            "labels": _label_counts(copy.knowledge, annotated.data.labels),
-            "boundary": _tags(copy.knowledge, table),
+            "labels": count_labels(copy.knowledge, annotated.data.labels),
+            "boundary": count_tags(copy.knowledge, table),
         }
         splits.append({**split, **new, **({"disjoint_from": []} if copy.other_concepts else {})})
     body = {
@@ -331,7 +331,8 @@ def _copied_shards(data: SplitData, folder: Path) -> list[ShardRecord]:
     return records
 
 
-def _label_counts(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, int]]:
+def count_labels(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, int]]:
+    """Return how often each label takes each value."""
     by_label = {}
     for place, label in enumerate(knowledge.labels):
         counts = np.bincount(labels[:, place], minlength=len(label.values)).tolist()
@@ -339,7 +340,8 @@ def _label_counts(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, in
     return by_label
 
 
-def _tags(knowledge: Knowledge, table: pa.Table) -> dict[str, dict[str, int]]:
+def count_tags(knowledge: Knowledge, table: pa.Table) -> dict[str, dict[str, int]]:
+    """Return how many examples are of each variant and near-boundary type of each label."""
     counts = {}
     for name in knowledge.label_names:
         texts = table[BOUNDARY + name].to_pylist() if BOUNDARY + name in table.column_names else []

@@ -23,7 +23,7 @@ from assay.files import require_empty, write_atomically
 from assay.mending import STRATEGIES
 from assay.mending.curve import MendingCurve, MendingRound
 from assay.mending.holdings import Holdings
-from assay.mending.round_data import write_labels
+from assay.mending.round_data import RoundData
 from assay.mending.situation import MendSettings, Situation
 from assay.models import MODELS
 from assay.models.core.losses import supervised_labels
@@ -35,9 +35,6 @@ from assay.runs.writing import check_dataset
 RECORD = "mending.json"
 Progress = Callable[[str, float, float, str], None]
 """Told what is done, how far, of how much, and a note."""
-ALL_SUPERVISED = {"supervised_concepts": None, "supervised_values": None, "supervised_share": 1.0}
-"""Of a round that learns from bought labels: those that there are, and no others, are in its dataset."""
-
 
 def mend_run(
     run: Path, dataset: Dataset, settings: MendSettings, output: Path, report: Progress = lambda *_: None
@@ -74,8 +71,7 @@ class _Mending:
             if not bought.spent_since(before):
                 ended = "nothing is left that it could buy"
                 break
-            data = self._data(number, bought)
-            run = self._train(number, data, bought)
+            run, data = self._train(number, bought)
             self._judge(run, data, bought, before, began)
         return self._keep(ended)
 
@@ -137,37 +133,24 @@ class _Mending:
     def _folder(self, number: int) -> Path:
         return self.output / f"round-{number}"
 
-    def _data(self, number: int, holdings: Holdings) -> Dataset:
-        """Return the dataset of a round."""
-        folder = self.output / f"data-{number}"
-        if holdings.labels > self.first.labels:
-            return write_labels(self.dataset, holdings, self.first.labels > 0, folder)
-        return self.dataset
-
-    def _train(self, number: int, data: Dataset, holdings: Holdings) -> RunFolder:
-        """Train the model anew with what there is, unless that is done."""
-        run = RunFolder(self._folder(number))
+    def _train(self, number: int, bought: Holdings) -> tuple[RunFolder, Dataset]:
+        """Train the model anew with what there is, unless that is done, and return the run and its dataset."""
+        model: type[Model] = MODELS[self.about["model"]]
+        round_data = RoundData(self.dataset, self.first, bought, self.settings)
+        data, run = round_data.write(self.output / f"data-{number}"), RunFolder(self._folder(number))
+        settings = Settings(round_data.model_settings(model.saved_settings(self.start.folder, self.about)))
 
         def report(epoch: Epoch, epochs: int) -> None:
             self.report(f"round {number}", epoch.number, epochs, f"epoch {epoch.number} of {epochs}")
 
         if not run.is_finished:
-            train_run(Order(self.about["model"], self._model_settings(holdings), self.about["seed"]), data, run.folder, report)
+            train_run(Order(self.about["model"], settings, self.about["seed"]), data, run.folder, report)
         check_dataset(run, data)
-        return run
-
-    def _model_settings(self, holdings: Holdings) -> Settings:
-        """Return the settings of the first run, with those that what was bought needs."""
-        model: type[Model] = MODELS[self.about["model"]]
-        config = model.saved_settings(self.start.folder, self.about)
-        if holdings.labels > self.first.labels:
-            weight = config["concept_weight"] or self.settings.concept_weight
-            config = {**config, **ALL_SUPERVISED, "concept_weight": weight}
-        return Settings(config)
+        return run, data
 
     def _judge(self, run: RunFolder, data: Dataset, bought: Holdings, before: Holdings, began: float) -> None:
         """Diagnose a run and record the round."""
-        diagnosis = diagnose_run(run, data, taught_by(self.dataset))
+        diagnosis = diagnose_run(run, data, None if bought.redrawn or bought.fresh else taught_by(self.dataset))
         place = Path(os.path.relpath(run.folder.resolve(), self.output.resolve())).as_posix()
         self.purchases.append(bought.purchase_since(before))
         self.rounds.append(
