@@ -36,6 +36,7 @@ RECORD = "mending.json"
 Progress = Callable[[str, float, float, str], None]
 """Told what is done, how far, of how much, and a note."""
 
+
 def mend_run(
     run: Path, dataset: Dataset, settings: MendSettings, output: Path, report: Progress = lambda *_: None
 ) -> MendingCurve:
@@ -97,14 +98,10 @@ class _Mending:
 
     @property
     def goal(self) -> tuple[str, ...]:
-        """The verdicts that end it; a model without concepts is opaque at best."""
+        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule to judge by."""
         model: type[Model] = MODELS[self.about["model"]]
-        return ("sound",) if model.has_concepts else ("sound", "opaque")
-
-    @property
-    def curve(self) -> MendingCurve:
-        """The rounds so far."""
-        return MendingCurve(self.settings.strategy, tuple(self.rounds), self.goal)
+        best = "sound" if self.dataset.knowledge.has_rule else "no rule"
+        return (best,) if model.has_concepts else (best, "opaque")
 
     def _end(self) -> str | None:
         """Return why it ends now, None if it goes on."""
