@@ -23,7 +23,7 @@ GROUPS = {
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis score METRICS count intervene discover report view Predictions Answer predictions_for "
+        "diagnose Diagnosis score METRICS count intervene discover mend report view Predictions Answer predictions_for "
         "read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse rule_consistency "
         "RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
