@@ -125,9 +125,7 @@ def test_each_round_is_trained_with_what_was_bought(strategy, marked, tmp_path):
 def test_masks_are_bought_where_there_are_some(marked, tmp_path):
     data = write(tmp_path / "kand", "kand-logic", splits={**SIZES, "train": 24})
     trained("blackbox", data, tmp_path / "run", ONCE)
-    curve = mend_run(
-        tmp_path / "run", data, MendSettings(strategy="reasons", budget=4, first=4), tmp_path / "out"
-    )
+    curve = mend_run(tmp_path / "run", data, MendSettings(strategy="reasons", budget=4, first=4), tmp_path / "out")
     config = RunFolder(tmp_path / "out" / "round-1").about()["config"]
     assert curve.rounds[-1].bought["masks"] == 4 == config["reasons_examples"] and config["reasons_weight"] == 10.0
     trained("blackbox", marked, tmp_path / "other", ONCE)

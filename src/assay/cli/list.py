@@ -24,7 +24,8 @@ def registries() -> dict[str, Registry]:
 
 def list_things(
     kind: Annotated[
-        str | None, typer.Argument(help="tasks, models, metrics, backbones, discovery, strategies or exports; default: all.")
+        str | None,
+        typer.Argument(help="tasks, models, metrics, backbones, discovery, strategies or exports; default: all."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -27,7 +27,9 @@ def add_examples(
 ) -> dict[str, Any]:
     """Write a copy of a dataset with further rows in a split, and return its manifest."""
     if any(name.startswith(GIVEN) for name in dataset[split].columns):
-        raise DataError(f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of")
+        raise DataError(
+            f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of"
+        )
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
         return _write(dataset.fetch_all(), table, half, about, split)
 

@@ -22,7 +22,11 @@ for _name, _summary, _target in (
     ("disagreement", "concept labels: those that the members of a bears ensemble dispute", "labels:disputed_labels"),
     ("boundary", "concept labels: those that nearly change the predicted label", "labels:boundary_labels"),
     ("random", "baseline: concept labels at random", "labels:random_labels"),
-    ("augment", "confounders: training examples again, with another value of the nuisance", "confounders:augmented_examples"),
+    (
+        "augment",
+        "confounders: training examples again, with another value of the nuisance",
+        "confounders:augmented_examples",
+    ),
     ("fresh", "confounders, baseline: further examples, drawn as training is", "confounders:fresh_examples"),
     ("reweight", "confounders: annotated nuisances, and group DRO", "confounders:grouped_examples"),
     ("reasons", "confounders: annotated masks, and no gradient outside of them (RRR)", "confounders:masked_examples"),

@@ -13,7 +13,7 @@ from assay.plots import Figure, curve_plot
 if TYPE_CHECKING:
     import pandas as pd
 
-SHIFTED_FIRST = ("unconfounded", "ood", "hard")
+SHIFTED_FIRST = ("unconfounded", "ood")
 """Of the splits that differ from training, the one whose label accuracy is shown first."""
 HEAD = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
 

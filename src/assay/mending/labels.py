@@ -35,7 +35,8 @@ def disputed_labels(situation: Situation) -> Holdings:
     situation.require_labels()
     by_member = members_of(situation)
     scores = [
-        (entropy_of_rows(np.mean(same, axis=0)) - np.mean([entropy_of_rows(p) for p in same], axis=0)) / _greatest(same[0])
+        (entropy_of_rows(np.mean(same, axis=0)) - np.mean([entropy_of_rows(p) for p in same], axis=0))
+        / _greatest(same[0])
         for same in zip(*by_member, strict=True)
     ]
     return situation.buy(np.stack(scores, axis=1))

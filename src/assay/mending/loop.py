@@ -206,4 +206,3 @@ def read_record(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     raise DataError(f"{str(path)!r} is damaged; delete the folder and mend again")
-

@@ -104,7 +104,9 @@ class TrainingRedraw:
             )
         clean = Dataset.open(self.clean)
         if clean.fingerprint != wanted:
-            raise ConfigError(f"clean: {self.clean!r} is not the dataset that was marked, whose fingerprint is {wanted}")
+            raise ConfigError(
+                f"clean: {self.clean!r} is not the dataset that was marked, whose fingerprint is {wanted}"
+            )
         return clean
 
     @cached_property

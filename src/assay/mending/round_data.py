@@ -48,7 +48,7 @@ class RoundData:
         now, settings, updates = self.now, self.settings, dict[str, Any]()
         if self.has_labels:
             weight = config["concept_weight"] or settings.concept_weight
-            updates = {**ALL_SUPERVISED, "concept_weight": weight}
+            updates = {**ALL_SUPERVISED, "concept_weight": weight, "supervised_replay": settings.replay}
         elif "keeps" in config:  # validation shares the confounder
             updates = {"keeps": "last"}
         if now.nuisances:
@@ -66,7 +66,7 @@ class RoundData:
         given = {"train": _by_index(train, self.now.concepts)}
         if not self.first.labels:
             given["valid"] = _by_index(valid, np.full(valid.concepts.shape, -1))
-        annotate(self.dataset, Annotation(splits=list(given)), folder, given, MENDING)
+        annotate(self.dataset, Annotation.model_validate({"splits": list(given)}), folder, given, MENDING)
         return Dataset.open(folder)
 
     def _write_examples(self, folder: Path) -> Dataset:

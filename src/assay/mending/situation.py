@@ -34,6 +34,8 @@ class MendSettings(Config):
     """The seed of what is chosen by chance."""
     concept_weight: float = Field(1.0, gt=0)
     """The weight of concept labels in training, where the run has none."""
+    replay: int = Field(16, ge=0)
+    """How many examples with concept labels are added to every training batch."""
     clean: str | None = None
     """For `augment` where marks were planted by `assay confound`: the folder of the dataset without them."""
     group_step: float = Field(0.01, gt=0)

@@ -13,6 +13,7 @@ from assay.models.core.devices import device_for, device_of, seed_all, seed_of
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Epoch, Report
+from assay.models.core.replay import with_replay
 from assay.models.core.robust import against_confounders
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.subconcepts import with_reading
@@ -28,6 +29,8 @@ def why_not_together(model: "NeuralModel") -> str | None:
         return "on a CPU its dropout is drawn for one network at a time"
     if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
         return "each seed is shown the concepts of other examples"
+    if isinstance(model.config, Supervision) and model.config.supervised_replay:
+        return "each seed is shown other examples again"
     if model.config.is_robust:
         return "training against confounders is of one network at a time"
     return None
@@ -90,6 +93,7 @@ def _phases(model: "NeuralModel", feed: Feed) -> list[Phase]:
     if not isinstance(config, Supervision):
         return against_confounders(model, phases, feed.data)
     phases = with_reading(model, phases, feed.data.subconcepts, config.subconcepts, config.batch_size)
+    phases = with_replay(model, phases, feed, config)
     return against_confounders(model, phases, feed.data)
 
 

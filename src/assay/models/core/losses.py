@@ -33,6 +33,9 @@ class Supervision(Config):
     """Only where a concept has one of these values; by default all. The paper supervises digits 3, 4, 8 and 9."""
     supervised_share: float = Field(1.0, ge=0, le=1)
     """The share of examples whose concepts are supervised."""
+    supervised_replay: int = Field(0, ge=0)
+    """How many examples with supervised concepts, drawn at random, are added to every training batch: where few are
+    supervised, most batches would have none."""
     subconcepts: SubconceptTraining = "fixed"
     """How finer concepts are learned where concepts are made of them, such as units of cells. `fixed`: a first phase
     trains their encoder on annotations, then it is frozen; `tuned`: it is trained further with the concepts;
