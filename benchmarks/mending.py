@@ -1,8 +1,8 @@
 """How much must be bought until a model is mended? Strategies compared over tasks and seeds.
 
-`python -m benchmarks.mending run RECORDS --workers 16` mends what RECORDS (a folder) lacks, one small record for each
-task, strategy and seed; `python -m benchmarks.mending table RECORDS docs/mending.md` writes the table. Strategies of one
-task and seed begin with the same dataset and the same run.
+`python -m benchmarks.mending run RECORDS --workers 16` mends what RECORDS (a folder) lacks, a small record for each
+task, strategy and seed; `python -m benchmarks.mending table RECORDS docs/mending.md` writes the table. All strategies
+of a task and seed begin with the same dataset and the same run.
 """
 
 import argparse

@@ -7,7 +7,7 @@ import pytest
 from assay.data.dataset import Dataset
 from tests.pixels import pixels, trained
 
-SHORTCUT_SEED = 0
+SHORTCUT_SEED = 1
 """A seed whose network reads black as white."""
 XOR = {"k": 2, "formula": "a != b"}
 

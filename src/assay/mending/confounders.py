@@ -47,8 +47,8 @@ def masked_examples(situation: Situation) -> Holdings:
     held, data = situation.holdings, situation.training
     if not set(MASKS) & set(data.columns):
         raise ConfigError(
-            f"reasons: {str(situation.dataset.folder)!r} has no masks, neither {' nor '.join(MASKS)}; choose --strategy "
-            "augment or reweight"
+            f"reasons: {str(situation.dataset.folder)!r} has no masks, neither {' nor '.join(MASKS)}; choose "
+            "--strategy augment or reweight"
         )
     return replace(held, masks=min(len(data), held.masks + situation.budget))
 

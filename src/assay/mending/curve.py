@@ -44,10 +44,14 @@ class MendingRound:
     def of(cls, diagnosis: Diagnosis, **facts: Any) -> "MendingRound":
         """Return the round of a diagnosis."""
         first = next(iter(diagnosis.scores.values()))
-        scores = {name: first[name].value if first[name].applies else None for name in ("label_f1", "concept_f1")}
+        label_f1, concept_f1 = (
+            first[name].value if first[name].applies else None for name in ("label_f1", "concept_f1")
+        )
         accuracy = {split: found["label_accuracy"].value for split, found in diagnosis.scores.items()}
         line = headline(diagnosis)
-        return cls(verdict=line.verdict, kinds=diagnosis.kinds, why=line.why, **scores, accuracy=accuracy, **facts)
+        scores = {"label_f1": label_f1, "concept_f1": concept_f1, "accuracy": accuracy}
+        known: dict[str, Any] = {"verdict": line.verdict, "kinds": diagnosis.kinds, "why": line.why, **scores}
+        return cls(**known, **facts)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "MendingRound":

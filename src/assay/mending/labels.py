@@ -18,7 +18,7 @@ COMMITTEE = "bears"
 
 def random_labels(situation: Situation) -> Holdings:
     """Buy labels at random."""
-    return situation.buy(situation.rng.random(situation.holdings.concepts.shape))
+    return situation.buy(np.asarray(situation.rng.random(situation.holdings.concepts.shape)))
 
 
 def uncertain_labels(situation: Situation) -> Holdings:
@@ -103,8 +103,8 @@ def _member_concepts(model: object, data: SplitData) -> list[list[Array]]:
 def entropy_of_rows(probabilities: Array) -> Array:
     """Return the entropy of each row.
 
-    >>> entropy_of_rows(np.array([[1.0, 0.0], [0.5, 0.5]])).round(3).tolist()
-    [0.0, 0.693]
+    >>> entropy_of_rows(np.array([[0.5, 0.5], [0.1, 0.9]])).round(3).tolist()
+    [0.693, 0.325]
     """
     return np.asarray(-(probabilities * np.log(np.maximum(probabilities, SMALLEST))).sum(axis=1))
 

@@ -1,8 +1,8 @@
 """The rounds of mending: diagnose, stop if all is well, choose what to buy, retrain, record.
 
-Every round is an ordinary run in the folder of the mending, `round-1`, `round-2`, ..., on a dataset with what was bought
-until then, `data-1`, `data-2`, ...; the run that it began with stays where it is. `mending.json` is written after each
-round, so that a mending that was killed goes on with the round that it was in.
+Every round is an ordinary run in the folder of the mending, `round-1`, `round-2`, ..., on a dataset with what was
+bought until then, `data-1`, `data-2`, ...; the run that it began with stays where it is. `mending.json` is written
+after each round, so that a mending that was killed goes on with the round that it was in.
 """
 
 import json
@@ -98,7 +98,7 @@ class _Mending:
 
     @property
     def goal(self) -> tuple[str, ...]:
-        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule to judge by."""
+        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule."""
         model: type[Model] = MODELS[self.about["model"]]
         best = "sound" if self.dataset.knowledge.has_rule else "no rule"
         return (best,) if model.has_concepts else (best, "opaque")

@@ -1,5 +1,6 @@
 """The strategy that follows `assay count`: show the concept values after which only the right reading is left."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,28 +43,37 @@ def planned_labels(situation: Situation) -> Holdings:
     """
     situation.require_labels()
     values, holdings = planned_values(situation.dataset), situation.holdings
-    for _ in range(situation.budget):
-        held = [int(value.shown_by(holdings.concepts).sum()) for value in values]
-        for place in np.argsort(held, kind="stable").tolist():
-            bought = _find(situation, holdings, values[place])
-            if bought is not None:
-                break
-        else:
-            return holdings  # all that show one of the values are bought
-        holdings = bought
+    held = [int(value.shown_by(holdings.concepts).sum()) for value in values]
+    there = [int((value.shown_by(situation.answers) & situation.is_open).sum()) for value in values]
+    for value, count in zip(values, level_up(held, there, situation.budget), strict=True):
+        holdings = _find(situation, holdings, value, count)
     return holdings
 
 
-def _find(situation: Situation, holdings: Holdings, value: ShownValue) -> Holdings | None:
-    """Return the holdings with one more example of a value, found by looking in random order; None if none is left."""
-    is_open = (situation.answers >= 0) & (holdings.concepts < 0)
-    cells = np.argwhere(is_open[:, value.columns])
-    cells = np.stack([cells[:, 0], np.array(value.columns)[cells[:, 1]]], axis=1)
+def level_up(held: Sequence[int], there: Sequence[int], budget: int) -> list[int]:
+    """Return how many more of each to buy, so that those of which least is held come first.
+
+    >>> level_up([3, 0, 1], [9, 9, 1], 5)
+    [1, 3, 1]
+    """
+    bought = [0] * len(held)
+    for _ in range(budget):
+        open_ones = [place for place, left in enumerate(there) if bought[place] < left]
+        if not open_ones:
+            break
+        bought[min(open_ones, key=lambda place: held[place] + bought[place])] += 1
+    return bought
+
+
+def _find(situation: Situation, holdings: Holdings, value: ShownValue, count: int) -> Holdings:
+    """Return the holdings with further examples of a value, found by looking at open labels in random order."""
+    places = np.zeros(holdings.concepts.shape, dtype=bool)
+    places[:, list(value.columns)] = True
+    cells = np.argwhere(places & situation.is_open)
     order = cells[situation.rng.permutation(len(cells))]
-    hits = np.flatnonzero(value.shown_by(situation.answers)[order[:, 0], order[:, 1]])
-    if not len(hits):
-        return None
-    return holdings.with_labels(order[hits[:1]], situation.answers, searched=int(hits[0]) + 1)
+    hits = np.flatnonzero(value.shown_by(situation.answers)[order[:, 0], order[:, 1]])[:count]
+    searched = int(hits[-1]) + 1 if len(hits) else 0
+    return holdings.with_labels(order[hits], situation.answers, searched)
 
 
 def planned_values(dataset: Dataset) -> list[ShownValue]:
@@ -73,7 +83,7 @@ def planned_values(dataset: Dataset) -> list[ShownValue]:
     counted = count_readings(knowledge, "shared", training_worlds(dataset), seconds=SECONDS)
     if counted.readings is None:
         raise ConfigError(
-            f"plan: the readings that keep the training labels of {name} are too many to be counted in {SECONDS:.0f} s; "
+            f"plan: the readings that keep the training labels of {name} are too many to count in {SECONDS:.0f} s; "
             "choose --strategy uncertainty"
         )
     if counted.total == 1:

@@ -74,11 +74,11 @@ def test_the_penalty_is_the_squared_gradient_of_the_log_probabilities_outside():
     chance = torch.sigmoid((pictures * torch.tensor(weights)).flatten(1).sum(1)).numpy()
     expected = np.mean((1 - 2 * chance) ** 2) * (0.5**2 + 0.25**2)  # d/dz of log p + log (1 - p) is 1 - 2 p
     penalty = gradient_outside(model, pictures, outside)
-    assert np.isclose(float(penalty), expected, rtol=1e-4)
+    assert np.isclose(penalty.item(), expected, rtol=1e-4)
     penalty.backward()
     gradient = model.weights.grad
     assert gradient is not None and gradient.abs().sum() > 0
-    assert float(gradient_outside(model, pictures, torch.zeros(3, 1, 2, 2, dtype=torch.bool))) == 0
+    assert gradient_outside(model, pictures, torch.zeros(3, 1, 2, 2, dtype=torch.bool)).item() == 0
 
 
 def test_settings_that_the_data_cannot_serve_are_refused(data, tmp_path):

@@ -22,7 +22,9 @@ def with_replay(model: "NeuralModel", phases: "Sequence[Phase]", feed: Feed, con
     if not config.supervised_replay:
         return list(phases)
     if not feed.is_held:
-        raise ConfigError("supervised_replay needs pictures that are held in memory; raise memory_share, or set it to 0")
+        raise ConfigError(
+            "supervised_replay needs pictures that are held in memory; raise memory_share, or set it to 0"
+        )
     mask = supervision_mask(config, model.space, feed.annotations, model.seed)
     rows = mask.any(dim=1).nonzero().flatten()
     if not len(rows):

@@ -97,7 +97,7 @@ class GroupLoss:
         """Return the weighted loss of a batch, after the weights have followed the losses of its groups."""
         self.groups, self.weights = self.groups.to(batch.device), self.weights.to(batch.device)
         own = self.groups[batch.rows]
-        there = own.unique()
+        there = torch.unique(own)
         losses = torch.stack([self.loss(_part(batch, own == group)) for group in there])
         with torch.no_grad():
             self.weights[there] *= (self.step * losses.detach()).exp()
