@@ -38,12 +38,15 @@ class Setting:
 SETTINGS = {
     "mnadd-evenodd": Setting(
         task="mnadd-evenodd",
-        data={"n": 2000, "splits": {"ood": 600, "hard": 300, "pairs": 200}},
+        data={"n": 4000, "splits": {"valid": 500, "test": 500, "ood": 600, "hard": 200, "pairs": 200}},
         model="dpl",
-        training={"epochs": 12, "entropy_weight": 1.0},
+        training={
+            "epochs": 16, "entropy_weight": 2.0, "backbone": "conv-pool", "learning_rate": 3e-3, "schedule": "cosine",
+            "patience": 100,
+        },
         strategies=("plan", "uncertainty", "disagreement", "boundary", "random"),
         baseline="random",
-        mending={"budget": 100, "first": 2, "growth": 1.6, "concept_weight": 1.0},
+        mending={"budget": 30, "first": 2, "growth": 1.0, "concept_weight": 2.0},
     ),
     "clevr-hans": Setting(
         task="clevr-hans",

@@ -5,15 +5,19 @@ import json
 import numpy as np
 import pytest
 
+from assay.config import Settings
 from assay.data.additions import ADDED, add_examples
 from assay.data.confounding.confounder import NUISANCES, Confounder
 from assay.data.confounding.stored import confound_dataset
 from assay.data.dataset import Dataset
 from assay.data.imports.importing import from_table
 from assay.errors import ConfigError, DataError
+from assay.mending import STRATEGIES
+from assay.mending.holdings import Holdings
 from assay.mending.loop import mend_run
 from assay.mending.redrawing import TrainingRedraw
-from assay.mending.situation import MendSettings
+from assay.mending.situation import MendSettings, Situation
+from assay.models.core.runs import Order, train_run
 from assay.render.marks import mark_image
 from assay.runs.folder import RunFolder
 from tests.conftest import write
@@ -86,7 +90,8 @@ def test_further_examples_are_drawn_as_those_of_training(marked):
 
 def test_a_formula_is_broken_by_another_world_of_the_same_label(tmp_path):
     listed = [{"what": "c", "with": "y", "strength": 1.0}]
-    data = write(tmp_path / "d", "mnlogic", k=3, formula="a or b", splits=SIZES, confound=listed)
+    sizes = {name: size for name, size in SIZES.items() if name != "ood"}
+    data = write(tmp_path / "d", "mnlogic", k=3, formula="a or b", prop_in_distribution=1.0, splits=sizes, confound=listed)
     rows = TrainingRedraw(data).rows_that_fit()
     table = TrainingRedraw(data).redraw(rows[:8])
     labels = data["train"].labels[rows[:8], 0].astype(bool).tolist()
@@ -123,7 +128,7 @@ def test_each_round_is_trained_with_what_was_bought(strategy, marked, tmp_path):
 
 @needs_task("kand-logic")
 def test_masks_are_bought_where_there_are_some(marked, tmp_path):
-    data = write(tmp_path / "kand", "kand-logic", splits={**SIZES, "train": 24})
+    data = write(tmp_path / "kand", "kand-logic", splits={"train": 24, "valid": 8, "test": 24, "hard": 0, "pairs": 0})
     trained("blackbox", data, tmp_path / "run", ONCE)
     curve = mend_run(tmp_path / "run", data, MendSettings(strategy="reasons", budget=4, first=4), tmp_path / "out")
     config = RunFolder(tmp_path / "out" / "round-1").about()["config"]
@@ -145,9 +150,9 @@ def test_an_imported_dataset_is_mended_by_labels_and_says_what_needs_drawing(imp
 
 
 def test_learners_on_concepts_are_refused_where_training_is_changed(marked, tmp_path):
-    from assay.config import Settings
-    from assay.models.core.runs import Order, train_run
-
-    train_run(Order("tree", Settings({"perception": "truth"}), 0), marked, tmp_path / "run")
+    train_run(Order("tree", Settings(), 0), marked, tmp_path / "run")
+    nothing = Holdings(np.full(marked["train"].concepts.shape, -1))
+    chosen = MendSettings(strategy="reweight")
+    asked = Situation(tmp_path / "run", marked, marked, nothing, 4, 1, chosen, tmp_path / "committee")
     with pytest.raises(ConfigError, match="'tree' is none; choose --strategy augment"):
-        mend_run(tmp_path / "run", marked, MendSettings(strategy="reweight"), tmp_path / "out")
+        STRATEGIES["reweight"](asked)

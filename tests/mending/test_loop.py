@@ -14,9 +14,11 @@ from assay.mending.situation import MendSettings
 from assay.runs.folder import RunFolder
 from tests.pixels import trained
 
+UNTRAINED = {"epochs": 1, "learning_rate": 1e-9}
+
 
 def settings(**values):
-    return MendSettings(**{"budget": 12, "first": 4, "concept_weight": 5.0, **values})
+    return MendSettings(**{"budget": 12, "first": 4, "concept_weight": 3.0, "replay": 8, **values})
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def test_a_round_is_an_ordinary_run_on_a_dataset_with_what_was_bought(mended, da
     assert np.array_equal(given[given >= 0], data["train"].concepts[given >= 0])
     assert np.array_equal(own["test"].given_concepts, data["test"].concepts)
     assert "bought by `assay mend`" in (own.folder / "README.md").read_text()
-    assert run.about()["config"]["concept_weight"] == 5.0
+    assert run.about()["config"]["concept_weight"] == 3.0
 
 
 def test_what_is_finished_is_not_done_again(mended, run, data, monkeypatch):
@@ -97,13 +99,13 @@ def test_another_mending_or_other_files_are_not_written_over(mended, run, data, 
 def test_refusals_say_what_to_do(run, data, tmp_path):
     with pytest.raises(AssayError, match="did you mean 'plan'"):
         mend_run(run, data, settings(strategy="plann"), tmp_path / "out")
-    trained("blackbox", data, tmp_path / "box", {"epochs": 1})
+    trained("blackbox", data, tmp_path / "box", UNTRAINED)
     with pytest.raises(ConfigError, match="model 'blackbox' does not learn from any; choose another strategy"):
         mend_run(tmp_path / "box", data, settings(), tmp_path / "out")
 
 
 def test_where_all_is_supervised_nothing_is_left_to_buy(data, tmp_path):
-    trained("dpl", data, tmp_path / "run", {"epochs": 1, "concept_weight": 1e-9})
+    trained("dpl", data, tmp_path / "run", {**UNTRAINED, "concept_weight": 1.0})
     curve = mend_run(tmp_path / "run", data, settings(strategy="random"), tmp_path / "out")
     assert curve.ended == "nothing is left that it could buy" and curve.spent == 0
 

@@ -57,9 +57,9 @@ class TrainingRedraw:
 
     def rows_that_fit(self) -> Array:
         """Return the rows in which a nuisance is as it goes with the label, so that another value would break that."""
-        data, found = self.training, np.zeros(len(self.training), dtype=bool)
+        couplings, data, found = self.couplings, self.training, np.zeros(len(self.training), dtype=bool)
         codes = [json.loads(style)[NUISANCES] for style in data.table["style"].to_pylist()]
-        for coupling in self.couplings:
+        for coupling in couplings:
             partner = coupling.partner(data.concepts, data.labels)
             bound = partner > 0 if coupling.confounder.one_sided else partner >= 0
             found |= bound & (np.array([row[coupling.name] for row in codes]) == partner)
