@@ -77,22 +77,50 @@ class Trial:
         return f"{self.setting}-{self.strategy}-{self.seed}"
 
 
-def run_trial(trial: Trial) -> dict[str, Any]:
-    """Make the data, train, mend."""
+@dataclass(frozen=True)
+class Beginning:
+    """The dataset and the run that all strategies of a seed begin with."""
+
+    setting: str
+    seed: int
+    work: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.work / f"{self.setting}-{self.seed}"
+
+
+def prepare(beginning: Beginning) -> str:
+    """Make the data and train the run that is to be mended, unless that is done; return how it stands."""
     import assay
 
-    setting = SETTINGS[trial.setting]
+    setting, folder, seed = SETTINGS[beginning.setting], beginning.folder, beginning.seed
+    try:
+        data = assay.make(setting.task, folder / "data", seed=seed, progress=False, workers=1, **setting.data)
+        if not (folder / "run" / "run.json").exists():
+            assay.train(setting.model, data, folder / "run", seed=seed, progress=False, **setting.training)
+    except Exception as error:  # one line, and no end of the others
+        return f"{folder.name}: {type(error).__name__}: {error}"
+    return f"{folder.name}: prepared"
+
+
+def run_trial(trial: Trial, work: Path) -> dict[str, Any]:
+    """Mend the run of a seed by a strategy."""
+    import assay
+
+    setting, seed = SETTINGS[trial.setting], trial.seed
+    run = assay.Run.open(Beginning(trial.setting, seed, work).folder / "run")
     folder = Path(tempfile.mkdtemp(prefix="mending-"))
     try:
-        data = assay.make(setting.task, folder / "data", seed=trial.seed, progress=False, workers=1, **setting.data)
-        run = assay.train(setting.model, data, folder / "run", seed=trial.seed, progress=False, **setting.training)
         curve = assay.mend(
-            run, folder / "mended", strategy=trial.strategy, seed=trial.seed, progress=False, **setting.mending
+            run, folder / "mended", strategy=trial.strategy, seed=seed, progress=False, **setting.mending
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    about = {"task": setting.task, "model": setting.model, "fingerprint": data.fingerprint}
-    return {**asdict(trial), **about, "budget": setting.mending["budget"], **curve.to_dict()}
+    about = {"task": setting.task, "model": setting.model, "fingerprint": run.dataset.fingerprint}
+    known = {"budget": setting.mending["budget"], "versions": run.about["versions"], "config": run.about["config"]}
+    return {**asdict(trial), **about, **known, **curve.to_dict()}
 
 
 def trials(settings: Iterable[str], strategies: Sequence[str], seeds: int) -> Iterator[Trial]:
@@ -104,12 +132,12 @@ def trials(settings: Iterable[str], strategies: Sequence[str], seeds: int) -> It
                     yield Trial(setting, strategy, seed)
 
 
-def _keep(job: tuple[Trial, Path]) -> str:
-    trial, folder = job
+def _keep(job: tuple[Trial, Path, Path]) -> str:
+    trial, folder, work = job
     path = folder / f"{trial.name}.json"
     if not path.exists():
         try:
-            record = run_trial(trial)
+            record = run_trial(trial, work)
         except Exception as error:  # one line of a table, and no end of the others
             return f"{trial.name}: {type(error).__name__}: {error}"
         path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -184,11 +212,16 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="*", default=[])
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--work", type=Path, help="where datasets and first runs lie; by default beside the records")
     asked = parser.parse_args()
     asked.records.mkdir(parents=True, exist_ok=True)
     if asked.what == "run":
-        jobs = [(trial, asked.records) for trial in trials(asked.settings, asked.strategies, asked.seeds)]
+        work = asked.work or asked.records.with_name(f"{asked.records.name}-work")
+        beginnings = [Beginning(name, seed, work) for seed in range(asked.seeds) for name in asked.settings]
+        jobs = [(trial, asked.records, work) for trial in trials(asked.settings, asked.strategies, asked.seeds)]
         with multiprocessing.get_context("spawn").Pool(asked.workers, maxtasksperchild=8) as pool:
+            for line in pool.imap_unordered(prepare, beginnings):
+                print(line, flush=True)
             for line in pool.imap_unordered(_keep, jobs):
                 print(line, flush=True)
     if asked.page is not None:
