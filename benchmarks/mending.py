@@ -51,14 +51,15 @@ SETTINGS = {
     "clevr-hans": Setting(
         task="clevr-hans",
         data={
-            "n": 1500, "quality": "draft", "width": 64, "height": 48, "objects": (3, 4),
-            "splits": {"valid": 300, "test": 400, "hard": 0, "pairs": 0},
+            "n": 600, "quality": "draft", "width": 64, "height": 48, "objects": (3, 4),
+            "splits": {"valid": 200, "test": 300, "hard": 0, "pairs": 0},
+            "confound": [{"what": "style.floor", "with": "y", "strength": 0.95}],
         },
         model="blackbox",
-        training={"epochs": 15},
+        training={"epochs": 12},
         strategies=("augment", "reweight", "reasons", "fresh"),
         baseline="fresh",
-        mending={"budget": 800, "first": 100, "growth": 2.0},
+        mending={"budget": 600, "first": 150, "growth": 2.0},
     ),
 }  # fmt: skip
 

@@ -91,7 +91,9 @@ def test_further_examples_are_drawn_as_those_of_training(marked):
 def test_a_formula_is_broken_by_another_world_of_the_same_label(tmp_path):
     listed = [{"what": "c", "with": "y", "strength": 1.0}]
     sizes = {name: size for name, size in SIZES.items() if name != "ood"}
-    data = write(tmp_path / "d", "mnlogic", k=3, formula="a or b", prop_in_distribution=1.0, splits=sizes, confound=listed)
+    data = write(
+        tmp_path / "d", "mnlogic", k=3, formula="a or b", prop_in_distribution=1.0, splits=sizes, confound=listed
+    )
     rows = TrainingRedraw(data).rows_that_fit()
     table = TrainingRedraw(data).redraw(rows[:8])
     labels = data["train"].labels[rows[:8], 0].astype(bool).tolist()
@@ -120,7 +122,7 @@ def test_each_round_is_trained_with_what_was_bought(strategy, marked, tmp_path):
     last = RunFolder(tmp_path / "out" / "round-2")
     config, size = last.about()["config"], len(last.dataset()["train"])
     assert [one.spent for one in curve.rounds] == [0, 2, 6] and config["keeps"] == "last"
-    expected = {"augment": (66, 0.0), "fresh": (66, 0.0), "reweight": (60, 0.01)}
+    expected = {"augment": (66, 0.0), "fresh": (66, 0.0), "reweight": (60, 0.05)}
     assert (size, config["group_step"]) == expected[strategy]
     assert config["group_examples"] == (6 if strategy == "reweight" else None)
     assert curve.rounds[-1].elsewhere == curve.rounds[-1].accuracy["unconfounded"]

@@ -91,7 +91,7 @@ def planned_values(dataset: Dataset) -> list[ShownValue]:
             f"plan: the training labels of {name} leave only the right reading, so no value needs to be shown; "
             "choose --strategy uncertainty"
         )
-    steps = counted.readings.plan(SECONDS)
+    steps = counted.readings.plan_frequent(SECONDS)
     return [_shown_value(dataset, entry) for step in steps for entry in step.entries]
 
 

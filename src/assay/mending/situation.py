@@ -38,7 +38,7 @@ class MendSettings(Config):
     """How many examples with concept labels are added to every training batch."""
     clean: str | None = None
     """For `augment` where marks were planted by `assay confound`: the folder of the dataset without them."""
-    group_step: float = Field(0.01, gt=0)
+    group_step: float = Field(0.05, gt=0)
     """For `reweight`: the step size of the group weights."""
     reasons_weight: float = Field(10.0, gt=0)
     """For `reasons`: the weight of gradients outside of masks."""
