@@ -38,7 +38,7 @@ class Setting:
 SETTINGS = {
     "mnadd-evenodd": Setting(
         task="mnadd-evenodd",
-        data={"n": 4000, "splits": {"valid": 500, "test": 500, "ood": 600, "hard": 200, "pairs": 200}},
+        data={"n": 6720, "splits": {"valid": 500, "test": 500, "ood": 600, "hard": 200, "pairs": 200}},
         model="dpl",
         training={
             "epochs": 16, "entropy_weight": 2.0, "backbone": "conv-pool", "learning_rate": 3e-3, "schedule": "cosine",
