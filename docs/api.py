@@ -23,8 +23,8 @@ GROUPS = {
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis score METRICS count intervene discover saliency report view Predictions Answer "
-        "predictions_for read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
+        "diagnose Diagnosis score METRICS count intervene discover saliency mend report view Predictions "
+        "Answer predictions_for read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
         "rule_consistency RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
     "rules": (

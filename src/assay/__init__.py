@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.api.judging import report as report
     from assay.api.judging import score as score
     from assay.api.judging import view as view
+    from assay.api.mending import mend as mend
     from assay.api.running import Run as Run
     from assay.api.running import train as train
     from assay.api.studying import StudyResult as StudyResult
@@ -144,6 +145,7 @@ _HOMES = {
     "view": "assay.api.judging",
     "discover": "assay.api.discovering",
     "saliency": "assay.api.explaining",
+    "mend": "assay.api.mending",
     "predictions_for": "assay.api.answers",
     "plot_coverage": "assay.api.figures",
     "plot_errors": "assay.api.figures",

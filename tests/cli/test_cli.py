@@ -16,6 +16,7 @@ from assay.data.dataset import Dataset
 from assay.data.exports import EXPORTS
 from assay.distribution import install_line
 from assay.errors import DataError
+from assay.mending import STRATEGIES
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS
 from assay.models.discovery import METHODS
@@ -94,6 +95,7 @@ def test_list_names_what_there_is(assay):
         **{"tasks": list(TASKS), "models": list(MODELS), "metrics": list(METRICS), "backbones": list(BACKBONES)},
         "exports": list(EXPORTS),
         "discovery": list(METHODS),
+        "strategies": list(STRATEGIES),
     }
     assert [entry["name"] for entry in json.loads(assay("list", "models", "--json").out)] == list(MODELS)
 

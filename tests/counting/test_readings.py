@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+import assay
 from assay.counting.count import count_readings
 from assay.counting.problem import Problem
 from assay.counting.readings import Readings
@@ -177,3 +178,11 @@ def test_a_plan_without_time_is_cut_short_and_leaves_no_deadline():
     assert readings.total > 1
     plan = readings.plan(seconds=-1)
     assert len(plan) < len(readings.plan()) and readings.solver.deadline == float("inf")
+
+
+def test_of_entries_that_remove_as_many_a_plan_can_take_the_most_frequent(evenodd):
+    readings = assay.count(evenodd).readings
+    usual, frequent = ([step.supervised for step in plan] for plan in (readings.plan(), readings.plan_frequent()))
+    assert (usual, frequent) == (["digit 0", "digit 1"], ["digit 1", "digit 4"])
+    assert [step.left for step in readings.plan_frequent()] == [6, 1]
+    assert [entry.truth for step in readings.plan() for entry in step.entries] == [(0,), (1,)]

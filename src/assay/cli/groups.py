@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 GROUPS: dict[str, tuple[str, ...]] = {
     "Start": ("demo", "list", "show", "doctor", "clean"),
     "Data": ("make", "import", "annotate", "confound", "pairs", "audit", "export", "push"),
-    "Train": ("train", "predict", "decode", "run", "study", "suite"),
+    "Train": ("train", "mend", "predict", "decode", "run", "study", "suite"),
     "Judge": (
         "score",
         "diagnose",
@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "export": ("assay export data -o folder --to prolog",),
     "push": ("assay push data s3://bucket/data",),
     "train": ("assay train cbm data -o run --epochs 15", "assay train dpl data -o runs --seeds 0-4"),
+    "mend": ("assay mend run data -o mended --budget 200", "assay mend run -o mended --strategy random --set first=5"),
     "predict": ("assay predict run other-data -o transfer",),
     "decode": ("assay decode run/predictions/test.parquet data -o decoded.parquet",),
     "run": ("assay run rsbench-table-2", "assay run study.yaml --plan"),

@@ -1,4 +1,4 @@
-"""`assay list`: the registered tasks, models, metrics, backbones, discovery methods and export formats."""
+"""`assay list`: the registered tasks, models, metrics, backbones, discovery methods, strategies and export formats."""
 
 from typing import Annotated
 
@@ -12,22 +12,24 @@ from assay.registry import Registry
 def registries() -> dict[str, Registry]:
     """Return every registry by the plural of its kind."""
     from assay.data.exports import EXPORTS
+    from assay.mending import STRATEGIES
     from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
     from assay.models.discovery import METHODS as DISCOVERY
     from assay.tasks import TASKS
 
     kinds = {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES}
-    return {**kinds, "discovery": DISCOVERY, "exports": EXPORTS}
+    return {**kinds, "discovery": DISCOVERY, "strategies": STRATEGIES, "exports": EXPORTS}
 
 
 def list_things(
     kind: Annotated[
-        str | None, typer.Argument(help="tasks, models, metrics, backbones, discovery or exports; by default all.")
+        str | None,
+        typer.Argument(help="tasks, models, metrics, backbones, discovery, strategies or exports; default: all."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List tasks, models, metrics, backbones, discovery methods and export formats."""
+    """List tasks, models, metrics, backbones, discovery methods, strategies of mending and export formats."""
     known = registries()
     if kind is not None and kind not in known:
         raise UnknownName(f"nothing to list under {kind!r}{suggestion(kind, known)}")

@@ -27,6 +27,7 @@ from assay.cli.intervene import intervene
 from assay.cli.leakage import leakage
 from assay.cli.list import list_things
 from assay.cli.make import make
+from assay.cli.mend import mend
 from assay.cli.new import new
 from assay.cli.pairs import pairs
 from assay.cli.predict import predict
@@ -74,7 +75,8 @@ def options(
 
 VERBS: tuple[Callable[..., None], ...] = (
     *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute, discover, saliency),
+    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute),
+    *(discover, saliency, mend),
     *(new, view, doctor, clean),
 )
 NAMES = {list_things: "list", import_data: "import"}

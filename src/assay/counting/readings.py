@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,8 @@ class LabellingStep:
 
     supervised: str
     left: int
+    entries: tuple[ReadingEntry, ...] = ()
+    """What that is as entries of a reading."""
 
 
 PLANNING = 10.0
@@ -124,9 +127,23 @@ class Readings:
     def plan(self, seconds: float = PLANNING) -> list[LabellingStep]:
         """Return what to supervise, one entry after the other, each removing as many readings as possible.
 
-        A plan that its budget cuts short ends with more than one reading left.
+        Of entries that remove as many, the first is taken. A plan that its budget cuts short ends with more than one
+        reading left.
         """
         return self._greedy([(entry.text, (number,)) for number, entry in enumerate(self.problem.entries)], seconds)
+
+    def plan_frequent(self, seconds: float = PLANNING) -> list[LabellingStep]:
+        """Return a plan that, of entries that remove as many readings, takes the one that most training worlds show.
+
+        Such an entry is tied by labels to more others, so that a learner that knows it learns more about these.
+        """
+        problem, space = self.problem, self.problem.knowledge.space
+        counts = Counter[int]()
+        for codes in problem.support.tolist():
+            used = (entry_of(space, cell, codes) for cell in problem.cells)
+            counts.update({problem.numbers[entry.owner, entry.truth] for entry in used})
+        order = sorted(range(len(problem.entries)), key=lambda number: -counts[number])
+        return self._greedy([(problem.entries[number].text, (number,)) for number in order], seconds)
 
     def plan_examples(self, seconds: float = PLANNING) -> list[LabellingStep]:
         """Return which worlds to annotate fully, one by one, each removing as many readings as possible."""
@@ -143,12 +160,12 @@ class Readings:
         self.solver.deadline = time.monotonic() + seconds
         try:
             while left > 1:
-                tried = [(self._after(part, mask, numbers), text) for text, numbers in options]
+                tried = [(self._after(part, mask, numbers), text, numbers) for text, numbers in options]
                 before = left
-                (part, mask, left), text = min(tried, key=lambda option: option[0][2])
+                (part, mask, left), text, numbers = min(tried, key=lambda option: option[0][2])
                 if left == before:
                     break  # what is left cannot be told apart by showing any of these
-                steps.append(LabellingStep(text, left))
+                steps.append(LabellingStep(text, left, tuple(self.problem.entries[number] for number in numbers)))
         except OutOfTime:
             return steps
         finally:

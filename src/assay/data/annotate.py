@@ -55,10 +55,12 @@ class Annotated:
     given: Given
 
 
-def annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None) -> dict[str, Any]:
-    """Write an annotated copy of a dataset and return its manifest."""
+def annotate(
+    dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None, source: str | None = None
+) -> dict[str, Any]:
+    """Write an annotated copy of a dataset and return its manifest; `source` is what the record calls a machine."""
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
-        return _annotate(dataset, annotation, half, machine)
+        return _annotate(dataset, annotation, half, machine, source)
 
 
 def _is_of(folder: Path, dataset: Dataset) -> bool:
@@ -69,7 +71,9 @@ def _is_of(folder: Path, dataset: Dataset) -> bool:
         return False
 
 
-def _annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None) -> dict[str, Any]:
+def _annotate(
+    dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None, source: str | None
+) -> dict[str, Any]:
     named = _splits(dataset, annotation)
     chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     reader: ConceptReader | None = None
@@ -96,7 +100,7 @@ def _annotate(dataset: Dataset, annotation: Annotation, folder: Path, machine: M
         "seed": annotation.seed,
         "order": list(ORDER),
         "settings": annotation.non_defaults,
-        "machine": None if answers is None else "scores" if isinstance(answers, Scores) else "predictions",
+        "machine": None if answers is None else "scores" if isinstance(answers, Scores) else source or "predictions",
         **({} if reader is None else {"reader": reader.about()}),
         "before": dataset.manifest["task"].get("annotation"),
         "found": {name: _changes(split) for name, split in done.items()},
@@ -286,8 +290,8 @@ def _write(
         where = copy.where(split["where"], dataset.knowledge.space) if copy.other_concepts else split["where"]
         new = {"size": len(annotated.true), "where": where, "shards": [shard.to_dict() for shard in shards]}
         new |= {
-            "labels": _label_counts(copy.knowledge, annotated.data.labels),
-            "boundary": _tags(copy.knowledge, table),
+            "labels": count_labels(copy.knowledge, annotated.data.labels),
+            "boundary": count_tags(copy.knowledge, table),
         }
         splits.append({**split, **new, **({"disjoint_from": []} if copy.other_concepts else {})})
     body = {
@@ -327,7 +331,8 @@ def _copied_shards(data: SplitData, folder: Path) -> list[ShardRecord]:
     return records
 
 
-def _label_counts(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, int]]:
+def count_labels(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, int]]:
+    """Return how often each label takes each value."""
     by_label = {}
     for place, label in enumerate(knowledge.labels):
         counts = np.bincount(labels[:, place], minlength=len(label.values)).tolist()
@@ -335,7 +340,8 @@ def _label_counts(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, in
     return by_label
 
 
-def _tags(knowledge: Knowledge, table: pa.Table) -> dict[str, dict[str, int]]:
+def count_tags(knowledge: Knowledge, table: pa.Table) -> dict[str, dict[str, int]]:
+    """Return how many examples are of each variant and near-boundary type of each label."""
     counts = {}
     for name in knowledge.label_names:
         texts = table[BOUNDARY + name].to_pylist() if BOUNDARY + name in table.column_names else []

@@ -14,6 +14,8 @@ Rate = Chance | dict[str, Chance]
 Flips = dict[str, dict[Value, dict[Value, Chance]]]
 """For a name: from which value, to which, how likely."""
 ORDER = ("rows", "concept set", "labels", "concepts", "missing", "shown")
+MENDING = "mending"
+"""What a record calls concept labels that were bought to mend a model."""
 
 
 class Annotation(Config):

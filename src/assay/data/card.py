@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from assay.concepts import listing
+from assay.data.annotation import MENDING
 from assay.data.imports.words import IMPORTED_SHEET, describe_import, rule_text
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
@@ -206,6 +207,8 @@ def _annotation(task: Mapping[str, Any]) -> str:
         return ""
     about = task["annotation"]
     settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    if about.get("machine") == MENDING:
+        settings = "concept labels bought by `assay mend`"
     if "reader" in about:
         settings = ", ".join([f"concepts read by {about['reader']['reader']}", *([settings] if settings else [])])
     return (

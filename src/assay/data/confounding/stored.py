@@ -86,7 +86,7 @@ class Copying:
         shards = []
         for number, start in enumerate(range(0, len(whole), self.rows)):
             data = whole[start : start + self.rows]
-            table = self._marked(data.full_table(), split, self.codes(split, data, data.index))
+            table = self.mark_rows(data.full_table(), split, self.codes(split, data, data.index))
             shards.append(self._shard(table, ShardJob(split, number)))
         return shards
 
@@ -98,7 +98,7 @@ class Copying:
         shards = []
         for number, start in enumerate(range(0, len(changed), self.rows)):
             part = changed[start : start + self.rows]
-            table = self._marked(part.full_table(), PAIRS, [by_index[row] for row in part.pair_rows.tolist()])
+            table = self.mark_rows(part.full_table(), PAIRS, [by_index[row] for row in part.pair_rows.tolist()])
             shards.append(self._shard(table, ShardJob(PAIRS, number)))
         return shards
 
@@ -106,7 +106,7 @@ class Copying:
         write_shard(table, job, self.folder)
         return record(self.folder, job).to_dict()
 
-    def _marked(self, table: pa.Table, split: str, codes: Sequence[Sequence[int]]) -> pa.Table:
+    def mark_rows(self, table: pa.Table, split: str, codes: Sequence[Sequence[int]]) -> pa.Table:
         """Return rows with marked pictures, and the codes in their styles."""
         names = [coupling.name for coupling in self.couplings]
         styles = [

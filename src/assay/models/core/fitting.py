@@ -13,6 +13,8 @@ from assay.models.core.devices import device_for, device_of, reuse_memory, seed_
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Epoch, Report
+from assay.models.core.replay import with_replay
+from assay.models.core.robust import against_confounders
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.subconcepts import with_reading
 from assay.models.core.training import Phase, Stepping, Trainee, train
@@ -27,6 +29,10 @@ def why_not_together(model: "NeuralModel") -> str | None:
         return "on a CPU its dropout is drawn for one network at a time"
     if isinstance(model.config, Supervision) and model.config.supervised_share < 1:
         return "each seed is shown the concepts of other examples"
+    if isinstance(model.config, Supervision) and model.config.supervised_replay:
+        return "each seed is shown other examples again"
+    if model.config.is_robust:
+        return "training against confounders is of one network at a time"
     return None
 
 
@@ -54,6 +60,8 @@ def fit_models(
     if device.type == "cpu":
         reuse_memory()
     config = first.config.model_copy(update={"precision": first.training_precision(device)})
+    if config.is_robust:  # its steps differ in size, and group weights are in no checkpoint
+        config, first.checkpoint = config.model_copy(update={"captured": False}), None
     channels_last = device.type == "cuda" and config.channels_last and step is OneSeed
     for model in models:
         model.see(train_data)
@@ -85,8 +93,10 @@ def _phases(model: "NeuralModel", feed: Feed) -> list[Phase]:
     """Return the parts of training, those of the model after that of its subconcepts."""
     phases, config = model.phases(feed.annotations), model.config
     if not isinstance(config, Supervision):
-        return phases
-    return with_reading(model, phases, feed.data.subconcepts, config.subconcepts, config.batch_size)
+        return against_confounders(model, phases, feed.data)
+    phases = with_reading(model, phases, feed.data.subconcepts, config.subconcepts, config.batch_size)
+    phases = with_replay(model, phases, feed, config)
+    return against_confounders(model, phases, feed.data)
 
 
 def _seeded_alone(model: "NeuralModel") -> list[None]:

@@ -1,19 +1,24 @@
 """The losses that models share."""
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config
+from assay.data.dataset import SplitData
 from assay.errors import ConfigError
-from assay.models.core.tensors import Annotations
+from assay.models.core.tensors import Annotations, to_annotations
 from assay.seeds import Deck
+
+if TYPE_CHECKING:
+    from assay.models.core.model import Model
 
 SMALLEST = 1e-12
 SubconceptTraining = Literal["fixed", "tuned", "latent"]
@@ -28,6 +33,9 @@ class Supervision(Config):
     """Only where a concept has one of these values; by default all. The paper supervises digits 3, 4, 8 and 9."""
     supervised_share: float = Field(1.0, ge=0, le=1)
     """The share of examples whose concepts are supervised."""
+    supervised_replay: int = Field(0, ge=0)
+    """How many examples with supervised concepts, drawn at random, are added to every training batch: where few are
+    supervised, most batches would have none."""
     subconcepts: SubconceptTraining = "fixed"
     """How finer concepts are learned where concepts are made of them, such as units of cells. `fixed`: a first phase
     trains their encoder on annotations, then it is frozen; `tuned`: it is trained further with the concepts;
@@ -84,3 +92,12 @@ def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
         entropy = -(average * average.clamp(min=SMALLEST).log()).sum()
         losses.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
     return torch.stack(losses).mean()
+
+
+def supervised_labels(model: "Model", data: SplitData) -> Codes:
+    """Return the concept labels of a training split that a model learns from: codes, -1 where it sees none."""
+    config, given = model.config, data.given_concepts
+    if not isinstance(config, Supervision) or not getattr(config, "concept_weight", 0):
+        return np.full(given.shape, -1)
+    mask = supervision_mask(config, model.space, to_annotations(data, torch.device("cpu")), model.seed)
+    return np.asarray(np.where(mask.numpy(), given, -1))

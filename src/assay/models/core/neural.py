@@ -32,6 +32,7 @@ from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
 from assay.models.core.fitting import fit_models
 from assay.models.core.inputs import InputSettings, ModelInput, input_from, learn_input
 from assay.models.core.model import Model, Report
+from assay.models.core.robust import Robustness
 from assay.models.core.steps import OneSeed
 from assay.models.core.subconcepts import reading_f1
 from assay.models.core.tensors import Annotations, one_hot_like, scaled
@@ -57,7 +58,7 @@ PERCEIVING = ("cbm", "semantic", "dpl", "ltn")
 """The networks that can take their concepts from another model."""
 
 
-class NeuralConfig(Training):
+class NeuralConfig(Training, Robustness):
     """What every network can set, besides how it is trained."""
 
     backbone: str | None = None

@@ -55,6 +55,9 @@ class Training(Config):
     """In how many first epochs the rate rises to its full value, in equal steps."""
     patience: int = Field(10, ge=1)
     """Stop after this many epochs without a better score on validation."""
+    keeps: Literal["best", "last"] = "best"
+    """Which epoch is kept: the best on validation, or the last one, without early stopping. Validation that shares a
+    confounder with training prefers models that follow it."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
     precision: Precision = "auto"
@@ -101,14 +104,16 @@ class BestEpoch:
     loss: float = math.inf
     weights: dict[str, Tensor] = field(default_factory=dict)
     since: int = 0
+    keeps_last: bool = False
+    """Whether every epoch counts as the best so far."""
 
     def judge(self, score: float, loss: float, model: nn.Module) -> bool:
         """Take an epoch in and return whether it is the best: of the highest score, the one with the lowest loss.
 
         Where all answers are right soon, the first such epoch is hardly sure of them; a later one is.
         """
-        self.since = 0 if score > self.score else self.since + 1
-        best = (score, -loss) > (self.score, -self.loss)
+        self.since = 0 if score > self.score or self.keeps_last else self.since + 1
+        best = self.keeps_last or (score, -loss) > (self.score, -self.loss)
         if best:
             self.score, self.loss = score, loss
             self.weights = {name: value.clone() for name, value in model.state_dict().items()}
@@ -185,6 +190,8 @@ def _run(
 ) -> None:
     """Run one phase until every seed has stopped."""
     best = progress.begin(trainees, descent, config)
+    for own in best:
+        own.keeps_last = config.keeps == "last"
     while progress.epoch < config.epochs and any(own.since < config.patience for own in best):
         progress.epoch += 1
         for phase in phases:

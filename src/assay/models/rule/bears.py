@@ -12,6 +12,8 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from assay.arrays import Array
+from assay.data.dataset import SplitData
 from assay.models.core.losses import SMALLEST, supervision_mask
 from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
 from assay.models.core.tensors import Annotations, Batch
@@ -97,6 +99,17 @@ class Bears(DPL):
         labels = [self.rule.marginals(self.rule(concepts)) for concepts in by_member]
         averaged_labels = [torch.stack(same).mean(0) for same in zip(*labels, strict=True)]
         return Outputs(averaged_labels[: len(self.knowledge.labels)], averaged)
+
+    @torch.no_grad()
+    def member_concepts(self, data: SplitData) -> list[list[Array]]:
+        """Return what each member says of each concept of a split (examples x values)."""
+        self.eval()
+        pictures, members = self.chunks(self.feed(data, self.device)), self.encoders()
+        chunks = [[softmax_each(member(images)) for member in members] for images in pictures]
+        return [
+            [torch.cat(parts).cpu().numpy() for parts in zip(*(chunk[number] for chunk in chunks), strict=True)]
+            for number in range(len(members))
+        ]
 
 
 def _relative(left: Tensor, right: Tensor) -> Tensor:

@@ -1,0 +1,80 @@
+"""Add examples to the training split of a dataset: a copy with one more shard, all other files as they are."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from assay.data.annotate import count_labels, count_tags
+from assay.data.columns import BOUNDARY, GIVEN, LABEL, from_column
+from assay.data.dataset import Dataset
+from assay.data.description import write_description
+from assay.data.manifest import all_shards, fingerprint, read_manifest, to_json, versions
+from assay.data.shard import ShardJob, record, write_shard
+from assay.errors import AssayError, DataError
+from assay.files import write_folder
+
+ADDED = "added"
+"""What a manifest says of examples that were added."""
+
+
+def add_examples(
+    dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str = "train"
+) -> dict[str, Any]:
+    """Write a copy of a dataset with further rows in a split, and return its manifest."""
+    if any(name.startswith(GIVEN) for name in dataset[split].columns):
+        raise DataError(
+            f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of"
+        )
+    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+        return _write(dataset.fetch_all(), table, half, about, split)
+
+
+def _is_of(folder: Path, dataset: Dataset) -> bool:
+    """Return whether a folder holds a dataset with examples added to this one."""
+    try:
+        return bool(read_manifest(folder)["task"][ADDED]["parent"] == dataset.fingerprint)
+    except (AssayError, KeyError, TypeError):
+        return False
+
+
+def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> dict[str, Any]:
+    old = dataset.manifest
+    for shard in all_shards(old):
+        path = folder / shard["file"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(dataset.folder / shard["file"], path)
+    splits = [
+        {**entry, **_extended(dataset, table, folder, entry)} if entry["name"] == split else entry
+        for entry in old["splits"]
+    ]
+    kept = {key: value for key, value in old.items() if key != "fingerprint"}
+    added = {ADDED: {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}}
+    body = {**kept, "task": {**old["task"], **added}, "splits": splits, "versions": versions()}
+    body = json.loads(to_json(body))
+    manifest = {**body, "fingerprint": fingerprint(body)}
+    write_description(folder, manifest)
+    return manifest
+
+
+def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the further rows as a shard, and return what of the split's entry changes."""
+    job = ShardJob(entry["name"], len(entry["shards"]))
+    write_shard(table, job, folder)
+    whole, knowledge = dataset[entry["name"]], dataset.knowledge
+    new = [from_column(table[LABEL + label.name], label.values, label.name) for label in knowledge.labels]
+    tags = count_tags(knowledge, pa.concat_tables([part.select(_tag_columns(part)) for part in (whole.table, table)]))
+    return {
+        "size": len(whole) + table.num_rows,
+        "shards": [*entry["shards"], record(folder, job).to_dict()],
+        "labels": count_labels(knowledge, np.concatenate([whole.labels, np.stack(new, axis=1)])),
+        "boundary": tags,
+    }
+
+
+def _tag_columns(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name.startswith(BOUNDARY)]

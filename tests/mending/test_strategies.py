@@ -1,0 +1,119 @@
+"""What each strategy buys: as much as it may, nothing twice, the same for the same seed, and what it is named for."""
+
+import numpy as np
+import pytest
+
+from assay.errors import ConfigError
+from assay.mending import STRATEGIES
+from assay.mending.holdings import Holdings
+from assay.mending.labels import boundary_distances
+from assay.mending.plan import planned_values
+from assay.mending.situation import MendSettings, Situation
+from assay.models.core.losses import supervised_labels
+from assay.models.core.runs import load_model
+from tests.pixels import pixels, trained
+
+LABELS = ("plan", "uncertainty", "disagreement", "boundary", "random")
+
+
+@pytest.fixture(scope="module")
+def committee(tmp_path_factory):
+    return tmp_path_factory.mktemp("committee") / "run"
+
+
+@pytest.fixture
+def situation(run, data, committee):
+    def make(strategy="random", budget=6, holdings=None, seed=0):
+        nothing = Holdings(np.full(data["train"].concepts.shape, -1))
+        chosen = MendSettings(strategy=strategy, seed=seed)
+        return Situation(run, data, data, nothing if holdings is None else holdings, budget, 1, chosen, committee)
+
+    return make
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_as_much_is_bought_as_may_be_and_nothing_twice(name, situation, data):
+    first = STRATEGIES[name](situation(name))
+    again = STRATEGIES[name](situation(name))
+    assert first.labels == 6 and np.array_equal(first.concepts, again.concepts)
+    more = STRATEGIES[name](situation(name, 9, first))
+    had = first.concepts >= 0
+    assert more.labels == 15 and np.array_equal(more.concepts[had], first.concepts[had])
+    bought = more.concepts >= 0
+    assert np.array_equal(more.concepts[bought], data["train"].concepts[bought])
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_not_more_is_bought_than_there_is(name, situation, data):
+    size = data["train"].concepts.size
+    bought = STRATEGIES[name](situation(name, budget=size + 10))
+    shown = [value.shown_by(data["train"].concepts).sum() for value in planned_values(data)]
+    assert bought.labels == (sum(shown) if name == "plan" else size) and bought.searched <= size
+
+
+def test_random_choice_follows_the_seed(situation):
+    choices = [STRATEGIES["random"](situation(seed=seed)).concepts for seed in (0, 1)]
+    assert not np.array_equal(*choices)
+
+
+def test_the_least_certain_labels_come_first(situation):
+    asked = situation("uncertainty", budget=2)
+    sure = np.tile([0.99, 0.01], (len(asked.training), 1))
+    vars(asked)["concepts"] = [sure.copy(), sure.copy()]
+    asked.concepts[0][7] = asked.concepts[1][3] = [0.6, 0.4]
+    assert np.argwhere(STRATEGIES["uncertainty"](asked).concepts >= 0).tolist() == [[3, 1], [7, 0]]
+
+
+def test_labels_near_the_boundary_come_first(situation):
+    asked = situation("boundary", budget=1)
+    sure = np.tile([0.99, 0.01], (len(asked.training), 1))
+    vars(asked)["concepts"] = [sure.copy(), sure.copy()]
+    asked.concepts[1][5] = [0.45, 0.55]
+    assert np.argwhere(STRATEGIES["boundary"](asked).concepts >= 0).tolist() == [[5, 1]]
+
+
+def test_the_distance_to_the_boundary_is_that_of_the_nearest_value_that_moves_the_label(data):
+    rows = [np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])]
+    expected = [[np.log(0.7 / 0.3), np.log(0.8 / 0.2)]]
+    assert np.allclose(boundary_distances(data.knowledge, rows), expected)
+
+
+def test_disputed_labels_are_those_on_which_members_differ(situation, monkeypatch):
+    asked = situation("disagreement", budget=1)
+    rows = len(asked.training)
+    one, other = (np.tile(p, (rows, 1)) for p in ([0.5, 0.5], [0.5, 0.5]))
+    first, second = one.copy(), other.copy()
+    first[4], second[4] = [0.9, 0.1], [0.1, 0.9]
+    monkeypatch.setattr("assay.mending.labels.members_of", lambda _: [[first, one], [second, other]])
+    assert np.argwhere(STRATEGIES["disagreement"](asked).concepts >= 0).tolist() == [[4, 0]]
+
+
+def test_the_plan_shows_only_values_that_count_names(situation, data):
+    (value,) = planned_values(data)
+    bought = STRATEGIES["plan"](situation("plan"))
+    shown = bought.concepts[bought.concepts >= 0]
+    assert value.text.startswith(data.knowledge.space.encoders[0].name) and set(shown.tolist()) == {value.codes[0]}
+    assert bought.searched >= bought.labels
+
+
+def test_where_labels_leave_one_reading_the_plan_says_so(tmp_path):
+    data = pixels(tmp_path / "data")
+    with pytest.raises(ConfigError, match="leave only the right reading.*--strategy uncertainty"):
+        planned_values(data)
+
+
+def test_a_run_has_the_labels_that_it_was_supervised_on(data, tmp_path):
+    trained("dpl", data, tmp_path / "a", {"epochs": 1})
+    trained("dpl", data, tmp_path / "b", {"epochs": 1, "concept_weight": 1.0, "supervised_share": 0.25})
+    none, some = (supervised_labels(load_model(tmp_path / name), data["train"]) for name in "ab")
+    assert (none < 0).all() and abs((some >= 0).mean() - 0.25) < 0.01
+
+
+def test_purchases_are_kept_as_plain_data():
+    before = Holdings(np.array([[-1, 1], [-1, -1]]), redrawn=(4,), searched=3)
+    after = Holdings(np.array([[0, 1], [-1, 1]]), redrawn=(4, 2), fresh=1, nuisances=5, masks=2, searched=9)
+    purchase = after.purchase_since(before)
+    again = before.with_purchase(purchase)
+    assert purchase["labels"] == [[0, 0, 0], [1, 1, 1]] and purchase["redrawn"] == [2]
+    assert np.array_equal(again.concepts, after.concepts) and again.spent_since(before) == 2 + 1 + 1 + 5 + 2
+    assert (again.redrawn, again.searched) == ((4, 2), 9)
