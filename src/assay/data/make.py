@@ -133,7 +133,7 @@ class Drawing:
 
 
 def _are_listed(records: Iterable[ShardRecord], held: dict[str, Any]) -> bool:
-    """Return whether a manifest says of shards what they are, their content too unless it is of before that was said."""
+    """Return whether a manifest says of shards what they are, also of their content where it does at all."""
     listed = {shard["file"]: shard for shard in all_shards(held)}
     entries = [(record.to_dict(), listed.get(record.file, {})) for record in records]
     return all(entry["file"] in listed and {**entry, **said} == entry for entry, said in entries)

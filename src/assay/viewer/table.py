@@ -113,7 +113,7 @@ class SplitTable:
         return shard, number - int(self.starts[shard])
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """Return a column of all rows; those of all concepts are read at once, and so are those of a page of samples."""
+        """Return a column of all rows; those of concepts are read together, and those of a page of samples."""
         concepts = tuple(CONCEPT + concept for concept in self.knowledge.space.names)
         tags = (BOUNDARY + label for label in self.knowledge.label_names if BOUNDARY + label in self.columns)
         shown = ("index", *(LABEL + label for label in self.knowledge.label_names), *tags)
