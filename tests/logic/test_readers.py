@@ -175,8 +175,8 @@ READERS: dict[str, Callable[[f.Formula], Truths | None]] = {
 UNSUPPORTED: dict[tuple[str, type[f.Formula]], type[Exception]] = {
     ("logic/prolog/goal_writer", f.Oracle): FormulaError,  # its text is a program already
 }
-SOME_FORMS = {"logic/formula", "logic/prolog/lift", "logic/prolog/symbols"}
-"""Modules that make formulas, and look at those that they make."""
+SOME_FORMS = {"logic/formula", "logic/knowledge", "logic/prolog/lift", "logic/prolog/symbols"}
+"""Modules that make formulas and look at those that they make, or look for one form and leave all others alone."""
 
 # -- laws --------------------------------------------------------------------------------------------------------------
 

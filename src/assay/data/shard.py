@@ -237,5 +237,5 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
 def record(folder: Folder, job: ShardJob) -> ShardRecord:
     """Return the record of a shard that is on disk."""
     data = (folder / job.file).read_bytes()
-    table = pq.read_table(io.BytesIO(data), use_threads=False)
+    table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
     return ShardRecord(job.file, len(table), len(data), hashlib.sha256(data).hexdigest(), content_of(table))

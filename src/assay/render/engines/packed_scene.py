@@ -54,11 +54,11 @@ _packed_meshes: "WeakKeyDictionary[Mesh, PackedMesh]" = WeakKeyDictionary()
 _mipmaps: "WeakKeyDictionary[Texture, tuple[Array, Array]]" = WeakKeyDictionary()
 
 
-def settled(numbers: Array) -> Array:
+def settle(numbers: Array) -> Array:
     """Return numbers on a grid, so that their last bits, which sines and products of matrices give differently on other
     processors, do not decide which of two surfaces a pixel shows.
 
-    >>> settled(np.array([0.5, 0.1 + 0.2])) == settled(np.array([0.5000000000000001, 0.3]))
+    >>> settle(np.array([0.5, 0.1 + 0.2])) == settle(np.array([0.5000000000000001, 0.3]))
     array([ True,  True])
     """
     return np.asarray(np.round(np.asarray(numbers, dtype=np.float64) * GRID) / GRID)
@@ -71,8 +71,8 @@ def pack_scene(scene: Scene) -> PackedScene:
     starts = _starts(surfaces, 2 * len(scene.instances) - 1)
     numbers = {mesh: number for number, mesh in enumerate(meshes)}
     chosen = [numbers[instance.mesh] for instance in scene.instances]
-    place = settled(np.array([instance.matrix for instance in scene.instances])).reshape(-1, 4, 4)
-    box = settled(_boxes(surfaces, chosen, place))
+    place = settle(np.array([instance.matrix for instance in scene.instances])).reshape(-1, 4, 4)
+    box = settle(_boxes(surfaces, chosen, place))
     ground = scene.ground.material if scene.ground else Material()
     materials = [*(instance.material for instance in scene.instances), ground]
     texels, levels, cover, skin = _skins(materials)
@@ -85,7 +85,7 @@ def pack_scene(scene: Scene) -> PackedScene:
         np.zeros((2, STACK, 2)),
     )  # fmt: skip
     faces = [s.faces + row[3] for s, row in zip(surfaces, starts, strict=False)]
-    lights = settled(np.array([_light(light) for light in scene.lights])).reshape(-1, 19)
+    lights = settle(np.array([_light(light) for light in scene.lights])).reshape(-1, 19)
     corners = _joined([s.corners for s in surfaces], (0, 6), np.float64)
     return PackedScene(solid, corners, _joined(faces, (0, 3), np.int64), texels, levels, lights, _frame(scene))
 
@@ -94,9 +94,9 @@ def _rows(place: Array, box: Array, materials: list[Material], cover: Array) -> 
     count = len(box)
     rows = np.zeros((count + 1, 44))
     rows[:count, :12] = place[:, :3, :].reshape(-1, 12)
-    rows[:count, 12:24] = settled(np.linalg.inv(place))[:, :3, :].reshape(-1, 12)
+    rows[:count, 12:24] = settle(np.linalg.inv(place))[:, :3, :].reshape(-1, 12)
     rows[:count, 24:27] = (box[:, :3] + box[:, 3:]) / 2
-    rows[:count, 27] = settled(np.linalg.norm(box[:, 3:] - box[:, :3], axis=1) / 2)
+    rows[:count, 27] = settle(np.linalg.norm(box[:, 3:] - box[:, :3], axis=1) / 2)
     rows[:count, 28:34] = box
     rows[:, 34:40] = [[*m.color, m.metallic, m.roughness, m.emission] for m in materials]
     rows[:, 40:] = cover
@@ -117,7 +117,7 @@ def _trees(surfaces: list[PackedMesh], starts: list[tuple[int, ...]], box: Array
 def _frame(scene: Scene) -> Array:
     sky = scene.sky
     ground = scene.ground.z if scene.ground else NONE
-    camera = settled(camera_numbers(scene.camera, scene.width, scene.height))
+    camera = settle(camera_numbers(scene.camera, scene.width, scene.height))
     return np.array([*camera, *sky.zenith, *sky.horizon, *sky.below, ground], dtype=np.float64)
 
 
@@ -160,13 +160,13 @@ def pack_mesh(mesh: Mesh) -> PackedMesh:
 
 
 def _pack_mesh(mesh: Mesh) -> PackedMesh:
-    corners = np.ascontiguousarray(settled(mesh.vertices))
+    corners = np.ascontiguousarray(settle(mesh.vertices))
     faces = np.asarray(mesh.faces, dtype=np.int64)
     a, b, c = (corners[faces[:, k]] for k in range(3))
     nodes, links, order = build_tree(np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c), LEAF)
     triangles = np.concatenate([a, b - a, c - a], axis=1)[order]
     closed = _closed(corners, faces)
-    normals = np.ascontiguousarray(settled(mesh.normals))
+    normals = np.ascontiguousarray(settle(mesh.normals))
     bulges = closed and bool(is_convex(np.ascontiguousarray(np.unique(corners, axis=0)), triangles))
     both = np.concatenate([corners, normals], axis=1)
     return PackedMesh(both, faces[order], triangles, nodes, links, closed, bulges)
