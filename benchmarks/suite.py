@@ -3,16 +3,20 @@
 `python -m benchmarks.suite pin FOLDER [DATASET...]` makes datasets in FOLDER/data and writes their fingerprints into
 the suite's file: only for a dataset that is new, since a change of any other is a new suite.
 `python -m benchmarks.suite board FOLDER` builds `docs/board` from the rows in `benchmarks/records/assay-1`, with
-pictures of the data in FOLDER.
+pictures of the data in FOLDER. `python -m benchmarks.suite facts .` prints the counts that `docs/suite.md` names.
 """
 
 import re
 import shutil
+import statistics
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from assay.data.dataset import Dataset
 from assay.suites.making import DATA, make_data
+from assay.suites.rows import BoardRow, read_rows
 from assay.suites.site import write_board
 from assay.suites.suite import find_suite
 
@@ -20,6 +24,9 @@ ROOT = Path(__file__).parents[1]
 FILE = ROOT / "src" / "assay" / "suites" / "assay-1.yaml"
 ROWS = ROOT / "benchmarks" / "records" / "assay-1"
 BOARD = ROOT / "docs" / "board"
+RIGHT = 0.95
+"""From this label F1 on, labels count as right."""
+SHOWN = ("label_f1", "concept_f1", "ood")
 
 
 def with_fingerprint(text: str, name: str, fingerprint: str) -> str:
@@ -52,6 +59,38 @@ def board(folder: Path) -> Path:
     return write_board(find_suite(), [ROWS], BOARD, folder / DATA)
 
 
+def facts() -> None:
+    """Print what the rows of the bundled models bear out."""
+    suite = find_suite()
+    rows = [row for row in read_rows(ROWS) if row.status == "done" and row.model in suite.config.models]
+    seeing = [row for row in rows if row.level != "symbols"]
+    right = [row for row in seeing if row.label_f1 >= RIGHT]
+    print(f"{len(rows)} rows; of {len(right)} with a label F1 of {RIGHT}: {_tally(right)}")
+    for level in suite.levels:
+        own = [row for row in seeing if (row.dataset, row.level) == ("robots-paper", level)]
+        print(f"robots-paper, {level}: {_tally(own)}")
+    for data in ("digits-evenodd", "digits-sum4", "robots-parts"):
+        for model in suite.config.models:
+            own = [row for row in rows if (row.dataset, row.model) == (data, model)]
+            means = {key: statistics.fmean(getattr(row, key) for row in own) for key in SHOWN if own}
+            print(f"{data}, {model}: {', '.join(f'{key} {value:.2f}' for key, value in means.items())}")
+    for data in suite.datasets:
+        print(f"{data}: {_tally([row for row in seeing if row.dataset == data])}")
+
+
+def _tally(rows: Iterable[BoardRow]) -> str:
+    return ", ".join(f"{verdict} {count}" for verdict, count in Counter(row.verdict for row in rows).most_common())
+
+
+def main(verb: str, place: Path, names: list[str]) -> None:
+    """Do what the command line names."""
+    if verb == "pin":
+        pin(place, names)
+    elif verb == "board":
+        print(board(place))
+    else:
+        facts()
+
+
 if __name__ == "__main__":
-    verb, place, *rest = sys.argv[1:]
-    pin(Path(place), rest) if verb == "pin" else print(board(Path(place)))
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
