@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.config import Settings
-from assay.data import shard
+from assay.data import content, shard
 from assay.data.content import content_of
 from assay.data.make import make
 from assay.data.manifest import fingerprint
@@ -82,3 +82,14 @@ def test_a_manifest_of_before_contents_were_written_keeps_its_fingerprint(tmp_pa
     old = fingerprint(manifest)
     manifest["splits"][0]["shards"][0]["sha256"] = "0" * 64
     assert fingerprint(manifest) != old
+
+
+def test_a_picture_that_unpacks_to_more_than_may_be_opened_stands_by_its_file(monkeypatch):
+    """A stranger's file of a few bytes must not fill the memory."""
+    monkeypatch.setattr(content, "MOST_BYTES", 1000)
+    small, large = (encode_png(np.zeros((side, side), np.uint8)) for side in (20, 2000))
+    row = lambda data: pa.table({"image": pa.array([{"bytes": data, "path": "a"}], shard.IMAGE)})  # noqa: E731
+    monkeypatch.setattr(png, "GREY", (9, zlib.DEFLATED, 15, 9, zlib.Z_DEFAULT_STRATEGY))
+    packed = [encode_png(np.zeros((side, side), np.uint8)) for side in (20, 2000)]
+    assert content_of(row(packed[0])) == content_of(row(small))
+    assert content_of(row(packed[1])) != content_of(row(large))

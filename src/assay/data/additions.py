@@ -1,6 +1,5 @@
 """Add examples to the training split of a dataset: a copy with one more shard, all other files as they are."""
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from assay.data.annotate import count_labels, count_tags
 from assay.data.columns import BOUNDARY, GIVEN, LABEL, from_column
 from assay.data.dataset import Dataset
 from assay.data.description import write_description
-from assay.data.manifest import all_shards, fingerprint, read_manifest, to_json, versions
+from assay.data.manifest import all_shards, read_manifest, versions, with_fingerprint
 from assay.data.shard import ShardJob, record, write_shard
 from assay.errors import AssayError, DataError
 from assay.files import write_folder
@@ -52,11 +51,8 @@ def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, 
         {**entry, **_extended(dataset, table, folder, entry)} if entry["name"] == split else entry
         for entry in old["splits"]
     ]
-    kept = {key: value for key, value in old.items() if key != "fingerprint"}
     added = {ADDED: {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}}
-    body = {**kept, "task": {**old["task"], **added}, "splits": splits, "versions": versions()}
-    body = json.loads(to_json(body))
-    manifest = {**body, "fingerprint": fingerprint(body)}
+    manifest = with_fingerprint({**old, "task": {**old["task"], **added}, "splits": splits, "versions": versions()})
     write_description(folder, manifest)
     return manifest
 

@@ -25,7 +25,7 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
 from assay.data.imports.source_table import plain_name
 from assay.data.machine_scores import Scores, refuse_constant, threshold_scores
-from assay.data.manifest import PAIRS, fingerprint, read_manifest, to_json, versions
+from assay.data.manifest import PAIRS, read_manifest, versions, with_fingerprint
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import choose_rows
 from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_shard
@@ -304,9 +304,9 @@ def _write(
     }
     if PAIRS in old:
         body[PAIRS] = _copied_pairs(dataset, folder, copy, done)
-    manifest = json.loads(to_json({**body, "fingerprint": fingerprint(json.loads(to_json(body)))}))
+    manifest = with_fingerprint(body)
     write_description(folder, manifest)
-    return dict(manifest)
+    return manifest
 
 
 def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated]) -> dict[str, Any]:

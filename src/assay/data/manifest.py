@@ -92,6 +92,12 @@ def fingerprint(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def with_fingerprint(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest as it reads back from its file, with the fingerprint of what it says now."""
+    plain: dict[str, Any] = json.loads(to_json(body))
+    return {**plain, "fingerprint": fingerprint(plain)}
+
+
 def _held(shard: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands for a shard: its content, or its file in a manifest of before contents were written."""
     packing = ("sha256", "bytes") if "content" in shard else ()

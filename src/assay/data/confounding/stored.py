@@ -17,7 +17,7 @@ from assay.arrays import Array
 from assay.data.confounding.confounder import NUISANCES, SHIFTED, Confounder, Coupling, couplings_of, draw_codes
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
-from assay.data.manifest import CONFOUND, PAIRS, fingerprint, pairs_split, read_manifest, to_json, versions
+from assay.data.manifest import CONFOUND, PAIRS, pairs_split, read_manifest, versions, with_fingerprint
 from assay.data.shard import COMPACT, ShardJob, file_names, record, write_shard
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_folder
@@ -139,16 +139,14 @@ def _write(copying: Copying) -> dict[str, Any]:
     held: Mapping[str, Any] = dataset.manifest[PAIRS]
     pairs = {**held, "shards": copying.write_pairs(origin)} if dataset.pairs is not None else held
     planted = [coupling.confounder.to_dict() for coupling in copying.couplings]
-    kept = {key: value for key, value in dataset.manifest.items() if key != "fingerprint"}
     body = {
-        **kept,
+        **dataset.manifest,
         "task": {**dataset.manifest["task"], CONFOUND: planted},
         "splits": splits,
         "versions": versions(),
         "confounded_from": dataset.fingerprint,
         PAIRS: pairs,
     }
-    body = json.loads(to_json(body))
-    manifest = {**body, "fingerprint": fingerprint(body)}
+    manifest = with_fingerprint(body)
     write_description(copying.folder, manifest)
     return manifest

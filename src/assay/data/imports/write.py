@@ -25,7 +25,7 @@ from assay.data.imports.rule_file import RuleFile, read_rule
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, values_in
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.manifest import FORMAT, PAIRS, fingerprint, pairs_split, read_manifest, to_json, versions
+from assay.data.manifest import FORMAT, PAIRS, pairs_split, read_manifest, versions, with_fingerprint
 from assay.data.recipe import SHARD_ROWS
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
@@ -185,8 +185,7 @@ def _manifest(
         "versions": versions(),
         PAIRS: {"asked": 0, "split": changed, "size": 0, "shards": [], "none": NO_PAIRS},
     }
-    body = json.loads(to_json(body))
-    return {**body, "fingerprint": fingerprint(body)}
+    return with_fingerprint(body)
 
 
 def describe_source(table: SourceTable, layout: str, fit: PictureFit, settings: ImportSettings) -> dict[str, Any]:
