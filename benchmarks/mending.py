@@ -7,6 +7,7 @@ of a task and seed begin with the same dataset and the same run.
 
 import argparse
 import json
+import math
 import multiprocessing
 import shutil
 import statistics
@@ -152,12 +153,12 @@ def _keep(job: tuple[Trial, Path, Path]) -> str:
 def _cost(record: dict[str, Any]) -> float:
     """Return what was spent until a model was mended, infinite if it was not."""
     spent = record["spent_until_mended"]
-    return float("inf") if spent is None else float(spent)
+    return math.inf if spent is None else float(spent)
 
 
 def _median(values: Sequence[float]) -> str:
     middle = statistics.median(values)
-    return "more than the budget" if middle == float("inf") else f"{middle:g}"
+    return "more than the budget" if middle == math.inf else f"{middle:g}"
 
 
 def _beats(records: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> str:
@@ -205,6 +206,34 @@ def table(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def facts(folder: Path) -> Iterator[str]:
+    """Give what the text of the page says: what each strategy spent in the mean, tested against the baseline."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    for name, setting in SETTINGS.items():
+        costs = {
+            strategy: {r["seed"]: _cost(r) for r in records if (r["setting"], r["strategy"]) == (name, strategy)}
+            for strategy in setting.strategies
+        }
+        for strategy, spent in costs.items():
+            mended = [r for r in records if (r["setting"], r["strategy"]) == (name, strategy) and _cost(r) < math.inf]
+            if not mended:
+                continue
+            accuracies = [[r["rounds"][at]["accuracy"]["test"] for r in mended] for at in (0, -1)]
+            other = costs[setting.baseline]
+            finite = [s for s in spent if s in other and max(spent[s], other[s]) < math.inf]
+            mean = f"{sum(spent[s] for s in finite) / len(finite):.1f} spent" if finite else "no pair with the baseline"
+            p = "" if strategy == setting.baseline else _test([spent[s] - other[s] for s in finite])
+            told = f"test accuracy {_mean(accuracies[0])} before, {_mean(accuracies[1])} after"
+            yield f"{name} {strategy}: {mean}{p}; {told}, of {len(mended)} mended"
+
+
+def _test(differences: Sequence[float]) -> str:
+    """Return the p-value of Wilcoxon's test of paired differences, if there are any."""
+    from scipy.stats import wilcoxon
+
+    return f", p = {wilcoxon(differences).pvalue:.2f}" if any(differences) else ""
+
+
 def main() -> None:
     """Mend what is not there, or write the table into a page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -230,7 +259,7 @@ def main() -> None:
                 print(line, flush=True)
     if asked.page is not None:
         write_between([str(asked.page)], BEGIN, END, table(asked.records))
-    print(table(asked.records))
+    print(table(asked.records), *facts(asked.records), sep="\n")
 
 
 if __name__ == "__main__":

@@ -100,10 +100,22 @@ def main() -> None:
         status = _run()
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except Exception as error:
+        if not _followed_an_interrupt(error):
+            raise
+        status = INTERRUPTED
     if status == INTERRUPTED:
         _fail("interrupted; what is finished is kept, run the same command again to go on", INTERRUPTED)
     stop_hearing_interrupts()
     sys.exit(status)
+
+
+def _followed_an_interrupt(error: BaseException) -> bool:
+    """Return whether an error was raised in the course of an interrupt, as by a lock that was being released."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    return cause is not None
 
 
 def _run() -> int | None:

@@ -161,17 +161,21 @@ def try_models(
 ) -> None:
     """Try every model on a small dataset of every family, from training to interventions.
 
-    Exits with 1 if a model breaks; one that refuses says why.
+    Says each cell when it is tried, and ends with the table. Exits with 1 if a model breaks; one that refuses says why.
     """
     import tempfile
     from dataclasses import asdict
 
     from assay.errors import RunFailed
-    from assay.suites.matrix import matrix_of, matrix_table, small_datasets
+    from assay.suites.matrix import matrix_cells, matrix_table, small_datasets
     from assay.suites.suite import find_suite
 
+    cells = []
     with tempfile.TemporaryDirectory() as folder:
-        cells = matrix_of(small_datasets(find_suite(suite), Path(folder), family), models or ())
+        for cell in matrix_cells(small_datasets(find_suite(suite), Path(folder), family), models or ()):
+            cells.append(cell)
+            why = f": {cell.why}" if cell.why else ""
+            say(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
     print_json([asdict(cell) for cell in cells]) if as_json else print_text(matrix_table(cells).markdown)
     broken = [cell for cell in cells if cell.outcome == "crashes"]
     if broken:

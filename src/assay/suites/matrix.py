@@ -6,7 +6,7 @@ intervened on where the model can be. What an error of ours says is a refusal; a
 
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -62,9 +62,11 @@ def small_datasets(suite: Suite, folder: Path, families: Iterable[str] = ()) -> 
     return datasets
 
 
-def matrix_of(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> list[MatrixCell]:
-    """Try models, by default all that are registered, on datasets by family."""
-    return [try_cell(model, family, data) for family, data in datasets.items() for model in models or MODELS]
+def matrix_cells(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> Iterator[MatrixCell]:
+    """Try models, by default all that are registered, on datasets by family, and give each cell when it is tried."""
+    for family, data in datasets.items():
+        for model in models or MODELS:
+            yield try_cell(model, family, data)
 
 
 def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> MatrixCell:
