@@ -77,3 +77,19 @@ def test_a_concept_sees_its_part_and_nothing_else():
         after = read(encoder, changed)
         moved = {concept for concept in SPACE.names if not torch.allclose(before[concept], after[concept])}
         assert moved == {name, "hue"}  # what has no part of its own looks at the whole picture
+
+
+def test_a_last_layer_of_too_many_weights_has_a_low_rank(monkeypatch):
+    layout, space = Layout(16, 16, 1), ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1))))
+    widths, pictures = {"a": 30, "b": 20}, torch.rand(2, 1, 16, 16)
+
+    def weights(most):
+        monkeypatch.setattr("assay.models.core.encoder.MOST_WEIGHTS", most)
+        encoder = ConceptEncoder(space, layout, "mlp-wide", widths=widths)
+        assert [tuple(numbers.shape) for numbers in encoder(pictures)] == [(2, 30), (2, 20)]
+        return [tuple(layer.weight.shape) for layer in encoder.readers[0].head.modules() if hasattr(layer, "weight")]
+
+    monkeypatch.setattr("assay.models.core.encoder.RANK", 4)
+    [(outputs, features)] = weights(10**9)
+    assert outputs == 50 and weights(50 * features) == [(50, features)]
+    assert weights(50 * features - 1) == [(4, features), (50, 4)]

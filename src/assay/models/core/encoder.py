@@ -21,6 +21,9 @@ from assay.render.picture import Box, Layout
 
 CONTEXT = 64
 SMALLEST = 1e-12
+MOST_WEIGHTS, RANK = 100_000_000, 512
+"""How many weights the last layer of a reader may have, and the rank that it has where they would be more: embeddings
+of every value of a chess board read off a whole picture are 490 million, which take 10 GB in training."""
 Sharing = bool | Literal["objects"]
 """Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind."""
 
@@ -75,6 +78,13 @@ def _object_views(space: ConceptSpace, layout: Layout) -> list[EncoderView]:
     return views
 
 
+def _head(features: int, outputs: int) -> nn.Module:
+    """Return a linear layer from features to outputs; of low rank where it would have too many weights otherwise."""
+    if features * outputs <= MOST_WEIGHTS:
+        return HeadLayer(features, outputs)
+    return nn.Sequential(HeadLayer(features, RANK), nn.Linear(RANK, outputs))
+
+
 class Reader(nn.Module):
     """The network of one view, which gives so many numbers for each concept."""
 
@@ -87,7 +97,7 @@ class Reader(nn.Module):
         self.body = body.network
         self.each = len(view.concepts) // max(1, len(view.boxes))
         """How many concepts are read off each part."""
-        self.head = HeadLayer(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
+        self.head = _head(body.features, sum(self.sizes[: self.each]) if view.boxes else sum(self.sizes))
 
     def forward(self, images: Tensor) -> dict[str, Tensor]:
         """Return the numbers of each concept of the view."""
