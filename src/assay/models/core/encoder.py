@@ -21,8 +21,13 @@ from assay.render.picture import Box, Layout
 
 CONTEXT = 64
 SMALLEST = 1e-12
-Sharing = bool | Literal["objects"]
-"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind."""
+Sharing = bool | Literal["objects", "crossed"]
+"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind.
+
+`crossed` is a known fault, kept to repeat numbers that rest on it: what one network reads object by object is taken for
+the concepts of a group of objects attribute by attribute, so that the second number of the first object stands for the
+first attribute of the second.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,9 @@ def encoder_views(
 
     Without sharing, each concept has a view of its own. Those `without` are not read off the picture.
     """
-    if share == "objects":
-        return _object_views(space, layout)
+    if isinstance(share, str):
+        views = _object_views(space, layout)
+        return [_crossed(view, space) for view in views] if share == "crossed" else views
     names = [tuple(name for name in group.concepts if name not in without) for group in space.encoders]
     groups = [EncoderGroup(group.name, own) for group, own in zip(space.encoders, names, strict=True) if own]
     if not share:
@@ -73,6 +79,20 @@ def _object_views(space: ConceptSpace, layout: Layout) -> list[EncoderView]:
     if {name for view in views for name in view.concepts} != set(space.names):
         raise ConfigError("share: objects: the concepts are not all attributes of objects; set share=true")
     return views
+
+
+def _crossed(view: EncoderView, space: ConceptSpace) -> EncoderView:
+    """Return the view with the concepts of each group of objects listed attribute by attribute: its parts stay."""
+    own, names = set(view.concepts), []
+    for slots in space.groups.values():
+        members = [slot for slot in slots if set(slot.concepts) <= own]
+        attributes = members[0].attributes if members else ()
+        names += [slot.concept(attribute) for attribute in attributes for slot in members]
+    if len({len(space.concept(name).values) for name in names}) > 1:
+        raise ConfigError("share: crossed: the attributes of an object have different numbers of values")
+    if [slot.name for slots in space.groups.values() for slot in slots] != [slot.name for slot in space.slots]:
+        raise ConfigError("share: crossed: the objects of a group do not follow one another")
+    return EncoderView(tuple(names), view.boxes)
 
 
 class Reader(nn.Module):
