@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.errors import ConfigError
+from assay.families.kandinsky.task import KandLogic
 from assay.models.core.encoder import ConceptEncoder, EncoderView, encoder_views
 from assay.render.picture import Box, Layout
 
@@ -77,3 +79,23 @@ def test_a_concept_sees_its_part_and_nothing_else():
         after = read(encoder, changed)
         moved = {concept for concept in SPACE.names if not torch.allclose(before[concept], after[concept])}
         assert moved == {name, "hue"}  # what has no part of its own looks at the whole picture
+
+
+def test_crossed_numbers_are_those_of_objects_under_other_names():
+    task = KandLogic(view="objects")
+    images = torch.rand(2, 3, 28, 252)
+    torch.manual_seed(1)
+    straight = ConceptEncoder(task.space, task.layout, "mlp", "objects").eval()
+    crossed = ConceptEncoder(task.space, task.layout, "mlp", "crossed").eval()
+    crossed.load_state_dict(straight.state_dict())
+    rows = [dict(zip(task.space.names, encoder(images), strict=True)) for encoder in (straight, crossed)]
+    for figure in ("figure1", "figure3"):
+        by_object = [rows[0][f"{figure}.object{i}.{a}"] for i in (1, 2, 3) for a in ("shape", "colour")]
+        by_attribute = [rows[1][f"{figure}.object{i}.{a}"] for a in ("shape", "colour") for i in (1, 2, 3)]
+        assert all(torch.equal(one, other) for one, other in zip(by_object, by_attribute, strict=True))
+
+
+def test_crossed_numbers_need_attributes_of_as_many_values():
+    task = KandLogic(None, view="objects", colours=["red", "blue"])
+    with pytest.raises(ConfigError, match="share: crossed: the attributes of an object have different numbers"):
+        encoder_views(task.space, task.layout, "crossed")
