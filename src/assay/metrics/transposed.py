@@ -6,13 +6,15 @@ the number of the object that is likeliest to have the second shape. These metri
 numbers that were computed so: they say nothing of how well concepts are read.
 """
 
+import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from assay.metrics.collapse import object_collapse
 from assay.metrics.evidence import Evidence
-from assay.metrics.metric import overall
+from assay.metrics.metric import Metric, overall
 from assay.metrics.quality import rsbench_concept_f1
 
 
@@ -35,22 +37,35 @@ def transpose(evidence: Evidence) -> Evidence | None:
     return replace(evidence, predicted_concepts=codes) if columns == len(space.names) else None
 
 
+def _value(metric: Metric, evidence: Evidence) -> float:
+    other = transpose(evidence)
+    return math.nan if other is None else metric(other)
+
+
+def _interval(metric: Metric, evidence: Evidence) -> tuple[float, float]:
+    """Return the interval that the metric has of its own for concepts read so."""
+    other = transpose(evidence)
+    if other is None or metric.interval is None:
+        return math.nan, math.nan
+    return metric.interval(metric.rows_of(other))
+
+
 @overall(
     "rsbench_concept_f1_transposed",
     "rsbench's F1(C) of LTN on Kand-Logic as released: concepts are read along the objects, not the values",
+    interval=partial(_interval, rsbench_concept_f1),
 )
 def transposed_concept_f1(evidence: Evidence) -> float:
     """Return rsbench's F1(C), with the likeliest object for each value in place of the likeliest value."""
-    other = transpose(evidence)
-    return float("nan") if other is None else rsbench_concept_f1(other)
+    return _value(rsbench_concept_f1, evidence)
 
 
 @overall(
     "collapse_object_transposed",
     "concept collapse Cls(C) of LTN on Kand-Logic as released: concepts are read along the objects, not the values",
     better="lower",
+    interval=partial(_interval, object_collapse),
 )
 def transposed_object_collapse(evidence: Evidence) -> float:
     """Return the collapse of objects, with the likeliest object for each value in place of the likeliest value."""
-    other = transpose(evidence)
-    return float("nan") if other is None else object_collapse(other)
+    return _value(object_collapse, evidence)
