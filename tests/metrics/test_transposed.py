@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from assay.concepts import bits
-from assay.families.kandinsky.task import KandLogic
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
@@ -16,6 +15,15 @@ from assay.metrics.transposed import transpose
 
 RNG = np.random.default_rng(0)
 F1, COLLAPSE = METRICS["rsbench_concept_f1_transposed"], METRICS["collapse_object_transposed"]
+
+
+def figures(objects: int) -> Knowledge:
+    """Return three figures of so many objects, each with a shape and a colour of three values."""
+    attributes = ("shape", "colour")
+    slots = [Slot(f"figure{f}.object{i + 1}", f"figure{f}", attributes) for f in (1, 2, 3) for i in range(objects)]
+    concepts = tuple(Concept(slot.concept(a), (0, 1, 2)) for slot in slots for a in attributes)
+    encoders = tuple(EncoderGroup(a, tuple(slot.concept(a) for slot in slots)) for a in attributes)
+    return Knowledge.of(ConceptSpace(concepts, tuple(slots), encoders), {"y": "figure1.object1.shape == 0"})
 
 
 def evidence_of(knowledge: Knowledge, probabilities: list[np.ndarray]) -> Evidence:
@@ -28,7 +36,7 @@ def evidence_of(knowledge: Knowledge, probabilities: list[np.ndarray]) -> Eviden
 
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
-    return evidence_of(KandLogic().knowledge, [RNG.dirichlet(np.ones(3), 200) for _ in range(18)])
+    return evidence_of(figures(3), [RNG.dirichlet(np.ones(3), 200) for _ in range(18)])
 
 
 def test_the_likeliest_object_of_each_value_stands_for_the_value_of_each_object(evidence):
@@ -51,8 +59,7 @@ def test_who_reads_all_objects_alike_says_one_object(evidence):
 
 def test_it_does_not_apply_without_probabilities_or_objects(evidence):
     silent = replace(evidence, concept_probabilities=(None, *evidence.concept_probabilities[1:]))
-    two = KandLogic(None, objects=2).knowledge  # two objects, three values
-    few = evidence_of(two, [RNG.dirichlet(np.ones(3), 5) for _ in range(12)])
+    few = evidence_of(figures(2), [RNG.dirichlet(np.ones(3), 5) for _ in range(12)])
     flat = evidence_of(Knowledge.of(bits(["a", "b"]), {"y": "a and b"}), [RNG.dirichlet(np.ones(2), 5) for _ in "ab"])
     for each in (silent, few, flat):
         assert math.isnan(F1(each)) and math.isnan(COLLAPSE(each))

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
 from assay.errors import ConfigError
-from assay.families.kandinsky.task import KandLogic
 from assay.models.core.encoder import ConceptEncoder, EncoderView, encoder_views
 from assay.render.picture import Box, Layout
 
@@ -81,21 +80,34 @@ def test_a_concept_sees_its_part_and_nothing_else():
         assert moved == {name, "hue"}  # what has no part of its own looks at the whole picture
 
 
+def objects(colours):
+    """Return two groups of three objects, each with a shape of three values and a colour, and a part for each."""
+    slots = tuple(Slot(f"group{g}.object{i}", f"group{g}", ("shape", "colour")) for g in (1, 2) for i in (1, 2, 3))
+    values = {"shape": (0, 1, 2), "colour": tuple(colours)}
+    concepts = tuple(Concept(slot.concept(a), values[a]) for slot in slots for a in values)
+    regions = {name: Box(4 * i, 0, 4 * i + 4, 4) for i, slot in enumerate(slots) for name in slot.concepts}
+    return ConceptSpace(concepts, slots), Layout(24, 4, 1, regions)
+
+
 def test_crossed_numbers_are_those_of_objects_under_other_names():
-    task = KandLogic(view="objects")
-    images = torch.rand(2, 3, 28, 252)
-    torch.manual_seed(1)
-    straight = ConceptEncoder(task.space, task.layout, "mlp", "objects").eval()
-    crossed = ConceptEncoder(task.space, task.layout, "mlp", "crossed").eval()
+    space, layout = objects(("red", "green", "blue"))
+    images = torch.rand(2, 1, 4, 24)
+    straight, crossed = (ConceptEncoder(space, layout, "mlp", share).eval() for share in ("objects", "crossed"))
     crossed.load_state_dict(straight.state_dict())
-    rows = [dict(zip(task.space.names, encoder(images), strict=True)) for encoder in (straight, crossed)]
-    for figure in ("figure1", "figure3"):
-        by_object = [rows[0][f"{figure}.object{i}.{a}"] for i in (1, 2, 3) for a in ("shape", "colour")]
-        by_attribute = [rows[1][f"{figure}.object{i}.{a}"] for a in ("shape", "colour") for i in (1, 2, 3)]
+    rows = [dict(zip(space.names, encoder(images), strict=True)) for encoder in (straight, crossed)]
+    for group in ("group1", "group2"):
+        by_object = [rows[0][f"{group}.object{i}.{a}"] for i in (1, 2, 3) for a in ("shape", "colour")]
+        by_attribute = [rows[1][f"{group}.object{i}.{a}"] for a in ("shape", "colour") for i in (1, 2, 3)]
         assert all(torch.equal(one, other) for one, other in zip(by_object, by_attribute, strict=True))
 
 
 def test_crossed_numbers_need_attributes_of_as_many_values():
-    task = KandLogic(None, view="objects", colours=["red", "blue"])
     with pytest.raises(ConfigError, match="share: crossed: the attributes of an object have different numbers"):
-        encoder_views(task.space, task.layout, "crossed")
+        encoder_views(*objects(("red", "blue")), "crossed")
+
+
+def test_crossed_numbers_need_objects_of_a_group_side_by_side():
+    space, layout = objects(("red", "green", "blue"))
+    mixed = ConceptSpace(space.concepts, tuple(space.slots[i] for i in (0, 3, 1, 4, 2, 5)))
+    with pytest.raises(ConfigError, match="share: crossed: the objects of a group do not follow one another"):
+        encoder_views(mixed, layout, "crossed")
