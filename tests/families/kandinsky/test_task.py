@@ -385,3 +385,24 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
         task = KandLogic(**settings)
         task.worlds_in(task.splits()[0], 0)
     assert "\n" not in str(caught.value)
+
+
+def test_in_a_puzzle_either_attribute_tells_the_label() -> None:
+    task = KandLogic(None, puzzle=True)
+    splits = {split.name: split for split in task.splits()}
+    assert sorted(splits) == ["test", "train", "valid"]
+    codes = task.worlds_in(splits["train"], 0).codes(np.arange(1800))
+    labels = task.knowledge.labels_of(codes)[:, 0]
+    assert abs(labels.mean() - 0.5) < 0.01
+    for attribute in range(2):
+        kinds = np.array([[len(set(figure)) for figure in row] for row in codes.reshape(-1, 3, 3, 2)[..., attribute]])
+        assert (kinds[:, 0] == kinds[:, 1]).all() and ((kinds[:, 2] == kinds[:, 0]) == labels).all()
+        assert np.bincount(kinds[:, 0], minlength=4)[1:].tolist() == [600, 600, 600]
+    others = task.worlds_in(splits["test"], 0).codes(np.arange(50))
+    assert task.worlds_in(splits["test"], 0).contains(others).all()
+
+
+@pytest.mark.parametrize("settings", [{"figures": 1}, {"as_released": True}])
+def test_a_puzzle_needs_figures_and_is_not_as_released(settings: dict[str, Any]) -> None:
+    with pytest.raises(AssayError, match="puzzle: needs two figures or more"):
+        KandLogic(None, puzzle=True, **settings)

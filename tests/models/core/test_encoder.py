@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
+from assay.errors import ConfigError
 from assay.models.core.encoder import ConceptEncoder, EncoderView, encoder_views
 from assay.render.picture import Box, Layout
 
@@ -93,3 +94,36 @@ def test_a_last_layer_of_too_many_weights_has_a_low_rank(monkeypatch):
     [(outputs, features)] = weights(10**9)
     assert outputs == 50 and weights(50 * features) == [(50, features)]
     assert weights(50 * features - 1) == [(4, features), (50, 4)]
+
+
+def objects(colours):
+    """Return two groups of three objects, each with a shape of three values and a colour, and a part for each."""
+    slots = tuple(Slot(f"group{g}.object{i}", f"group{g}", ("shape", "colour")) for g in (1, 2) for i in (1, 2, 3))
+    values = {"shape": (0, 1, 2), "colour": tuple(colours)}
+    concepts = tuple(Concept(slot.concept(a), values[a]) for slot in slots for a in values)
+    regions = {name: Box(4 * i, 0, 4 * i + 4, 4) for i, slot in enumerate(slots) for name in slot.concepts}
+    return ConceptSpace(concepts, slots), Layout(24, 4, 1, regions)
+
+
+def test_crossed_numbers_are_those_of_objects_under_other_names():
+    space, layout = objects(("red", "green", "blue"))
+    images = torch.rand(2, 1, 4, 24)
+    straight, crossed = (ConceptEncoder(space, layout, "mlp", share).eval() for share in ("objects", "crossed"))
+    crossed.load_state_dict(straight.state_dict())
+    rows = [dict(zip(space.names, encoder(images), strict=True)) for encoder in (straight, crossed)]
+    for group in ("group1", "group2"):
+        by_object = [rows[0][f"{group}.object{i}.{a}"] for i in (1, 2, 3) for a in ("shape", "colour")]
+        by_attribute = [rows[1][f"{group}.object{i}.{a}"] for a in ("shape", "colour") for i in (1, 2, 3)]
+        assert all(torch.equal(one, other) for one, other in zip(by_object, by_attribute, strict=True))
+
+
+def test_crossed_numbers_need_attributes_of_as_many_values():
+    with pytest.raises(ConfigError, match="share: crossed: the attributes of an object have different numbers"):
+        encoder_views(*objects(("red", "blue")), "crossed")
+
+
+def test_crossed_numbers_need_objects_of_a_group_side_by_side():
+    space, layout = objects(("red", "green", "blue"))
+    mixed = ConceptSpace(space.concepts, tuple(space.slots[i] for i in (0, 3, 1, 4, 2, 5)))
+    with pytest.raises(ConfigError, match="share: crossed: the objects of a group do not follow one another"):
+        encoder_views(mixed, layout, "crossed")

@@ -26,6 +26,21 @@ ALIKE = {
 EACH = "all(figure.pattern for figure in figures)"
 
 
+def puzzle_text(figures: int) -> str:
+    """Return the aggregator "all figures but the last have the same kinds; the last has both of them, or neither"."""
+    first = [
+        " or ".join(f"({' and '.join(f'figure{i + 1}.{kind}_{a}' for i in range(figures - 1))})" for kind in KINDS)
+        for a in ATTRIBUTES
+    ]
+    shapes, colours = (f"({ALIKE[a]})" for a in ATTRIBUTES)
+    fits = f"({shapes} and {colours} or not {shapes} and not {colours})"
+    return f"({first[0]}) and ({first[1]}) and {fits}"
+
+
+KINDS_OF_FIRST = tuple(f"figure1.{kind}_{a}" for a in ATTRIBUTES for kind in ("same", "different"))
+"""What tells the kinds of shapes and colours of the first figure: the third kind is neither."""
+
+
 def figure_space(objects: int, values: Mapping[str, tuple[Value, ...]]) -> ConceptSpace:
     """Return the concepts of one figure, by the names that patterns use: `object1.shape`, `object1.colour`, ..."""
     slots = tuple(Slot(f"object{i + 1}", "objects", ATTRIBUTES) for i in range(objects))

@@ -10,6 +10,7 @@ Splits       train, valid, test; `ood` with `prop_in_distribution` or `combinati
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -24,11 +25,13 @@ from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
     EACH,
+    KINDS_OF_FIRST,
     aggregate,
     figure_space,
     flat_combination,
     from_rsbench,
     patterns_of,
+    puzzle_text,
 )
 from assay.families.kandinsky.shapes import (
     BACKGROUNDS,
@@ -42,7 +45,7 @@ from assay.families.kandinsky.shapes import (
     stamp_sprites,
 )
 from assay.families.rsbench.released import positive_only
-from assay.logic.formula import TRUE, Formula, Var
+from assay.logic.formula import TRUE, Formula, Var, conjunction
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import substitute
 from assay.render.picture import Box, Layout, Picture
@@ -88,6 +91,10 @@ class KandConfig(TaskConfig):
     as_released: bool = False
     """Choose worlds as rsbench's released generator does: it takes shapes for colours when it sorts worlds by label,
     and valid, test and ood hold only worlds that it takes for positive. There is no split `hard`."""
+    puzzle: bool = False
+    """Choose worlds as in a puzzle, which is how the authors of rsbench describe their own pictures: all figures but
+    the last have the same kinds of shapes and of colours, every kind equally often; the last has both, or neither.
+    Then either attribute tells the label. There is no split `hard`."""
     masks: bool = True
     """Also write the box and the mask of each object."""
 
@@ -104,6 +111,8 @@ class KandConfig(TaskConfig):
                 f"largest: {self.side * self.largest:.1f} pixels is less than the smallest radius, {low:.1f}; raise it"
             )
         most = most_that_fit(self.side, low)
+        if self.puzzle and (self.figures < 2 or self.as_released):
+            raise ValueError("puzzle: needs two figures or more, and does not go with as_released")
         if self.objects > most:
             raise ValueError(
                 f"{self.objects} objects of radius {low:.1f} or more do not fit in {self.side} x {self.side} pixels, "
@@ -165,7 +174,11 @@ class KandLogic(Task):
                 raise ConfigError("patterns: 'pattern' is given twice, here and as 'pattern'; choose another name")
             own["pattern"] = config.pattern
         text = config.aggregator or (self.usual if config.pattern is None else EACH)
-        return aggregate(text, patterns_of(own, figure_space(config.objects, self.values)), config.figures)
+        return self._over_figures(text, own)
+
+    def _over_figures(self, text: str, own: Mapping[str, str]) -> Formula:
+        """Return an aggregator over the concepts of all figures."""
+        return aggregate(text, patterns_of(own, figure_space(self.config.objects, self.values)), self.config.figures)
 
     def in_distribution(self) -> Formula:
         """Return the worlds that the settings list, each by values or by texts such as "red, square"."""
@@ -179,22 +192,31 @@ class KandLogic(Task):
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits with their default sizes."""
-        splits = super().splits()
-        if not self.config.as_released:
+        splits, config = super().splits(), self.config
+        if not config.as_released and not config.puzzle:
             return splits
         made = resize_splits(splits, {split.name: 0 for split in splits if split.quota is not None})  # it has no `hard`
-        return positive_only(made, self._sorted_by.labels[0].formula)
+        if config.as_released:
+            return positive_only(made, self._sorted_by.labels[0].formula)
+        puzzle = self._over_figures(puzzle_text(config.figures), {})
+        return tuple(replace(s, where=puzzle if s.where == TRUE else conjunction(s.where, puzzle)) for s in made)
 
     @cached_property
     def _sorted_by(self) -> Knowledge:
-        """The rule with shapes and colours exchanged, by which the released generator sorts worlds."""
+        """The rule by whose labels worlds are sorted and dealt evenly, where it is another than that of the data.
+
+        In a puzzle it also tells the kinds of the first figure; the released generator has shapes for colours.
+        """
+        if self.config.puzzle:
+            kinds = {f"kind{i}": self._over_figures(text, {}) for i, text in enumerate(KINDS_OF_FIRST)}
+            return Knowledge.of(self.space, {"y": self.rule, **kinds})
         pairs = [(slot.concept("shape"), slot.concept("colour")) for slot in self.slots]
         swapped = {a: Var(b) for pair in pairs for a, b in (pair, pair[::-1])}
         return Knowledge.of(self.space, {"y": substitute(self.rule, dict(swapped))})
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return the source of a split's worlds."""
-        if not self.config.as_released:
+        if not self.config.as_released and not self.config.puzzle:
             return super().worlds_in(split, seed)
         return WorldSource(self._sorted_by, split, seed, self.name, self.version, style=self.style)
 

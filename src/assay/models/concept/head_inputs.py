@@ -26,7 +26,8 @@ class ConceptConfig(NeuralConfig, Supervision):
     concept_weight: float = Field(1.0, ge=0)
     """The weight of the concept loss beside the label loss."""
     share: Sharing = True
-    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one."""
+    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one;
+    `crossed`: so too, and taken for other concepts, as in the first release of rsbench."""
     hard: bool = False
     """The label head receives only the most probable value of each concept, not the probabilities."""
 

@@ -24,8 +24,13 @@ SMALLEST = 1e-12
 MOST_WEIGHTS, RANK = 100_000_000, 512
 """How many weights the last layer of a reader may have, and the rank that it has where they would be more: embeddings
 of every value of a chess board read off a whole picture are 490 million, which take 10 GB in training."""
-Sharing = bool | Literal["objects"]
-"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind."""
+Sharing = bool | Literal["objects", "crossed"]
+"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind.
+
+`crossed` is a known fault, kept to repeat numbers that rest on it: what one network reads object by object is taken for
+the concepts of a group of objects attribute by attribute, so that the second number of the first object stands for the
+first attribute of the second.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,9 @@ def encoder_views(
 
     Without sharing, each concept has a view of its own. Those `without` are not read off the picture.
     """
-    if share == "objects":
-        return _object_views(space, layout)
+    if isinstance(share, str):
+        views = _object_views(space, layout)
+        return [_crossed(view, space) for view in views] if share == "crossed" else views
     names = [tuple(name for name in group.concepts if name not in without) for group in space.encoders]
     groups = [EncoderGroup(group.name, own) for group, own in zip(space.encoders, names, strict=True) if own]
     if not share:
@@ -83,6 +89,20 @@ def _head(features: int, outputs: int) -> nn.Module:
     if features * outputs <= MOST_WEIGHTS:
         return HeadLayer(features, outputs)
     return nn.Sequential(HeadLayer(features, RANK), nn.Linear(RANK, outputs))
+
+
+def _crossed(view: EncoderView, space: ConceptSpace) -> EncoderView:
+    """Return the view with the concepts of each group of objects listed attribute by attribute: its parts stay."""
+    own, names = set(view.concepts), []
+    for slots in space.groups.values():
+        members = [slot for slot in slots if set(slot.concepts) <= own]
+        attributes = members[0].attributes if members else ()
+        names += [slot.concept(attribute) for attribute in attributes for slot in members]
+    if len({len(space.concept(name).values) for name in names}) > 1:
+        raise ConfigError("share: crossed: the attributes of an object have different numbers of values")
+    if [slot.name for slots in space.groups.values() for slot in slots] != [slot.name for slot in space.slots]:
+        raise ConfigError("share: crossed: the objects of a group do not follow one another")
+    return EncoderView(tuple(names), view.boxes)
 
 
 class Reader(nn.Module):

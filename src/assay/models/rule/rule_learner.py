@@ -42,7 +42,8 @@ class RuleLearnerConfig(NeuralConfig, Supervision, PerceptionConfig):
     further_labels: dict[str, str] = {}
     """Multi-task learning: further labels by name, as formulas over the concepts; only used in training."""
     share: Sharing = True
-    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one."""
+    """Read concepts of one encoder group with one network; `objects`: all attributes of an object with one;
+    `crossed`: so too, and taken for other concepts, as in the first release of rsbench."""
 
 
 class PictureDecoder(nn.Module):
