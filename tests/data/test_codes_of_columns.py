@@ -63,3 +63,8 @@ def test_plain_numbers_of_every_width_and_of_slices(kind):
         assert plain_numbers(pa.array([-3, 5], kind)).tolist() == [-3, 5]
     if kind == pa.uint8():
         assert plain_numbers(pa.array([200], kind)).tolist() == [200]
+
+
+def test_a_column_of_no_rows_has_no_codes():
+    for kind in (pa.int64(), pa.bool_(), pa.string()):
+        assert from_column(pa.chunked_array([pa.array([], kind)]), (0, 1), "x").tolist() == []
