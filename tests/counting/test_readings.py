@@ -233,3 +233,11 @@ def test_each_example_of_a_plan_removes_as_many_readings_as_any_could():
 
 def used(problem, codes):
     return [entry_of(problem.knowledge.space, cell, codes) for cell in problem.cells]
+
+
+def test_by_default_no_more_than_four_entries_are_tried():
+    for bits_flipped, least in ((4, 3), (6, 5)):  # all but one bit must be shown
+        knowledge = xor(bits_flipped)
+        readings = Readings(Problem(knowledge, "per-concept", knowledge.space.all_codes()))
+        assert len(readings.least_to_show(most=5)) == least
+        assert (readings.least_to_show() is None) == (least > 4)
