@@ -139,3 +139,15 @@ def test_without_probabilities_or_known_truth_there_is_no_interval(evenodd: Data
     nothing = replace(held, concepts=np.full_like(held.concepts, -1))
     assert np.isnan(metric.interval(nothing)).all() and math.isnan(metric(nothing))
     assert np.isnan(METRICS["label_ece"].interval(held)).all()
+
+
+def test_chance_is_told_from_miscalibration_as_the_loop_tells_it() -> None:
+    told = []
+    for case in range(40):
+        rng = rng_for(case, "near the limit")
+        confidence = rng.uniform(0.5, 0.95, size=(60, 3))
+        right = rng.random((60, 3)) < confidence - case / 200
+        found = calibration_interval(confidence, right)
+        assert found == pytest.approx(interval_by_loop(confidence, right), abs=1e-9)
+        told.append(found[0] > 0)
+    assert 5 < sum(told) < 35
