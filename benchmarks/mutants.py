@@ -2,8 +2,10 @@
 
 The list has an object for each fault: `file` (such as `logic/cnf.py`), `old` (a text that occurs there once) and `new`.
 A fault counts as caught only if a test of the same folder fails that passes without it: `tests/logic` for
-`src/assay/logic`, and no other. Tests that `make test` leaves out are left out here. Sources are copied first, so that
-the checkout is never changed; `--check` only looks whether each fault still fits.
+`src/assay/logic`, and no other; with `--doctests`, the examples in the docstrings of its own module are tried too.
+Tests that `make test` leaves out are left out here. Files of tests that name the module are run first, and the others
+only if none of these fails. Sources are copied first, so that the checkout is never changed; `--check` only looks
+whether each fault still fits, `--jobs` tries several faults at a time.
 """
 
 import argparse
@@ -16,13 +18,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 SECONDS = 240
 """How long the tests of one fault may run."""
+NO_TESTS = 5
+"""What pytest ends with if a file has no test that is run."""
 OTHER_FOLDERS = {
     "auditing": "audit", "models/alpha_ilp": "models/test_alpha_ilp.py",
     "families/photos": "families/coco", "families/rsbench": "families",
@@ -58,6 +65,13 @@ class Mutant:
             files = [there] if there.is_file() else sorted(there.rglob("test_*.py"))
         return sorted(files, key=self._distance)
 
+    @property
+    def stages(self) -> list[list[Path]]:
+        """The test files in the order in which they are run: those that name its module, then the others."""
+        far = [all(self._distance(tests)) for tests in self.tests]
+        stages = [[t for t, other in zip(self.tests, far, strict=True) if other == stage] for stage in (False, True)]
+        return [stage for stage in stages if stage]
+
     def _distance(self, tests: Path) -> tuple[bool, bool, bool]:
         text, stem = tests.read_text(encoding="utf-8"), Path(self.file).stem
         module = "assay." + self.file.removesuffix(".py").replace("/", ".")
@@ -86,39 +100,54 @@ class Sources:
             "OMP_NUM_THREADS": "1",
         }
 
-    def try_out(self, mutant: Mutant, seconds: float) -> Verdict:
+    def try_out(self, mutant: Mutant, seconds: float, doctests: bool = False) -> Verdict:
         """Run the tests of a fault's folder with it, and the one that fails without it."""
         path, began = self.folder / "src" / "assay" / mutant.file, time.monotonic()
         original, times = path.read_bytes(), path.stat()
         path.write_text(mutant.apply(original.decode()), encoding="utf-8")
+        stages = [[str(test.relative_to(ROOT)) for test in stage] for stage in mutant.stages]
+        outcome, failed = "survived", None
         try:
-            output = self._run([str(test.relative_to(ROOT)) for test in mutant.tests], seconds)
+            for stage in ([str(path)] if doctests else [], *stages):
+                output = self._run(stage, seconds - (time.monotonic() - began)) if stage else ""
+                failed = None if output is None else FAILED.search(output)
+                if output is None or failed:
+                    outcome = "timed out" if output is None else "caught"
+                    break
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         spent = time.monotonic() - began
-        if output is None:
-            return Verdict("timed out", "", spent)
-        failed = FAILED.search(output)
         if failed is None:
-            return Verdict("survived", "", spent)
+            return Verdict(outcome, "", spent)
         alone = self._run([failed[1].partition("[")[0]], seconds)  # of all its cases: names of cases may hold anything
         passes = alone is not None and FAILED.search(alone) is None
-        return Verdict("caught" if passes else "fails anyway", failed[1], spent)
+        return Verdict(outcome if passes else "fails anyway", failed[1], spent)
 
     def _run(self, tests: list[str], seconds: float) -> str | None:
         """Return what pytest prints up to the first failure, or None if it takes too long."""
-        options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow", "--tb=no", "-rfE"]
-        command = [sys.executable, "-m", "pytest", *options, *tests]
+        options = [
+            "-x",
+            "-q",
+            "-n0",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not slow",
+            "--tb=no",
+            "-rfE",
+            f"--rootdir={ROOT}",
+        ]
+        command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), *options, *tests]
         with subprocess.Popen(
             command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as process:
             try:
-                output = process.communicate(timeout=seconds)[0]
+                output = process.communicate(timeout=max(seconds, 1.0))[0]
             except subprocess.TimeoutExpired:
                 process.terminate()
                 return None
-        if process.returncode and FAILED.search(output) is None:
+        if process.returncode not in (0, NO_TESTS) and FAILED.search(output) is None:
             raise SystemExit(f"the tests could not be run: {output[-500:]}")
         return output
 
@@ -137,15 +166,26 @@ def main() -> None:
     parser.add_argument("list", type=Path)
     parser.add_argument("--check", action="store_true", help="only look whether each fault still fits")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for the tests of one fault")
+    parser.add_argument("--doctests", action="store_true", help="try the examples in docstrings of its module too")
+    parser.add_argument("--jobs", type=int, default=1, help="how many faults are tried at a time")
     chosen = parser.parse_args()
     mutants, outcomes = list(read_list(chosen.list)), list[str]()
     if chosen.check:
         print(f"{len(mutants)} faults fit")
         return
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        sources = Sources(Path(folder))
-        for number, mutant in enumerate(mutants, 1):
-            verdict = sources.try_out(mutant, chosen.seconds)
+    with ExitStack() as stack, ThreadPoolExecutor(chosen.jobs) as pool:
+        free: SimpleQueue[Sources] = SimpleQueue()
+        for _ in range(chosen.jobs):
+            free.put(Sources(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutants-")))))
+
+        def try_one(mutant: Mutant) -> Verdict:
+            sources = free.get()
+            try:
+                return sources.try_out(mutant, chosen.seconds, chosen.doctests)
+            finally:
+                free.put(sources)
+
+        for number, (mutant, verdict) in enumerate(zip(mutants, pool.map(try_one, mutants), strict=True), 1):
             outcomes.append(verdict.outcome)
             print(f"{number:3} {verdict.outcome:9} {verdict.seconds:4.0f} s  {mutant.file}: {mutant.new!r}", flush=True)
             print(f"    {verdict.test}", flush=True)

@@ -123,3 +123,52 @@ def test_digits_share_one_encoder_and_bits_only_when_asked():
 def test_messages_list_a_few_of_many():
     assert listing(range(3)) == "0, 1, 2" and listing(range(20)).endswith("11, ... (20 in all)")
     assert suggestion("x", []) == "; there is none" and suggestion("zzz", ["a", "b"]) == "; there is: a, b"
+
+
+@pytest.mark.parametrize(
+    ("concept", "code"),
+    [
+        (Concept("a", (False, True)), 0),
+        (Concept("a", (True, False)), 1),
+        (Concept("a", (0, 1, 2)), -1),  # a digit 0 is a thing
+        (Concept("a", (0, 1, 2), counts=True), 0),
+        (Concept("a", ("red", ABSENT)), 1),
+        (Concept("a", (1, 2, ABSENT)), 2),
+        (Concept("a", ("red", "none")), -1),
+        (Concept("a", ("red", "none"), nothing="none"), 1),
+        (Concept("a", (False, True), nothing=True), 1),
+    ],
+)
+def test_the_value_that_says_nothing_is_there(concept, code):
+    assert concept.nothing_code == code
+
+
+def test_slots_of_a_kind_have_the_same_attributes_with_the_same_values():
+    values = {"x": (1, 2), "y": (1, 2), "z": (1, 2, 3), "w": (1, 2)}
+    slots = [
+        Slot("x", "one", ("size",)),
+        Slot("y", "two", ("size",)),
+        Slot("z", "one", ("size",)),
+        Slot("w", "one", ("age",)),
+    ]
+    concepts = [Concept(slot.concepts[0], values[slot.name]) for slot in slots]
+    space = ConceptSpace(tuple(concepts), tuple(slots))
+    assert [[slot.name for slot in kind] for kind in space.kinds] == [["x", "y"], ["z"], ["w"]]
+    assert {name: [slot.name for slot in own] for name, own in space.groups.items()} == {
+        **{"one": ["x", "z", "w"], "two": ["y"]}
+    }
+
+
+def test_a_space_in_words():
+    assert repr(bits(["a", "b"])) == "ConceptSpace(2 concepts: a, b)"
+
+
+def test_what_is_not_known_is_left_out_when_decoding():
+    assert digits(["a", "b"]).decode([-1, 3]) == {"b": 3} and digits(["a", "b"]).decode([0, -1]) == {"a": 0}
+
+
+def test_counts_begin_at_0_and_nothing_is_one_of_the_values():
+    with pytest.raises(ConfigError, match="counts things, so its values are 0, 1, 2"):
+        Concept("n", (1, 2), counts=True)
+    with pytest.raises(ConfigError, match="says nothing by 'none', which is none of its values"):
+        Concept("a", ("red", "blue"), nothing="none")

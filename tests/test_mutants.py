@@ -29,6 +29,14 @@ def test_faults_are_tried_by_the_tests_of_their_folder(file, folder, first):
     assert tests and all(f"/{folder}" in path for path in tests) and first in tests[0]
 
 
+def test_files_that_name_the_module_are_run_before_the_others():
+    near, far = Mutant("logic/cnf.py", "", "x").stages
+    names = [path.name for path in near]
+    assert names[0] == "test_cnf.py" and "test_latex.py" in [path.name for path in far]
+    assert sorted([*near, *far]) == sorted(Mutant("logic/cnf.py", "", "x").tests)
+    assert len(Mutant("models/alpha_ilp/modes.py", "", "x").stages) == 1
+
+
 def test_a_list_that_no_longer_fits_is_refused(tmp_path):
     path = tmp_path / "list.json"
     fits = {"file": "seeds.py", "old": "SMALL_DECK = 1024", "new": "SMALL_DECK = 1023"}

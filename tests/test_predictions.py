@@ -1,5 +1,7 @@
 """Predictions files: ours come back, others' are understood, and what does not fit is refused."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from assay.concepts import bits
 from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
 from assay.metrics.evidence import gather, gather_from
 from assay.metrics.score import score
-from assay.predictions import Answer, Predictions, read_predictions
+from assay.predictions import Answer, Predictions, apply_constraints, read_predictions
 from assay.seeds import rng_for
 
 
@@ -201,3 +206,61 @@ def test_a_damaged_column_is_told_in_one_line(evenodd: Dataset, tmp_path: Path) 
     with pytest.raises(DataError, match="is no Parquet file that can be read") as caught:
         read_predictions(tmp_path / "p.parquet", evenodd.knowledge)
     assert "\n" not in str(caught.value)
+
+
+ONE_OF_THREE = Knowledge.of(
+    bits(["a", "b", "c"]), {"y": "a", "z": "b or c"}, [Constraint("one", parse("count(a, b, c) == 1"))]
+)
+
+
+def soft(chances: list[list[float]]) -> Predictions:
+    rows = np.array(chances)
+    concepts = {name: Answer.of(np.stack([1 - rows[:, i], rows[:, i]], axis=1)) for i, name in enumerate("abc")}
+    labels = {"y": Answer(np.zeros(len(rows), int)), "z": Answer(np.ones(len(rows), int))}
+    return Predictions("x", "test", np.arange(len(rows)), labels, concepts, {"model": "soft"})
+
+
+def test_decoded_predictions_keep_the_constraints() -> None:
+    said = soft([[0.9, 0.8, 0.1], [0.1, 0.2, 0.4], [0.2, 0.9, 0.1]])
+    found = apply_constraints(said, ONE_OF_THREE)
+    codes = np.stack([found.concepts[name].codes for name in "abc"], axis=1)
+    assert codes.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]  # the most probable of the three worlds
+    assert all(found.concepts[name].probabilities is said.concepts[name].probabilities for name in "abc")
+    assert found.labels == said.labels
+    counts = {"changed": 2, "not_proven": 0, "not_found": 0, "labels_by_rule": False}
+    assert found.about == {"model": "soft", "decoded": counts}
+    ruled = apply_constraints(said, ONE_OF_THREE, labels_by_rule=True)
+    assert ruled.labels["y"].codes.tolist() == [1, 0, 0] and ruled.labels["z"].codes.tolist() == [0, 1, 1]
+    assert ruled.about["decoded"] == {**counts, "labels_by_rule": True}
+    assert repr(found) == "Predictions(soft, split test: 3 examples; labels y, z; concepts a, b, c)"
+    assert repr(found.concepts["a"]) == "Answer(3 examples, probabilities of 2 values)"
+    assert repr(found.labels["y"]) == "Answer(3 examples, codes)"
+
+
+def test_decoding_needs_constraints_and_probabilities() -> None:
+    said = soft([[0.9, 0.8, 0.1]])
+    with pytest.raises(DataError, match="no constraints"):
+        apply_constraints(said, Knowledge.of(bits(["a", "b", "c"]), {"y": "a"}))
+    for concepts in ({"a": said.concepts["a"]}, {**said.concepts, "b": Answer(np.array([1]))}):
+        with pytest.raises(DataError, match="add a column 'concept_b_probabilities'"):
+            apply_constraints(replace(said, concepts=concepts), ONE_OF_THREE)
+
+
+@pytest.mark.parametrize(("off", "fine"), [(0.0, True), (9e-4, True), (2e-3, False), (-2e-3, False), (math.nan, False)])
+def test_probabilities_add_up_to_one_but_for_rounding(off: float, fine: bool, tmp_path: Path) -> None:
+    said = soft([[0.5, 0.5, 0.5]])
+    wrong = replace(said, concepts={"a": Answer(np.array([0]), np.array([[0.5, 0.5 + off]]))})
+    wrong.write(tmp_path / "p.parquet", ONE_OF_THREE)
+    if fine:
+        found = read_predictions(tmp_path / "p.parquet", ONE_OF_THREE).concepts["a"].probabilities
+        assert found == pytest.approx(np.array([[0.5, 0.5 + off]]), abs=1e-6)
+    else:
+        with pytest.raises(DataError, match="probabilities must be numbers from 0 to 1 that add up to 1"):
+            read_predictions(tmp_path / "p.parquet", ONE_OF_THREE)
+
+
+def test_negative_probabilities_are_refused(tmp_path: Path) -> None:
+    wrong = replace(soft([[0.5] * 3]), concepts={"a": Answer(np.array([0]), np.array([[-0.25, 1.25]]))})
+    wrong.write(tmp_path / "p.parquet", ONE_OF_THREE)
+    with pytest.raises(DataError, match="from 0 to 1"):
+        read_predictions(tmp_path / "p.parquet", ONE_OF_THREE)

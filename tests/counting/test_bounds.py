@@ -8,6 +8,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
 from assay.counting import counterexample_guided
 from assay.counting.count import count_readings
+from assay.counting.reading_classes import most_readings
 from assay.counting.solver import OutOfTime, Solver
 from assay.errors import ConfigError, KnowledgeError, TooLarge
 from assay.logic.knowledge import Constraint, Knowledge
@@ -45,6 +46,7 @@ def test_what_is_counted_in_time_counts_in_the_bounds():
 def test_bounds_hold_for_objects_too_many_to_list():
     found = count_readings(cle4evr(3, 10, 10), "per-object", seconds=0)
     assert found.low == 1 and found.high == 10**200
+    assert "about 10^200 readings" in repr(found) and "every world" in repr(found)
 
 
 def test_a_sample_bounds_what_cannot_be_proved():
@@ -137,3 +139,40 @@ def test_a_part_that_is_not_counted_is_bounded_by_all_of_its_maps(missing, monke
     known = math.prod(number for label, number in counts.items() if label != missing)
     assert (found.low, found.high) == (known, known * maps[missing])
     assert "stopped by the budget" in found.method and found.total is None
+
+
+def test_an_interruption_bounds_what_is_left(monkeypatch):
+    space = ConceptSpace((*digits(["a"], range(3)).concepts, *bits(names(3)).concepts))
+    knowledge = Knowledge.of(space, {"y": "a == 1", "z": "xor(x0, x1, x2)"})
+    monkeypatch.setattr(Solver, "count", lambda solver, part: (_ for _ in ()).throw(KeyboardInterrupt))
+    found = count_readings(knowledge, "per-concept")
+    assert (found.low, found.high, found.worlds) == (1, 3**3 * 2**6, 24) and "interrupted" in found.method
+    assert found.to_dict() == {
+        **{"low": 1, "high": 1728, "family": "per-concept", "worlds": 24, "method": found.method},
+        **{"seconds": round(found.seconds, 4), "shown": [], "identifiability": {}},
+    }
+    assert repr(found) == (
+        "ReadingCount(1 to 1,728 readings keep every label, the right one included; per-concept, 24 worlds)"
+    )
+
+
+def test_blocks_without_time_are_bounded_by_every_permutation_and_map():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1))))
+    found = count_readings(Knowledge.of(space, {"y": "a == b"}), "block", seconds=0)
+    assert (found.low, found.high, found.worlds) == (1, 2 * 27**2, 6) and found.readings is None
+
+
+def test_the_most_readings_are_those_of_a_rule_that_asks_for_nothing():
+    things = tuple(Slot(name, "things", ("hue", "size")) for name in ("x", "y"))
+    concepts = [
+        Concept(f"{slot.name}.{part}", values)
+        for slot in things
+        for part, values in (("hue", (0, 1, 2)), ("size", (0, 1)))
+    ]
+    space = ConceptSpace((*concepts, Concept("alone", (0, 1, 2, 3))), things)
+    knowledge = Knowledge.of(space, {"y": "alone >= 0"})
+    for family in ("per-concept", "shared", "per-object"):
+        assert most_readings(space, family) == count_readings(knowledge, family).total
+    assert most_readings(space, "per-object") == 3**6 * 2**6 * 4**4
+    with pytest.raises(ConfigError, match="'free' is not read concept by concept"):
+        most_readings(space, "free")

@@ -1,5 +1,6 @@
 """What is asked of the optimal readings: shares, samples, ranks, plans and supervision, against the list of all."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import assay
 from assay.counting.count import count_readings
 from assay.counting.problem import Problem
+from assay.counting.reading_classes import entry_of
 from assay.counting.readings import Readings
 from assay.errors import ConfigError, UnknownName
 from assay.seeds import rng_for
@@ -186,3 +188,56 @@ def test_of_entries_that_remove_as_many_a_plan_can_take_the_most_frequent(evenod
     assert (usual, frequent) == (["digit 0", "digit 1"], ["digit 1", "digit 4"])
     assert [step.left for step in readings.plan_frequent()] == [6, 1]
     assert [entry.truth for step in readings.plan() for entry in step.entries] == [(0,), (1,)]
+
+
+def test_the_closest_shortcuts_get_the_fewest_entries_wrong():
+    for _, _, readings, _ in tasks():
+        truth = readings.problem.truth
+        wrong = {reading: sum(a != b for a, b in zip(reading, truth, strict=True)) for reading in readings}
+        found = readings.closest(2)
+        assert truth not in found and len(found) == min(2, len(wrong) - 1)
+        assert [wrong[reading] for reading in found] == sorted(wrong.values())[1 : 1 + len(found)]
+    assert len(readings.closest()) == min(3, readings.total - 1)
+
+
+def test_of_very_many_shortcuts_some_are_drawn(monkeypatch):
+    readings = Readings(Problem(xor(4), "per-concept", xor(4).space.all_codes()))
+    monkeypatch.setattr("assay.counting.readings.MOST_LISTED", readings.total - 1)
+    monkeypatch.setattr(Readings, "__iter__", lambda _: pytest.fail("they are too many to list"))
+    assert all(reading != readings.problem.truth for reading in readings.closest())
+
+
+def test_a_count_as_data_and_in_words():
+    found = count_readings(xor(2), "per-concept", supervised={"x0": [0]})
+    assert found.to_dict() == {
+        **{"total": 1, "family": "per-concept", "worlds": 4, "method": "residual constraints"},
+        **{"seconds": round(found.seconds, 4), "shown": ["x0 False"]},
+        "identifiability": {"x0 False": 1.0, "x0 True": 1.0, "x1 False": 1.0, "x1 True": 1.0},
+    }
+    assert repr(found) == "ReadingCount(1 readings keep every label, the right one included; per-concept, 4 worlds)"
+    assert ">100 %</td>" in found._repr_html_() and "x1 True" in found._repr_html_()
+
+
+def test_each_example_of_a_plan_removes_as_many_readings_as_any_could():
+    for family, task, readings, _ in tasks(6):
+        shown = set()
+        for step in readings.plan_examples():
+            fewest = min(
+                Readings(replace(Problem(task.knowledge, family, task.codes), supervised=frozenset(shown | keys))).total
+                for codes in task.codes.tolist()
+                for keys in [{(e.owner, e.truth) for e in used(readings.problem, codes)}]
+            )
+            assert step.left == fewest
+            shown |= {(entry.owner, entry.truth) for entry in step.entries}
+
+
+def used(problem, codes):
+    return [entry_of(problem.knowledge.space, cell, codes) for cell in problem.cells]
+
+
+def test_by_default_no_more_than_four_entries_are_tried():
+    for bits_flipped, least in ((4, 3), (6, 5)):  # all but one bit must be shown
+        knowledge = xor(bits_flipped)
+        readings = Readings(Problem(knowledge, "per-concept", knowledge.space.all_codes()))
+        assert len(readings.least_to_show(most=5)) == least
+        assert (readings.least_to_show() is None) == (least > 4)

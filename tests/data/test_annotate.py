@@ -21,6 +21,7 @@ from assay.data.make import make
 from assay.data.pairs import pairs_of
 from assay.data.rebuild import task_of
 from assay.data.recipe import recipe_from
+from assay.data.split_data import SplitData
 from assay.errors import AssayError, ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 
@@ -261,3 +262,54 @@ def test_counterfactual_worlds_go_along_with_the_rows_that_are_kept(tmp_path: Pa
     assert same["pairs"].pair_rows.tolist() == before.pair_rows.tolist()
     other = annotated(old, tmp_path / "other", drop=["c"])
     assert other.pairs is None and "its concepts are not those" in other.why_no_pairs
+
+
+class Machine:
+    """Reads concepts with written-down probabilities, or scores words of its own."""
+
+    def __init__(self, words: tuple[str, ...] = ()) -> None:
+        self.words, self.asked = words, list[str]()
+
+    def probabilities(self, data: SplitData) -> list[np.ndarray]:
+        self.asked.append(data.name)
+        sure = np.where(data.concepts[:, 0] == 1, 0.6, 0.2)
+        first = np.stack([1 - sure, sure], axis=1)
+        gaps = np.where(np.arange(len(data))[:, None] % 2 == 0, np.nan, [[0.9, 0.1]])
+        return [first, gaps, np.eye(2)[1 - data.concepts[:, 2]]]
+
+    def scores(self, data: SplitData) -> np.ndarray:
+        self.asked.append(data.name)
+        return np.stack([data.concepts[:, 1], np.arange(len(data)) % 2], axis=1).astype(float)
+
+    def about(self) -> dict[str, Any]:
+        return {"reader": "written down"}
+
+
+def test_a_machine_reads_the_pictures_that_are_annotated(mnlogic: Dataset, tmp_path: Path) -> None:
+    machine = Machine()
+    new = annotated(mnlogic, tmp_path / "new", machine=machine)
+    assert machine.asked == ["train", "valid"] and new.manifest["task"]["annotation"]["reader"] == machine.about()
+    for name in ("train", "valid"):
+        data = new[name]
+        assert (data.given_concepts[:, 0] == data.concepts[:, 0]).all()  # 0.6 and 0.2: the likelier value
+        assert (data.given_concepts[::2, 1] == -1).all() and (data.given_concepts[1::2, 1] == 0).all()
+        assert (data.given_concepts[:, 2] == 1 - data.concepts[:, 2]).all()
+    assert (new["test"].given_concepts == new["test"].concepts).all()
+    annotate(mnlogic, Annotation(machine="it", threshold=0.7), tmp_path / "strict", Machine())
+    strict = Dataset.open(tmp_path / "strict")
+    assert (strict["train"].given_concepts[:, 0] == 0).all()  # 0.6 is not enough
+    annotate(mnlogic, Annotation(machine="it", threshold=0.6), tmp_path / "fine", Machine())
+    fine = Dataset.open(tmp_path / "fine")["train"]
+    assert (fine.given_concepts[:, 0] == fine.concepts[:, 0]).all()
+    with pytest.raises(ConfigError, match="threshold: 'mean' is for scores"):
+        annotate(mnlogic, Annotation(machine="it", threshold="mean"), tmp_path / "mean", Machine())
+
+
+def test_a_machine_with_words_of_its_own_reads_every_split(mnlogic: Dataset, tmp_path: Path) -> None:
+    machine = Machine(("a stripe", "glow"))
+    new = annotated(mnlogic, tmp_path / "new", machine=machine)
+    assert sorted(machine.asked) == sorted(mnlogic.split_names)
+    assert len(new.knowledge.space) == 2 and new.knowledge.space.names[1] == "glow"
+    for name in mnlogic.split_names:
+        assert (new[name].concepts[:, 0] == mnlogic[name].concepts[:, 1]).all()
+        assert (new[name].concepts[:, 1] == np.arange(len(new[name])) % 2).all()

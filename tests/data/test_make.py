@@ -14,7 +14,7 @@ import pytest
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
-from assay.data.make import make
+from assay.data.make import default_workers, make
 from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError, RunFailed
@@ -226,3 +226,30 @@ def test_what_cannot_be_made_leaves_no_folder(task: str, settings: dict[str, obj
         make(recipe(task, **{"seed": 0, **settings}), tmp_path / "data")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "data").exists()
+
+
+def test_progress_tells_what_was_there_and_then_each_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recipe, "shard_rows", 3)
+    sizes = {"train": 7, "valid": 0, "test": 5, "hard": 0, "ood": 0, "pairs": 3}
+    wanted = recipe_from("mnlogic", Settings({"k": 3, "splits": sizes}))
+    seen: list[int] = []
+    manifest = make(wanted, tmp_path / "data", progress=seen.append)
+    assert seen == [0, 3, 3, 1, 3, 2, 3] and sum(split["size"] for split in manifest["splits"]) == 12
+    victim = tmp_path / "data" / manifest["splits"][0]["shards"][1]["file"]
+    before = victim.read_bytes()
+    victim.unlink()
+    seen.clear()
+    assert make(wanted, tmp_path / "data", progress=seen.append) == manifest and victim.read_bytes() == before
+    assert seen[0] == 12 and seen[1:] == [3]  # four whole shards and the pairs, then the one that was missing
+    seen.clear()
+    make(wanted, tmp_path / "data", progress=seen.append)
+    assert seen == [15]
+
+
+def test_workers_pay_where_there_is_much_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = recipe_from("mnlogic", Settings({"k": 3}))
+    rows = sum(split.size for split in wanted.splits) + wanted.pairs
+    monkeypatch.setattr("assay.data.make.os.cpu_count", lambda: 4)
+    for seconds, workers in ((0.0, 1), (2 / rows, 1), (6.5 / rows, 3), (100 / rows, 4)):
+        monkeypatch.setattr(type(wanted.task), "seconds", seconds)
+        assert default_workers(wanted) == workers

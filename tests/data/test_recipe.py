@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.config import Settings, load_yaml
-from assay.data.recipe import Recipe, find_task, recipe_from
+from assay.data.recipe import SHARD_ROWS, SHARD_SECONDS, Recipe, find_task, recipe_from
 from assay.errors import AssayError, ConfigError, UnknownName
 from tests.samples import needs_task
 
@@ -155,3 +155,10 @@ def test_files_that_are_no_task(text: str | None, message: str, tmp_path: Path) 
     with pytest.raises(AssayError, match=message) as caught:
         find_task(str(file))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("seconds", "rows"), [(SHARD_SECONDS / 3.5, 3), (2 * SHARD_SECONDS, 1), (1e-9, SHARD_ROWS)])
+def test_a_shard_holds_as_many_examples_as_can_be_drawn_in_its_time(seconds, rows, monkeypatch):
+    wanted = recipe_from("mnlogic", Settings({"k": 3}))
+    monkeypatch.setattr(type(wanted.task), "seconds", seconds)
+    assert wanted.shard_rows == rows == wanted.to_dict()["shard_rows"]

@@ -40,6 +40,7 @@ def test_random_worlds_are_possible_different_and_seeded() -> None:
 
 def test_worlds_are_listed_by_their_values() -> None:
     assert parse_worlds(LESS, "06, 28,06").tolist() == [[0, 6], [2, 8]]
+    assert parse_worlds(LESS, "06,,28, ,").tolist() == [[0, 6], [2, 8]]
     assert parse_worlds(Knowledge.of(bits([*"abc"]), {"y": "a"}), "110").tolist() == [[1, 1, 0]]
     for text in ("60", "06,88"):
         with pytest.raises(ConfigError, match=f"--support {text}: a listed world breaks a constraint"):

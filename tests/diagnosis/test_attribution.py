@@ -84,3 +84,14 @@ def test_a_weak_detector_is_blamed_by_the_command_line(tmp_path):
     assert told["concepts"][0]["concept"] == "c" and told["concepts"][0]["mends"] == missed
     table = CliRunner().invoke(app, ["attribute", str(tmp_path / "run")]).stdout
     assert "perception" in table and f"Of {missed} wrong labels" in table
+
+
+def test_concepts_that_would_correct_most_labels_come_first():
+    perceived = [[1, 1], [1, 1], [1, 1], [1, 1], [0, 0], [0, 0]]
+    true = [[0, 1], [0, 1], [0, 1], [1, 0], [0, 1], [0, 1]]
+    found = shares(perceived, true, "a and b")
+    assert [(one.concept, one.misread, one.mends) for one in found.concepts] == [("a", 3, 3), ("b", 3, 1)]
+    found = shares([[1, 1], [0, 0], [0, 0]], [[1, 0], [1, 0], [1, 0]], "a and b")
+    assert [(one.concept, one.misread, one.mends) for one in found.concepts] == [("b", 1, 1), ("a", 2, 0)]
+    found = shares([[0, 0], [0, 0], [0, 0]], [[1, 0], [0, 1], [0, 1]], "a and b")
+    assert [one.concept for one in found.concepts] == ["b", "a"]  # misread more often

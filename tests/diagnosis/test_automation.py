@@ -139,3 +139,31 @@ def test_propagation_through_a_rule_of_27_concepts_is_exact():
     held = uncertain(200, 27)
     found = through_rule(knowledge, held)[0][:, 1]
     np.testing.assert_allclose(found, through_and(held), atol=1e-15)
+
+
+def test_scaling_has_the_least_cross_entropy():
+    rng = rng_for(0, "least")
+    for size in (2, 4):
+        logs = rng.normal(size=(400, size))
+        chance = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+        truth = np.array([rng.choice(size, p=row) for row in chance**2 / (chance**2).sum(axis=1, keepdims=True)])
+        found = fit_scaling(chance, truth)
+
+        def loss(slope, shift, chance=chance, truth=truth):
+            return -np.log(Scaling(slope, shift)(chance)[np.arange(400), truth]).mean()
+
+        least = loss(found.slope, found.shift)
+        for slope, shift in ((1.05, 0.0), (0.95, 0.0), (1.0, 0.1), (1.0, -0.1)):
+            moved = found.slope * slope, found.shift + (shift if size == 2 else 0.0)
+            assert loss(*moved) >= least - 1e-9
+        assert found.slope > 1.3 and (size == 2 or found.shift == 0)
+
+
+def test_scaled_probabilities_by_hand():
+    odds = 2 * np.log(0.2 / 0.8) + 0.5
+    assert Scaling(2.0, 0.5)(np.array([[0.8, 0.2]]))[0, 1] == pytest.approx(1 / (1 + np.exp(-odds)))
+    three = np.array([[0.5, 0.3, 0.2]])
+    assert Scaling(2.0, 0.5)(three) == pytest.approx(three**2 / (three**2).sum())  # no shift where there are three
+    assert Scaling()(three).tolist() == three.tolist() and Scaling(2.0, 0.5).to_dict() == {"slope": 2.0, "shift": 0.5}
+    backwards = np.tile([[0.6, 0.2, 0.2]], (50, 1))
+    assert fit_scaling(backwards, np.ones(50, dtype=int)) == Scaling()  # confidence that falls with accuracy

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from assay.concepts import bits
-from assay.diagnosis.comparisons import _worst_types, find_memorised, new_worlds, rises
+from assay.diagnosis.comparisons import _worst_types, find_memorised, new_worlds, region_scores, rises
 from assay.diagnosis.findings import DROP, FEWEST
 from assay.diagnosis.verdict import diagnose
 from assay.logic.knowledge import Knowledge
@@ -88,3 +88,51 @@ def test_a_model_that_is_right_on_training_worlds_only_has_memorised_them() -> N
     ]  # fmt: skip
     everywhere = diagnose({"test": evidence(worlds, np.arange(240) % 2 == 0)}, training=XOR.space.all_codes()[:4])
     assert "memorised" not in everywhere.kinds and find_memorised({}, {}) is None
+
+
+def test_without_training_worlds_the_first_split_is_compared_with_the_others() -> None:
+    worlds = np.repeat(XOR.space.all_codes(), 30, axis=0)
+    half, none = np.arange(240) % 2 == 0, np.zeros(240, dtype=bool)
+    found = diagnose({"test": evidence(worlds, none), "far": evidence(worlds, none), "ood": evidence(worlds, half)})
+    (memorised,) = [finding for finding in found.findings if finding.kind == "memorised"]
+    assert memorised.numbers == {"seen": 240, "seen_right": 240, "new": 240, "new_right": 120}
+    assert memorised.split == "test, ood" and "of 240 examples of test, and in 50 % " in memorised.text
+    hard = diagnose({"test": evidence(worlds, none), "hard": evidence(worlds, half)})
+    assert "memorised" not in hard.kinds  # hard worlds are no new ones
+    turned = diagnose({"ood": evidence(worlds, half), "test": evidence(worlds, none)})
+    assert "memorised" not in turned.kinds
+
+
+CUBE = Knowledge.of(bits(["a", "b", "c", "d"]), {"y": "a and b and c and d"})
+
+
+def answered(wrong_near: int, wrong_far: int) -> Evidence:
+    """Worlds one and two and more changes from the rule, 60 of each, of which so many are answered wrong."""
+    near, far = np.repeat([[1, 1, 1, 0]], 60, axis=0), np.repeat([[0, 0, 1, 0]], 60, axis=0)
+    codes = np.concatenate([near, far, np.repeat([[1, 1, 1, 1]], 60, axis=0)])
+    labels = CUBE.labels_of(codes)
+    wrong = np.zeros(180, dtype=bool)
+    wrong[:wrong_near] = wrong[60 : 60 + wrong_far] = True
+    said = np.where(wrong[:, None], 1 - labels, labels)
+    return Evidence(CUBE, "test", labels, codes, said, codes, (None,), (None,) * 4)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "found"), [(40, 0, True), (55, 0, True), (0, 0, False), (40, 40, False), (0, 40, False)]
+)
+def test_labels_wrong_near_the_boundary_and_right_far_from_it(near: int, far: int, found: bool) -> None:
+    findings = [f for f in diagnose({"test": answered(near, far)}).findings if f.kind == "boundary"]
+    assert bool(findings) == found
+    if found:
+        assert findings[0].labels == ("y",) and (("y is right in 33 % " in findings[0].text) == (near == 40))
+        assert ("clearly wrong: 'a and b and c and not d' (5 of 60 right)" in findings[0].text) == (near == 55)
+
+
+def test_accuracy_in_each_region_of_the_rule() -> None:
+    scores = region_scores(answered(15, 6))
+    assert [(s.label, s.kind, s.name, s.examples, s.accuracy) for s in scores] == [
+        ("y", "variant", "a and b and c and d", 60, 1.0),
+        ("y", "type", "a and b and c and not d", 60, 0.75),
+        ("y", "far", "far", 60, 0.9),
+    ]
+    assert scores[0].to_dict()["examples"] == 60

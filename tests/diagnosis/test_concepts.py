@@ -2,12 +2,23 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits
-from assay.diagnosis.concepts import STATES, ConceptState, association, judge_concepts, read_by_maps, used_concepts
+from assay.diagnosis.concepts import (
+    STATES,
+    ConceptState,
+    association,
+    clearly_missed,
+    decided_examples,
+    judge_concepts,
+    misread_values,
+    read_by_maps,
+    used_concepts,
+)
 from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.maps import explained_by_sources, follows_map, halves_of
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import NO_RULE, Knowledge, Label
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
 
@@ -122,3 +133,74 @@ def test_labels_are_right_by_tested_bounds(right: int, wrong: int, standing: str
     said = np.where(np.arange(right + wrong)[:, None] < wrong, 1 - labels, labels)
     (found,) = judge_labels(Evidence(knowledge, "test", labels, codes, said, codes, (None,), (None,)), LEVEL)
     assert found.standing == standing and found.right == right
+
+
+def test_without_a_rule_any_concept_may_matter() -> None:
+    space = bits(["a", "b"])
+    unruled = Knowledge(space, (Label("y", NO_RULE, (False, True)),))
+    codes = space.all_codes().astype(np.int64)
+    labels = codes[:, :1]
+    evidence = Evidence(unruled, "test", labels, codes, labels, codes, (None,), (None, None))
+    assert used_concepts(unruled) == {0, 1} and decided_examples(evidence).tolist() == [0, 0]
+
+
+def test_too_large_a_rule_uses_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    knowledge = Knowledge.of(bits(list("abcd")), {"y": "a and (b or not b)", "z": "c"})
+    monkeypatch.setattr("assay.diagnosis.concepts.DIAGRAM", 0)
+    assert used_concepts(knowledge) == {0, 1, 2}
+
+
+def test_what_decides_is_counted_by_brute_force() -> None:
+    knowledge = Knowledge.of(bits(list("abc")), {"y": "a and b", "z": "b or c"})
+    codes = rng_for(0, "decides").integers(0, 2, size=(70, 3))
+    codes[5, 1] = -1  # what is not wholly known decides nothing
+    labels = knowledge.labels_of(np.maximum(codes, 0))
+    evidence = Evidence(knowledge, "test", labels, codes, labels, codes, (None, None), (None,) * 3)
+    expected = []
+    for place in range(3):
+        other = codes.copy()
+        other[:, place] = 1 - other[:, place]
+        known = (codes >= 0).all(axis=1)
+        expected.append(int((knowledge.labels_of(codes[known]) != knowledge.labels_of(other[known])).any(axis=1).sum()))
+    assert decided_examples(evidence).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "missed"),
+    [([[95, 5], [0, 100]], []), ([[60, 40], [0, 100]], [0]), ([[0, 0], [40, 60]], [1]), ([[3, 2], [0, 100]], [])],
+)
+def test_values_that_are_clearly_missed(counts: list[list[int]], missed: list[int]) -> None:
+    assert clearly_missed(np.array(counts), 0.01) == missed
+
+
+def test_values_that_are_clearly_misread_by_the_binomial_test() -> None:
+    level = 0.05
+    for often in range(30):
+        counts = np.array([[10, often, 0], [0, 50, 0], [0, 0, 50]])
+        chance = stats.binomtest(often, 10 + often, 0.5, alternative="greater").pvalue if often > 10 else 1.0
+        assert misread_values(counts, level) == ([0] if chance * 2 * 3 <= level else [])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_association_is_cramers_v_corrected_for_chance(seed: int) -> None:
+    counts = rng_for(seed, "cramer").integers(0, 30, size=(3 + seed % 2, 4))
+    counts[0] += 40
+    total, (rows, columns) = counts.sum(), counts.shape
+    statistic = stats.chi2_contingency(counts, correction=False).statistic
+    excess = max(0.0, statistic / total - (rows - 1) * (columns - 1) / (total - 1))
+    sides = [size - (size - 1) ** 2 / (total - 1) for size in (rows, columns)]
+    assert association(counts) == pytest.approx(np.sqrt(excess / (min(sides) - 1)))
+
+
+def test_what_a_map_does_not_know_is_read_as_it_is() -> None:
+    space = ConceptSpace((Concept("c", (0, 1, 2)), Concept("d", (False, True))))
+    found = judged([[0, 50, 0], [50, 0, 0], [0, 0, 0]])
+    codes = np.array([[0, 0], [1, 1], [2, 0], [0, 1]])
+    assert read_by_maps([found], codes, space).tolist() == [[1, 0], [0, 1], [2, 0], [1, 1]]
+    assert read_by_maps([], codes, space).tolist() == codes.tolist()
+    data = found.to_dict()["map"]
+    assert data["read_from"] == ["c"] and data["explained"] == 1.0
+    assert data["entries"] == [
+        {"true": [0], "said": 1, "examples": 50, "follow": 50},
+        {"true": [1], "said": 0, "examples": 50, "follow": 50},
+    ]

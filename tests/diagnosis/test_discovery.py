@@ -245,3 +245,12 @@ def test_stability_of_unrelated_units_is_chance():
     found = score_stability(units, 0, 5)
     assert found.value == pytest.approx(found.chance, abs=0.03)
     assert score_stability([units[0], units[0]], 0, 5).above_chance
+
+
+def test_two_units_or_two_concepts_are_enough():
+    importance = np.array([[0.9, 0.1], [0.1, 0.9]])
+    entropy = -(0.9 * np.log(0.9) + 0.1 * np.log(0.1)) / np.log(2)
+    assert completeness(importance) == pytest.approx(1 - entropy) == disentanglement(importance)
+    assert completeness(np.array([[1.0], [0.0]])) == 1 and np.isnan(completeness(np.array([[1.0, 1.0]])))
+    assert disentanglement(np.array([[1.0, 0.0]])) == 1 and np.isnan(disentanglement(np.array([[1.0], [1.0]])))
+    assert np.isnan(disentanglement(np.zeros((2, 2)))) and completeness(np.zeros((2, 2))) == 0

@@ -11,6 +11,7 @@ import pytest
 from assay.data.dataset import Dataset
 from assay.diagnosis.findings import RANK, Finding, Kind
 from assay.diagnosis.headline import DECIDED_BY, LONGEST, TONES, _why, headline
+from assay.diagnosis.reliance import Reliance, Rights
 from assay.diagnosis.verdict import diagnose
 from assay.metrics import METRICS
 from assay.seeds import rng_for
@@ -93,3 +94,29 @@ def test_lines_are_short_and_plain_data_for_every_specimen_of_a_habitat() -> Non
             assert 0 < len(line.why) <= LONGEST
             assert json.loads(json.dumps(line.to_dict(), allow_nan=False))["verdict"] == line.verdict
     assert len(kinds) >= 6
+
+
+def test_splits_that_have_no_scores_are_passed_over(evenodd: Dataset) -> None:
+    found = diagnose({name: oracle(evenodd.symbols(name)) for name in ("test", "ood")})
+    for named, split in (("reversed, ood", "ood"), ("reversed", "test"), ("ood", "ood"), ("test, ood", "test")):
+        line = headline(replace(found, findings=(Finding("noisy", named, "On x, y.", ("a",)),)))
+        assert line.split == split and line.value == found.scores[split][line.measure].value
+
+
+def test_nuisances_that_are_followed_are_named_with_both_shares(evenodd: Dataset) -> None:
+    found = diagnose({"test": oracle(evenodd.symbols("test"))})
+    numbers = {"usual": 0.9, "unusual": 0.2}
+    finding = Finding("spurious", "reversed", "When only the mark changes, all moves.", (), (), numbers)
+    falls, stays = Rights(90, 100, 20, 100, True), Rights(90, 100, 85, 100, False)
+    rows = (
+        Reliance("frame", "nuisance", "reversed", 10, 0, 0, stays),
+        Reliance("patch", "nuisance", "reversed", 10, 9, 0, falls),
+        Reliance("blur", "nuisance", "reversed", 10, 0, 0, stays, {"a": falls}),
+    )
+    line = headline(replace(found, findings=(finding,), reliance=rows))
+    assert line.why == "follows patch and blur: right in 90 % as in training, in 20 % otherwise"
+    line = headline(replace(found, findings=(finding,), reliance=rows[2:]))
+    assert line.why == "a follows blur: right in 90 % as in training, in 20 % otherwise"
+    assert (
+        headline(replace(found, findings=(finding,), reliance=rows[:1])).why == "When only the mark changes, all moves"
+    )

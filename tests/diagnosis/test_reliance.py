@@ -5,13 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.arrays import Codes
+from assay.concepts import bits
+from assay.data.confounding.confounder import Confounder, Coupling
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.headline import headline
-from assay.diagnosis.reliance import Reliance, reliance_table
+from assay.diagnosis.reliance import Reliance, _beats_constant, _by_groups, _pairs_of, reliance_table
 from assay.diagnosis.runs import diagnose_predictions
 from assay.diagnosis.verdict import Diagnosis
+from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
 from tests.conftest import write
 from tests.data.confounding.test_confounding import codes
@@ -154,3 +159,77 @@ def test_a_formula_that_is_followed_is_found(tmp_path: Path) -> None:
 def test_plain_data_holds_the_rows(data: Dataset) -> None:
     row = judge(data, follows).to_dict()["reliance"][0]
     assert row["share"] == 1.0 and row["labels"]["falls"] is True and row["low"] > 0.98
+
+
+# -- single comparisons, counted by hand -------------------------------------------------------------------------------
+
+TOY = Knowledge.of(bits(["a", "b"]), {"y": "a", "z": "b"})
+
+
+def toy(labels: np.ndarray, said: np.ndarray, concepts: np.ndarray | None = None) -> Evidence:
+    codes = labels if concepts is None else concepts
+    return Evidence(TOY, "test", labels, labels, said, codes, (None, None), (None, None))
+
+
+def toy_coupling(what: str, goes_with: str = "y", **settings: object) -> Coupling:
+    return Coupling(Confounder(**{"what": what, "with": goes_with, **settings}), TOY)
+
+
+def test_pairs_are_counted_by_the_side_that_is_as_in_training() -> None:
+    rows = 200
+    labels = np.stack([np.arange(rows) % 2, np.arange(rows) // 2 % 2], axis=1)
+    as_usual = np.arange(rows) % 4 < 2  # the first of each pair, or the second
+    wrong = labels.copy()
+    wrong[:, 0] = 1 - wrong[:, 0]
+    before = toy(labels, np.where(as_usual[:, None], labels, wrong))
+    after = toy(labels, np.where(as_usual[:, None], wrong, labels))
+    found = _pairs_of(toy_coupling("patch"), before, after, [as_usual, ~as_usual], [0, 1], 0.01)
+    assert (found.pairs, found.moved, found.should) == (200, 200, 0) and found.relied_on and found.share == 1
+    assert (found.labels.usual, found.labels.usual_of, found.labels.unusual, found.labels.unusual_of) == (
+        200,
+        200,
+        0,
+        200,
+    )
+    assert found.concepts == {} and found.others == ("a", "b")
+    other = _pairs_of(toy_coupling("patch", "z"), before, after, [as_usual, ~as_usual], [0, 1], 0.01)
+    assert other.labels.usual == other.labels.unusual == 200 and not other.relied_on  # z is right on both sides
+    same = _pairs_of(toy_coupling("patch"), before, after, [as_usual, as_usual], [0, 1], 0.01)
+    assert (same.labels.usual_of, same.labels.unusual_of) == (0, 0) and not same.labels.falls  # no side is told
+
+
+def test_a_concept_that_the_nuisance_spoils_is_named_and_silence_is_not_judged() -> None:
+    rows = 100
+    labels = np.stack([np.arange(rows) % 2, np.arange(rows) // 2 % 2], axis=1)
+    usual, spoilt = np.ones(rows, dtype=bool), labels.copy()
+    spoilt[:60, 1] = 1 - spoilt[:60, 1]
+    before, after = toy(labels, labels), toy(labels, labels, spoilt)
+    found = _pairs_of(toy_coupling("patch"), before, after, [usual, ~usual], [0, 1], 0.01)
+    assert list(found.concepts) == ["b"] and found.others == ("a",) and not found.labels.falls and found.relied_on
+    assert found.concepts["b"].shares == (1.0, 0.4) and found.moved == 0
+    silent = spoilt.copy()
+    silent[0, 1] = -1
+    quiet = _pairs_of(toy_coupling("patch"), before, toy(labels, labels, silent), [usual, ~usual], [0, 1], 0.01)
+    assert quiet.concepts == {} and quiet.others == ("a",)
+
+
+@pytest.mark.parametrize(("right", "total"), [(60, 100), (62, 100), (70, 100), (50, 100), (20, 20)])
+def test_what_beats_a_constant_answer_is_a_binomial_test(right: int, total: int) -> None:
+    truth = (np.arange(total)[:, None] < total // 2).astype(int)
+    chance = stats.binomtest(right, total, 0.5, alternative="greater").pvalue
+    assert _beats_constant(np.arange(total) < right, truth, 0.01) == (chance <= 0.01)
+    assert _beats_constant(np.arange(total) < right, truth, 0.05) == (chance <= 0.05)
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0, False), (60, True)])
+def test_groups_of_examples_in_which_a_formula_goes_with_the_label(wrong: int, told: bool) -> None:
+    labels = np.stack([np.arange(400) % 2, np.arange(400) // 2 % 2], axis=1)
+    unusual = np.flatnonzero(labels[:, 0] != labels[:, 1])
+    said = labels.copy()
+    said[unusual[:wrong], 0] = 1 - said[unusual[:wrong], 0]
+    found = _by_groups(toy(labels, said), toy_coupling("b"), 0.01)
+    assert found.name == "'b'" and found.relied_on == told and found.pairs == 0
+    assert (found.labels.usual, found.labels.usual_of, found.labels.unusual, found.labels.unusual_of) == (
+        *(200, 200, 200 - wrong),
+        200,
+    )

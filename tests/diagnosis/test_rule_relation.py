@@ -8,9 +8,10 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.diagnosis import rule_relation
-from assay.diagnosis.rule_relation import describe_learned_rules, relate, relations_in
+from assay.diagnosis.rule_relation import describe_learned_rules, relate, relations_in, worlds_of
+from assay.errors import TooLarge
 from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label
 from assay.logic.parse import parse
 from assay.runs.folder import PROGRAM, RunFolder
 
@@ -93,3 +94,29 @@ def test_a_run_tells_what_it_learned(tmp_path):
     for text in ("", "[]", '{"labels": {"z": {"formulas": []}}}'):
         (tmp_path / PROGRAM).write_text(text)
         assert describe_learned_rules(RunFolder(tmp_path), knowledge) == ()
+
+
+def test_worlds_to_compare_on_are_all_or_a_sample():
+    exact = worlds_of(LESS, 100)
+    assert exact.exact and len(exact.codes) == 45 and (exact.codes[:, 0] < exact.codes[:, 1]).all()
+    some = worlds_of(LESS, 99)
+    assert not some.exact and len(some.codes) == 99 and (some.codes[:, 0] < some.codes[:, 1]).all()
+    assert len(np.unique(worlds_of(LESS, 99).codes, axis=0)) > 20
+
+
+def test_without_constraints_and_without_a_diagram_worlds_are_sampled_all_the_same(monkeypatch):
+    free = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"})
+    codes = rule_relation._worlds(free)
+    assert len(codes) == rule_relation.SAMPLED and sorted(set(codes[:, 1].tolist())) == list(range(10))
+    monkeypatch.setattr(rule_relation, "compile_diagram", refuse)
+    kept = rule_relation._worlds(LESS)
+    assert (kept[:, 0] < kept[:, 1]).all() and 0.4 < len(kept) / rule_relation.SAMPLED < 0.5  # 45 of 100
+
+
+def refuse(*_, **__):
+    raise TooLarge("too many nodes")
+
+
+def test_labels_without_a_rule_are_not_compared():
+    unruled = Knowledge(bits(["a"]), (Label("y", NO_RULE, (False, True)),))
+    assert relations_in({"labels": {"y": {"formulas": [[None, "a"]]}}}, unruled) == []

@@ -1,6 +1,7 @@
 """The verdict on models whose fault is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from assay.diagnosis.verdict import Diagnosis, _calibration, diagnose
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence, gather
 from assay.metrics.score import Score
+from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 
 SHIFTED = np.array([1, 2, 3, 4, 5, 4, 5, 6, 7, 8])  # even: 0 1, 2 3, 4 5, 6 5, 8 7; odd: 1 2, 3 4, 5 4, 7 6, 9 8
@@ -160,3 +162,38 @@ def test_a_label_of_many_values_need_not_be_right_in_three_of_four() -> None:
     knowledge = Knowledge.of(digits(["a"]), {"y": "a"})
     (state,) = judge_labels(Evidence(knowledge, "test", truth, truth, said, truth, (None,), (None,)), 0.01)
     assert state.standing == "undecided" and state.majority == 40
+
+
+def test_scores_as_a_frame_and_the_diagnosis_in_words(evenodd: Dataset) -> None:
+    found = diagnose({name: oracle(evenodd.symbols(name)) for name in ("test", "ood")})
+    frame = found.to_frame()
+    assert len(frame) == sum(len(scores) for scores in found.scores.values())
+    for split, scores in found.scores.items():
+        rows = frame[frame["split"] == split]
+        assert rows["metric"].tolist() == list(scores) and rows["examples"].tolist() == [
+            x.examples for x in scores.values()
+        ]
+        for key in ("value", "low", "high"):
+            np.testing.assert_equal(rows[key].to_numpy(), [getattr(x, key) for x in scores.values()])
+    assert repr(found).startswith("Diagnosis(sound; test: ") and "label_f1 1.00" in repr(found)
+    page = found._repr_html_()
+    assert "Verdict: sound." in page and "label_accuracy" in page and "on test" in page
+
+
+def test_errors_that_cancel_are_a_shortcut_though_no_concept_is_mostly_misread(mnlogic: Dataset) -> None:
+    """In two of five examples two bits are both turned: neither is mostly misread, and the label stays."""
+    knowledge = mnlogic.knowledge
+    codes = rng_for(0, "mixed").integers(0, 2, size=(600, 3))
+    said = codes.copy()
+    turned = rng_for(1, "mixed").random(600) < 0.4
+    said[turned, :2] = 1 - said[turned, :2]
+    labels = knowledge.labels_of(codes)
+    evidence = Evidence(knowledge, "test", labels, codes, labels, said, (None,), (None,) * 3)
+    found = diagnose({"test": evidence})
+    (shortcut,) = [finding for finding in found.findings if finding.kind == "shortcut"]
+    assert found.verdict == "shortcut" and set(shortcut.concepts) == set(knowledge.space.names[:2])
+    assert shortcut.numbers["misread"] == shortcut.numbers["kept"] == turned.sum()
+    alone = codes.copy()
+    alone[turned, 0] = 1 - alone[turned, 0]
+    apart = replace(evidence, predicted_concepts=alone, predicted_labels=knowledge.labels_of(alone))
+    assert "shortcut" not in diagnose({"test": apart}).kinds

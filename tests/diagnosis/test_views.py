@@ -155,3 +155,13 @@ def test_the_rule_as_a_head_is_exact():
     given = [np.array([[0.2, 0.8]]), np.array([[0.5, 0.5]]), np.array([[0.9, 0.1]])]
     (label,) = rule_head(AND)(given)
     assert label[0].tolist() == pytest.approx([0.6, 0.4])
+
+
+def test_a_truth_that_is_not_known_is_no_value_that_is_never_said():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2))))
+    knowledge = Knowledge.of(space, {"y": "a == b"})
+    labels = np.zeros((3, 1), dtype=int)
+    truth, said = np.array([[0, 2], [-1, 1], [1, -1]]), np.array([[0, 0], [2, 1], [1, 0]])
+    evidence = Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None, None))
+    assert never_said(["a"], evidence) == [] and never_said(["b"], evidence) == ["2"]
+    assert never_said(["a", "b"], evidence) == []  # what is said of one concept of a group counts for all

@@ -66,3 +66,47 @@ def test_plain_data_and_words():
 def test_nothing_to_tell():
     assert violations_of(random_evidence(Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}), 5, "none")) is None
     assert violations_of(said([-1, 0])) is None
+
+
+def test_every_number_by_a_plain_loop():
+    names = ["a", "b", "c"]
+    limits = {"one": lambda w: sum(w) <= 1, "first": lambda w: w[0] or not w[1], "last": lambda w: w[2] or not w[0]}
+    tags = {"one": ("counting",), "first": ("order",), "last": ("order", "counting")}
+    texts = {"one": "count(a, b, c) <= 1", "first": "a or not b", "last": "c or not a"}
+    knowledge = Knowledge.of(
+        bits(names), {"y": "a"}, [Constraint(name, parse(text), tags[name]) for name, text in texts.items()]
+    )
+    rng = np.random.default_rng(0)
+    truth, answers = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, (40, 3))
+    answers[:11] = truth[:11]
+    answers[30] = [-1, 0, 0]
+    labels = np.zeros((40, 1), dtype=int)
+    found = violations_of(Evidence(knowledge, "test", labels, truth, labels, answers, (None,), (None,) * 3))
+    rows = [row for row in range(40) if row != 30]
+    broken = {name: [not holds(answers[row]) for row in rows] for name, holds in limits.items()}
+    every = [tuple(int(bit) for bit in f"{world:03b}") for world in range(8)]
+    assert found.examples == 39
+    for rule in found.rules:
+        assert rule.rate == np.mean(broken[rule.name]) and rule.tags == tags[rule.name]
+        assert np.isclose(rule.random, np.mean([not limits[rule.name](world) for world in every]))
+        assert np.isclose(rule.relative, rule.rate / rule.random)
+    for tag in found.tags:
+        own = [name for name in limits if tag.tag in tags[name]]
+        counts = np.sum([broken[name] for name in own], axis=0)
+        usual = np.array([[not limits[name](world) for world in every] for name in own])
+        assert (tag.rules, tag.mean, tag.rate) == (len(own), counts.mean(), (counts > 0).mean())
+        assert np.isclose(tag.random_mean, usual.sum(axis=0).mean()) and tag.random_rate.exact
+        assert np.isclose(tag.random_rate.low, usual.any(axis=0).mean())
+        assert np.isclose(tag.relative, tag.mean / tag.random_mean)
+    model, counts = found.model, np.sum(list(broken.values()), axis=0)
+    assert model.exact_match == np.mean([(truth[row] == answers[row]).all() for row in rows])
+    assert (model.mean_violations, model.contradiction_rate.low) == (counts.mean(), (counts > 0).mean())
+    things = [
+        2 * (truth[row] & answers[row]).sum() / max(1, truth[row].sum() + answers[row].sum())
+        if truth[row].any() or answers[row].any() else 1.0
+        for row in rows
+    ]  # fmt: skip
+    assert np.isclose(model.set_f1, np.mean(things))
+    assert np.isclose(model.sane_f1.low, np.mean(np.where(counts > 0, 0, things)))
+    assert np.isclose(found.guesser.exact_match, 1 / 8)
+    assert [tag.tag for tag in found.tags] == ["counting", "order"]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.errors import AssayError, FormulaError, KnowledgeError, UnknownName
+from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
-from assay.logic.knowledge import Constraint, Knowledge, Odds
+from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label, Odds
 from assay.logic.parse import parse
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
@@ -216,3 +216,104 @@ def test_damaged_odds_are_refused(odds):
     data = Knowledge.of(bits(["a"]), {"y": "a"}).to_dict()
     with pytest.raises(KnowledgeError, match="not in the form that assay writes"):
         Knowledge.from_dict({**data, "labels": [{**data["labels"][0], "odds": odds}]})
+
+
+# -- two levels, listed types, counts and things that are not there ----------------------------------------------------
+
+CELLS = digits(["p", "q"], range(3))
+FINER = Knowledge.of(CELLS, {"total": "p + q", "even": "p == q"})
+COARSE = ConceptSpace((Concept("total", tuple(range(5))), Concept("even", (False, True))))
+
+
+def test_two_levels_read_back_and_can_be_asked_for_some_concepts():
+    knowledge = Knowledge.of(COARSE, {"y": "total >= 2 and even"}, subconcepts=FINER)
+    again = Knowledge.from_dict(json.loads(json.dumps(knowledge.to_dict())))
+    assert again == knowledge and again.subconcepts == FINER
+    assert FINER.giving(["even"]).label_names == ("even",) and FINER.giving(["other"]) is None
+    assert FINER.giving(["total", "even"]) == FINER
+
+
+@pytest.mark.parametrize(
+    ("finer", "says"),
+    [
+        (Knowledge.of(CELLS, {"sum": "p + q"}), "subconcepts give 'sum'"),
+        (Knowledge.of(CELLS, {"total": "p + q + 1"}), "subconcepts give 'total'"),
+        (Knowledge.of(digits(["even", "q"], range(3)), {"total": "even + q"}), "'even' is both a concept and a"),
+    ],
+)
+def test_subconcepts_that_give_something_else_are_refused(finer, says):
+    with pytest.raises(KnowledgeError, match=says):
+        Knowledge.of(COARSE, {"y": "even"}, subconcepts=finer)
+
+
+def test_counts_and_what_means_nothing_read_back():
+    space = ConceptSpace((Concept("n", (0, 1, 2), counts=True), Concept("piece", ("none", "pawn"), nothing="none")))
+    knowledge = Knowledge.of(space, {"y": "n >= 1 and piece == 'pawn'"})
+    data = json.loads(json.dumps(knowledge.to_dict()))
+    assert data["concepts"] == [
+        {"name": "n", "values": [0, 1, 2], "counts": True},
+        {"name": "piece", "values": ["none", "pawn"], "nothing": "none"},
+    ]
+    again = Knowledge.from_dict(data)
+    assert again == knowledge and [c.counts for c in again.space.concepts] == [True, False]
+    assert [c.nothing for c in again.space.concepts] == [None, "none"]
+
+
+def test_listed_types_are_all_that_is_near():
+    types = {"y": {"lamp out": "bus and not lamp", "no bus": "lamp and not bus"}}
+    space = bits(["lamp", "bus", "tram"])
+    knowledge = Knowledge.of(space, {"y": "lamp and (bus or tram)"}, types=types)
+    again = Knowledge.from_dict(json.loads(json.dumps(knowledge.to_dict())))
+    assert again == knowledge and [region.name for region in again.label("y").types] == ["lamp out", "no bus"]
+    boundary, codes = again.boundaries[0], space.all_codes()
+    worlds = [dict(zip(space.names, row, strict=True)) for row in codes.tolist()]
+    false = [not (w["lamp"] and (w["bus"] or w["tram"])) for w in worlds]
+    expected = [
+        [f and w["bus"] and not w["lamp"], f and w["lamp"] and not w["bus"]] for f, w in zip(false, worlds, strict=True)
+    ]
+    assert boundary.in_types(codes).tolist() == [[bool(x) for x in row] for row in expected]
+    assert boundary.near(codes).tolist() == [any(row) for row in expected]
+    assert boundary.in_variants(codes).any(axis=1).tolist() == [not f for f in false]
+    tags = dict(zip(map(tuple, codes.tolist()), boundary.tags(codes), strict=True))
+    assert tags[0, 1, 0] == tags[0, 1, 1] == "lamp out" and tags[1, 0, 0] == "no bus" and tags[0, 0, 1] == "far"
+    assert tags[1, 1, 1] == "; ".join(region.name for region in boundary.variants)
+
+
+def test_types_that_cannot_serve_are_refused():
+    space = digits(["a", "b"])
+    with pytest.raises(FormulaError, match="type 'odd' of label 'y' must be true or false"):
+        Knowledge.of(space, {"y": "a > b"}, types={"y": {"odd": "a + b"}})
+    listed = Knowledge.of(space, {"y": "a + b"}, types={"y": {"small": "a < 3"}})
+    with pytest.raises(KnowledgeError, match="types cannot be listed for 'a \\+ b'"):
+        listed.boundaries
+
+
+def test_definitions_have_names_of_their_own():
+    with pytest.raises(KnowledgeError, match="definition 'a' has the name of a concept"):
+        Knowledge.of(bits(["a", "b"]), {"y": "a"}, definitions={"a": "b"})
+
+
+def test_possible_worlds_are_those_within():
+    codes = CARS.all_codes()
+    assert TRAIN.can_be(codes).tolist() == evaluate(TRAIN.possible, CARS, codes).tolist()
+
+
+def test_a_label_too_large_to_compile_has_the_values_that_it_lists(monkeypatch):
+    def refuse(*_):
+        raise TooLarge("too many nodes")
+
+    monkeypatch.setattr("assay.logic.knowledge.compile_diagram", refuse)
+    space = digits(["a", "b"])
+    assert Knowledge.of(space, {"y": "7 if a > b else 3 if a == 1 else 5"}).label("y").values == (3, 5, 7)
+    for text in ("a if b == 1 else 5", "5 if b == 1 else a", "a + b"):
+        with pytest.raises(TooLarge):
+            Knowledge.of(space, {"y": text})
+
+
+def test_a_knowledge_in_words():
+    assert repr(COIN).startswith("Knowledge(y = a - b > 0; plain = a == b; sum = a + b; concepts a, b; 0 constraints")
+    unruled = Knowledge(bits(["a"]), (Label("y", NO_RULE, (False, True)),))
+    assert "y by no known rule" in repr(unruled)
+    for asked in ("labels_of", "diagram", "boundaries"):
+        with pytest.raises(RuleUnknown, match="none is known for label 'y'"):
+            unruled.labels_of(np.zeros((1, 1), int)) if asked == "labels_of" else getattr(unruled, asked)

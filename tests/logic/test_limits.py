@@ -99,3 +99,19 @@ def test_dead_ends_and_best_completions():
     assert ways[0][0] == pytest.approx(min(sum(costs[i][c] for i, c in enumerate(row)) for row in worlds))
     for lost, way in zip(dead_ends(diagram), ways, strict=True):
         assert (lost == np.isinf(way)).all()
+
+
+def test_small_diagrams_come_first_and_as_many_are_joined_as_fit():
+    limits = Limits(odd(), 1000)
+    sizes = {name: limits.diagram([name]).size for name in limits.names}
+    order = limits.small_first(limits.names)
+    assert sorted(order) == list(limits.names) and [sizes[n] for n in order] == sorted(sizes.values())
+    assert limits.as_many(limits.names) == order
+    for budget in range(3, 13):
+        few = Limits(odd(), budget)
+        joined = few.as_many(few.names)
+        order = few.small_first(few.names)
+        assert joined == order[: len(joined)] and (not joined or few.diagram(joined).size <= budget)
+        if len(joined) < 4:
+            assert few.diagram([*joined, order[len(joined)]]) is None
+    assert 0 < len(joined) < 4 or budget > max(sizes.values())

@@ -1,12 +1,17 @@
 """What each strategy buys: as much as it may, nothing twice, the same for the same seed, and what it is named for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import ConfigError
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
 from assay.mending import STRATEGIES
 from assay.mending.holdings import Holdings
-from assay.mending.labels import boundary_distances
+from assay.mending.labels import boundary_distances, boundary_labels
 from assay.mending.plan import planned_values
 from assay.mending.situation import MendSettings, Situation
 from assay.models.core.losses import supervised_labels
@@ -117,3 +122,37 @@ def test_purchases_are_kept_as_plain_data():
     assert purchase["labels"] == [[0, 0, 0], [1, 1, 1]] and purchase["redrawn"] == [2]
     assert np.array_equal(again.concepts, after.concepts) and again.spent_since(before) == 2 + 1 + 1 + 5 + 2
     assert (again.redrawn, again.searched) == ((4, 2), 9)
+
+
+def test_distances_to_the_boundary_by_trying_every_value():
+    space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("b", (False, True)), Concept("idle", (False, True))))
+    knowledge = Knowledge.of(space, {"y": "n >= 1 and b"}, [Constraint("small", parse("n + b <= 2"))])
+    rng = np.random.default_rng(0)
+    concepts = [rng.dirichlet(np.ones(size), size=40) for size in space.sizes]
+    found = boundary_distances(knowledge, concepts)
+    for row in range(40):
+        own = [int(p[row].argmax()) for p in concepts]
+        label = own[0] >= 1 and own[1] == 1
+        for place, size in enumerate(space.sizes):
+            gaps = [np.inf]
+            for value in range(size):
+                other = [*own[:place], value, *own[place + 1 :]]
+                if (other[0] >= 1 and other[1] == 1) != label and other[0] + other[1] <= 2:
+                    gaps.append(np.log(concepts[place][row, own[place]] / concepts[place][row, value]))
+            assert found[row, place] == pytest.approx(min(gaps))
+    assert np.isinf(found[:, 2]).all()
+
+
+def test_what_is_nearest_to_the_boundary_is_bought():
+    bought = []
+
+    class Seen:
+        training = SimpleNamespace(knowledge=Knowledge.of(bits(["a", "b"]), {"y": "a and b"}))
+        concepts = [np.array([[0.45, 0.55], [0.1, 0.9]]), np.array([[0.2, 0.8], [0.4, 0.6]])]
+
+        def buy(self, scores):
+            bought.append(scores)
+            return scores
+
+    boundary_labels(Seen())
+    assert np.argsort(-bought[0].ravel()).tolist() == [0, 3, 1, 2]  # 0.55 and 0.6 are the least sure

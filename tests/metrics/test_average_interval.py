@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.metrics.average_interval import accuracy_of, f1_of, interval_of
+from assay.metrics.average_interval import Average, accuracy_of, f1_of, interval_of
 from assay.metrics.interval import wilson
 from assay.metrics.quality import f1_by_value
 
@@ -102,3 +102,45 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         low, high = f1_of(truth, said, np.arange(3), 3, np.ones(80, dtype=int)).interval
         hits += low <= 0.8 <= high  # 0.7 + 0.3 / 3 are right, evenly over values
     assert 0.91 <= hits / 300 <= 0.99
+
+
+def interval_by_loop(average: Average) -> tuple[float, float]:
+    """The interval as its docstring says, one share at a time."""
+    usual = (sum(average.right) + 0.5) / (sum(average.counted) + 1)
+
+    def moments(added: float) -> tuple[float, float, float]:
+        mean = variance = bias = 0.0
+        for right, counted, weight in zip(average.right, average.counted, average.weights, strict=True):
+            share = (right + added * usual) / max(counted + added, 1)
+            own = share * (1 - share) / max(counted, 1)
+            if average.f1:
+                mean, bias = mean + weight * 2 * share / (1 + share), bias - weight * 2 * own / (1 + share) ** 3
+                own *= 4 / (1 + share) ** 4  # the square of the derivative of 2 J / (1 + J)
+            else:
+                mean += weight * share
+            variance += weight**2 * own
+        return mean, variance, bias
+
+    mean, alone, _ = moments(0.0)
+    smooth, variance, _ = moments(3.0)
+    middle = min(1.0, max(0.0, mean - moments(0.5)[2]))
+    if alone > 0 and 0 < middle < 1:
+        examples = middle * (1 - middle) / variance / max(sum(average.examples * average.influence**2) / alone, 0.01)
+    else:
+        examples = min(smooth * (1 - smooth) / variance / (2 if average.f1 else 1), sum(average.examples))
+    return wilson(middle * examples, examples)
+
+
+@pytest.mark.parametrize("right", [0.0, 0.5, 0.9, 1.0])
+def test_the_interval_by_a_plain_loop(right: float) -> None:
+    truth, said = answers(50, 3, right, 2)
+    often = RNG.integers(1, 4, 50)
+    some = f1_of(truth, said, np.array([0, 2]), 3, often)
+    hits, inside = (truth == said)[:, 0], truth[:, :1] == np.arange(3)
+    for average in (some, accuracy_of(hits, inside, often)):
+        assert average.interval == pytest.approx(interval_by_loop(average), abs=1e-12)
+    assert interval_of([some, some]) == pytest.approx(
+        interval_by_loop(
+            Average(np.tile(some.right, 2), np.tile(some.counted, 2), np.full(4, 0.25), some.influence, often, f1=True)
+        )
+    )

@@ -1,15 +1,19 @@
 """The expected calibration error, against a plain loop over the bins."""
 
 import math
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.arrays import Array
 from assay.data.dataset import Dataset
 from assay.metrics import METRICS
 from assay.metrics.calibration import calibration_interval, expected_calibration_error
 from assay.metrics.evidence import gather
+from assay.metrics.interval import wilson
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 from tests.predictors import labels_only
@@ -83,3 +87,67 @@ def test_a_gap_that_chance_does_not_make_begins_above_zero() -> None:
 
 def test_certainty_that_is_right_so_far_may_be_wrong() -> None:
     assert calibration_interval(np.ones((20, 1)), np.ones((20, 1))) == pytest.approx((0, 0.161), abs=1e-3)
+
+
+def interval_by_loop(confidence: Array, right: Array) -> tuple[float, float]:
+    """The interval as its docstring says, one bin of one column at a time."""
+    rows, columns = confidence.shape
+    z = NormalDist().inv_cdf(0.975)
+    value = usual = added = deviation = 0.0
+    moved = np.zeros(rows)
+    for sure, hit in zip(confidence.T, right.T, strict=True):
+        spread = 0.0
+        for place in range(10):
+            inside = (sure > place / 10) & (sure <= (place + 1) / 10)
+            count, residuals = int(inside.sum()), (hit - sure)[inside]
+            if not count:
+                continue
+            gap, stated = residuals.sum(), (sure * (1 - sure))[inside].sum()
+            variance = count * residuals.var(ddof=1) if count > 1 else 0.0
+            calibrated = min(math.sqrt(2 * stated / math.pi), 2 * stated)
+            value, usual, spread = value + abs(gap), usual + calibrated, spread + stated - calibrated**2
+            by_chance = stats.foldnorm(
+                abs(gap) / math.sqrt(max(stated, variance)), scale=math.sqrt(max(stated, variance))
+            )
+            added += by_chance.mean() - abs(gap)
+            moved[inside] += np.sign(gap) * residuals
+        deviation += math.sqrt(spread)
+    scale, error = rows * columns, moved.std() / math.sqrt(rows) / columns
+    middle = max(0.0, (value - added) / scale)
+    low = max(0.0, middle - z * error) if value > usual + z * deviation else 0.0
+    return low, min(1.0, max(middle + z * error, wilson(0, rows)[1]))
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.1, 0.3])
+def test_the_interval_by_a_plain_loop(lost: float) -> None:
+    rng = rng_for(0, "interval", lost)
+    confidence = rng.uniform(0.45, 0.99, size=(150, 3))
+    right = rng.random((150, 3)) < confidence - lost
+    found = calibration_interval(confidence, right)
+    assert found == pytest.approx(interval_by_loop(confidence, right), abs=1e-9)
+    assert (found[0] > 0) == (lost > 0)
+
+
+def test_without_probabilities_or_known_truth_there_is_no_interval(evenodd: Dataset) -> None:
+    data = evenodd.symbols("test")
+    unsure = {name: Answer.of(np.full((len(data), 10), 0.1)) for name in "ab"}
+    labels = {"sum": Answer(data.labels[:, 0])}
+    held = gather(data, Predictions(data.fingerprint, data.name, data.index, labels, unsure))
+    metric = METRICS["concept_ece"]
+    some = replace(held, concepts=np.where(np.arange(160)[:, None] < 40, held.concepts, -1))
+    assert metric.interval(some) == metric.interval(held.take(np.arange(40)))
+    nothing = replace(held, concepts=np.full_like(held.concepts, -1))
+    assert np.isnan(metric.interval(nothing)).all() and math.isnan(metric(nothing))
+    assert np.isnan(METRICS["label_ece"].interval(held)).all()
+
+
+def test_chance_is_told_from_miscalibration_as_the_loop_tells_it() -> None:
+    told = []
+    for case in range(40):
+        rng = rng_for(case, "near the limit")
+        confidence = rng.uniform(0.5, 0.95, size=(60, 3))
+        right = rng.random((60, 3)) < confidence - case / 200
+        found = calibration_interval(confidence, right)
+        assert found == pytest.approx(interval_by_loop(confidence, right), abs=1e-9)
+        told.append(found[0] > 0)
+    assert 5 < sum(told) < 35

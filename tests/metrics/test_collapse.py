@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.data.dataset import Dataset
 from assay.metrics import METRICS
@@ -98,3 +99,28 @@ def test_leaving_out_each_example_in_turn(case: int) -> None:
     error = np.sqrt(29 * np.var(without))
     expected = from_error(collapse_of_vectors(truth, said), error, 30)
     assert joint_collapse_interval(truth, said) == pytest.approx(expected)
+
+
+def test_the_interval_by_the_quantiles_of_each_value() -> None:
+    truth, said = (random_codes(60, (7, 7), "quantiles", side) for side in ("true", "said"))
+    said = np.where(said > 4, -1, said)  # 5 and 6 are never said
+    truth[0], said[0] = 4, 3
+    used = [stats.gamma(int((said == value).any(axis=1).sum()) + 0.5) for value in range(5)]
+    never = 1 - math.exp(-stats.gamma(0.5).ppf(0.975))
+    fewer = math.sqrt(sum(math.exp(-each.ppf(0.025)) ** 2 for each in used))
+    found = collapse_interval(truth, said)
+    assert found == pytest.approx((1 - (5 + never * math.sqrt(2)) / 7, 1 - (5 - fewer) / 7))
+    often = random_codes(60, (4,), "often")[:, 0] + 1
+    again = np.repeat(np.arange(60), often)
+    assert collapse_interval(truth, said, often) == pytest.approx(collapse_interval(truth[again], said[again]))
+    joint = joint_collapse_interval(truth, said, often)
+    assert joint == pytest.approx(joint_collapse_interval(truth[again], said[again]))
+
+
+def test_errors_of_groups_add_up_like_independent_ones(mnlogic: Dataset) -> None:
+    evidence = constant(mnlogic.symbols("test"))
+    parts = [collapse_interval(evidence.concepts[:, [i]], evidence.predicted_concepts[:, [i]]) for i in range(3)]
+    low = 0.5 - math.sqrt(sum((0.5 - below) ** 2 for below, _ in parts)) / 3
+    high = 0.5 + math.sqrt(sum((above - 0.5) ** 2 for _, above in parts)) / 3
+    assert METRICS["collapse"].interval(evidence) == pytest.approx((low, high))
+    assert np.isnan(METRICS["collapse"].interval(labels_only(mnlogic.symbols("test")))).all()

@@ -8,6 +8,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
+from assay.metrics.collapse import collapse_of_vectors, joint_collapse_interval
 from assay.metrics.evidence import Evidence
 
 SHAPES, COLOURS = ("square", "circle", "triangle"), ("red", "yellow", "blue")
@@ -74,3 +75,24 @@ def test_the_interval_holds_the_value(name, truth):
     evidence = judged(objects(), truth[rows], np.where([False, True, False, True], 0, truth)[rows])
     low, high = METRICS[name].interval(evidence)
     assert 0 <= low <= METRICS[name](evidence) <= high <= 1
+
+
+def test_the_interval_of_objects_pools_their_rows(truth):
+    rows = np.random.default_rng(0).integers(0, len(truth), 60)
+    blind = np.where([False, True, False, True], 0, truth)[rows]
+    evidence = judged(objects(), truth[rows], blind)
+    pooled = [np.concatenate([side[:, :2], side[:, 2:]]) for side in (truth[rows], blind)]
+    assert METRICS["collapse_object"].interval(evidence) == pytest.approx(joint_collapse_interval(*pooled))
+    bounds = [joint_collapse_interval(truth[rows][:, own], blind[:, own]) for own in ([0, 2], [1, 3])]
+    values = [collapse_of_vectors(truth[rows][:, own], blind[:, own]) for own in ([0, 2], [1, 3])]
+    (low, high), mean = METRICS["collapse_block"].interval(evidence), np.mean(values)
+    expected = [np.hypot(*(bounds[i][side] - values[i] for i in (0, 1))) / 2 for side in (0, 1)]
+    assert (low, high) == pytest.approx((max(0, mean - expected[0]), min(1, mean + expected[1])))
+    silent = judged(objects(), truth, np.where([True, False, False, False], -1, truth))
+    assert np.isnan(METRICS["collapse_block"].interval(silent)).all()
+
+
+def test_a_label_without_concepts_has_no_block(truth):
+    knowledge = Knowledge.of(objects().space, {"same": "o1.shape == o2.shape", "always": "true"})
+    evidence = judged(knowledge, truth, np.where([True, False, True, False], 0, truth))
+    assert METRICS["collapse_block"](evidence) == pytest.approx(1 - 1 / 9)

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from assay.concepts import digits
+from assay.concepts import bits, digits
 from assay.data.dataset import Dataset
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.metrics import METRICS
-from assay.metrics.evidence import gather
+from assay.metrics.evidence import Evidence, gather
 from tests.predictors import labels_only, oracle, predictions, random_evidence, reading
 
 
@@ -44,3 +44,17 @@ def test_where_nothing_can_be_said(evenodd: Dataset) -> None:
     said[::2, 1] = -1
     half = METRICS["rule_consistency"].values(gather(data, predictions(data, data.labels, said)))
     assert np.isnan(half[::2]).all() and (half[1::2] == 1).all()
+
+
+def test_the_room_is_the_f1_of_what_breaks_a_constraint() -> None:
+    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a"}, [Constraint("two", parse("count(a, b, c) <= 2"))])
+    truth = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 1, 1]])
+    said = np.array([[1, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1]])
+    labels = truth[:, :1]
+    evidence = Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None,) * 3)
+    f1 = [2 / 4, 2 / 3, 1.0, 4 / 5]
+    assert METRICS["set_f1"](evidence) == pytest.approx(np.mean(f1))
+    assert METRICS["sane_f1"](evidence) == pytest.approx((f1[1] + f1[2]) / 4)
+    assert METRICS["f1_room"](evidence) == pytest.approx((f1[0] + f1[3]) / 4)
+    assert METRICS["violation_rate"](evidence) == METRICS["mean_violations"](evidence) == 0.5
+    assert METRICS["violations_vs_random"](evidence) == pytest.approx(0.5 / (1 / 8))

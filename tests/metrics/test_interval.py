@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.metrics.interval import at_least, at_most, from_error, holm, of_mean, wilson
+from assay.metrics.interval import at_least, at_most, from_error, holm, of_difference, of_mean, wilson
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
@@ -83,3 +83,28 @@ def test_holm_rarely_raises_a_false_alarm() -> None:
 def test_holm_asks_less_of_each_further_test():
     assert holm([0.04, 0.012, 0.02]) == [True, True, True]  # 0.05 / 3, 0.05 / 2, 0.05; Bonferroni would stop at 0.02
     assert holm([0.04, 0.012, 0.03]) == [False, True, False]
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_differences_get_students_interval(confidence: float) -> None:
+    values = np.random.default_rng(1).normal(0.1, 0.2, 12)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert of_difference(values, confidence) == pytest.approx((expected.low, expected.high))
+    assert of_difference(values) == of_difference(values, 0.95)
+    assert of_difference(np.array([0.3])) == (-math.inf, math.inf) == of_difference(np.array([]))
+
+
+def test_values_may_stand_for_several_examples() -> None:
+    rng = np.random.default_rng(2)
+    often = rng.integers(1, 6, 25)
+    for values in (rng.random(25), (rng.random(25) < 0.7).astype(float), rng.normal(3, 2, 25)):
+        values[4] = math.nan
+        assert of_mean(values, weights=often) == pytest.approx(of_mean(np.repeat(values, often)))
+
+
+def test_a_few_means_of_several_answers_differ_by_two_examples_more() -> None:
+    values = np.array([0.6, 0.7, 0.8, 0.7])
+    variance = (4 * values.var() + 2 * 0.7 * 0.3) / 6  # as if two more examples were right or wrong as a whole
+    examples = 0.7 * 0.3 / (variance / 4)
+    assert of_mean(values) == pytest.approx(wilson(0.7 * examples, examples))
+    assert of_mean(np.array([0.0, 1.5]))[0] == 0.0 and of_mean(np.array([-0.1, 0.5]))[0] < -0.1

@@ -13,9 +13,9 @@ from assay.errors import UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
-from assay.metrics.interval import of_mean, wilson
+from assay.metrics.interval import from_error, of_mean, wilson
 from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, _around, _resample, mean_score, score, score_with_resamples
+from assay.metrics.score import FEWEST, Score, _around, _resample, format_score, mean_score, score, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
@@ -161,3 +161,31 @@ def test_an_interval_holds_its_value_whatever_rounding_did() -> None:
 
 def test_fewer_than_thirty_examples_are_few() -> None:
     assert [mean_score("x", np.ones(count)).few for count in (29, 30, 31)] == [True, False, False]
+
+
+def test_scores_as_text_and_as_data() -> None:
+    found = Score("x", 0.5, 0.251, math.inf, 7)
+    assert format_score(found) == "0.50 (0.25–inf)" and format_score(found, interval=False) == "0.50"
+    assert format_score(Score("x", math.nan, math.nan, math.nan, 7)) == format_score(None) == "–"
+    assert found.to_dict() == {"metric": "x", "value": 0.5, "low": 0.251, "high": None, "examples": 7}
+
+
+def test_resamples_outside_of_0_and_1_give_no_share() -> None:
+    for repeated in ([0.5, 1.2, 0.7], [-0.1, 0.3, 0.4]):
+        found = score_with_resamples("x", 0.5, repeated, 100)
+        half = 1.96 * np.std(repeated)
+        assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
+    known = score_with_resamples("x", 0.5, [0.4, math.nan, 0.6], 100)
+    assert (known.low, known.high) == pytest.approx(from_error(0.5, 0.1, 100))
+    for nothing in (score_with_resamples("x", 0.5, [math.nan], 9), score_with_resamples("x", math.nan, [0.5], 9)):
+        assert math.isnan(nothing.low) and math.isnan(nothing.high) and nothing.examples == 9
+
+
+def test_equal_rows_are_drawn_as_often_as_examples_are() -> None:
+    bits = (np.arange(400)[:, None] % 4 == 0).astype(np.int64)
+    evidence = Evidence(Knowledge.of(digits(["a"]), {"y": "a"}), "test", bits, bits, bits, bits, (None,), (None,))
+    metric = Metric("x", "x", "higher", overall=lambda held: float(held.weights @ held.labels[:, 0]), counted=True)
+    repeated = _resample([metric], evidence, 300, seed=0)["x"]
+    assert np.mean(repeated) == pytest.approx(100, abs=2) and np.std(repeated) == pytest.approx(75**0.5, rel=0.15)
+    one = Metric("x", "x", "higher", overall=lambda held: float(held.examples), counted=True)
+    assert set(_resample([one], evidence, 5, seed=0)["x"]) == {400.0}

@@ -60,6 +60,16 @@ def test_a_cell_is_the_most_frequent_verdict_the_gravest_of_equals():
     assert cell.text("label_f1") == "0.60 ± 0.10" and cell.text("ood") == "–"
 
 
+def test_the_reason_and_the_tone_are_those_of_the_verdict():
+    told = [("shortcut", "bad", "reads 0 as 1"), ("sound", "good", "all is right"), ("sound", "good", "again")]
+    rows = [
+        BoardRow("s", "d", "m", "rule", seed, "done", verdict=verdict, tone=tone, why=why)
+        for seed, (verdict, tone, why) in enumerate(told)
+    ]
+    cell = BoardCell("m", "d", tuple(rows))
+    assert (cell.verdict, cell.tone, cell.why) == ("sound", "good", "all is right")
+
+
 def test_a_refused_cell_says_why_and_one_that_was_not_run_too(suite):
     board = SuiteBoard(suite, tuple(ROWS))
     cells = {(model.name, cell.dataset): cell for model in board.models for cell in model.cells}

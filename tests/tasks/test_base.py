@@ -94,3 +94,11 @@ def test_worlds_are_listed_by_digits_or_by_values():
 def test_splits_that_cannot_be_are_told(split, why):
     with pytest.raises(ConfigError, match=why):
         Split(**{"name": "train", "size": 3, **split})
+
+
+def test_where_all_worlds_train_none_is_out_of_distribution():
+    def names(**settings):
+        return [split.name for split in TASKS["mnlogic"](k=3, **settings).splits()]
+
+    assert "ood" not in names(prop_in_distribution=1.0) and "ood" in names(prop_in_distribution=0.9)
+    assert "ood" in names(combinations_in_distribution=["000", "011"])

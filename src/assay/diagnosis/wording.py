@@ -177,7 +177,7 @@ def never_said(concepts: Sequence[str], evidence: Evidence) -> list[str]:
     columns = [space.place(name) for name in concepts]
     true, predicted = np.unique(evidence.concepts[:, columns]), np.unique(evidence.predicted_concepts[:, columns])
     values = space.concepts[columns[0]].values
-    return [str(values[code]) for code in true.tolist() if code not in predicted]
+    return [str(values[code]) for code in true[true >= 0].tolist() if code not in predicted]  # -1: not known
 
 
 def _describe_elsewhere(state: ConceptState) -> str:

@@ -90,9 +90,9 @@ def check_answers(answers: Sequence[Array], rows: int, sizes: Sequence[int]) -> 
         raise DataError(f"answers have the wrong shape: {bad[0]} where {bad[1]} is needed (examples x values)")
     for p in arrays:
         sums = p.sum(axis=1)
-        if ((p < 0).any() or (np.abs(sums[~np.isnan(sums)] - 1) > 1e-3).any()) or (
-            np.isnan(p).any(1) != np.isnan(sums)
-        ).any():
+        gaps = np.isnan(p)
+        partly = (gaps.any(axis=1) != gaps.all(axis=1)).any()
+        if partly or (p < 0).any() or (np.abs(sums[~np.isnan(sums)] - 1) > 1e-3).any():
             raise DataError("answers must be probabilities that add up to 1, or NaN in a whole row")
     return arrays
 
