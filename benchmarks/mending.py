@@ -156,16 +156,23 @@ def _cost(record: dict[str, Any]) -> float:
 
 
 def _median(values: Sequence[float]) -> str:
+    """Return the median, with the mean where all were mended."""
     middle = statistics.median(values)
-    return "more than the budget" if middle == float("inf") else f"{middle:g}"
+    if middle == float("inf"):
+        return "more than the budget"
+    return f"{middle:g}" if float("inf") in values else f"{middle:g} ({statistics.mean(values):.1f})"
 
 
 def _beats(records: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> str:
-    """Return for how many seeds less was spent than by the baseline, and for how many as much and more."""
+    """Return for how many seeds less was spent than by the baseline, as much and more, and Wilcoxon's p of that."""
+    from scipy.stats import wilcoxon
+
     by_seed = {record["seed"]: _cost(record) for record in others}
     both = [(_cost(record), by_seed[record["seed"]]) for record in records if record["seed"] in by_seed]
     less, same, more = (sum((a > b) - (a < b) == sign for a, b in both) for sign in (-1, 0, 1))
-    return f"{less}, {same}, {more}"
+    finite = [pair for pair in both if float("inf") not in pair]
+    unsure = len(finite) < len(both) or less + more == 0
+    return f"{less}, {same}, {more}" + ("" if unsure else f" (p = {wilcoxon(*zip(*finite, strict=True)).pvalue:.2f})")
 
 
 def _last(record: dict[str, Any], key: str) -> float:
@@ -186,7 +193,7 @@ def table(folder: Path) -> str:
     """Return the records as a table, a row for each task and strategy."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     head = (
-        "| task, model | strategy | begins as | mended | spent until then (median) | less, as much, more than baseline "
+        "| task, model | strategy | begins as | mended | spent until then: median (mean) | less, as much, more than baseline "
     )
     lines = [f"{head}| looked at | concept F1 | label accuracy elsewhere |", "|" + " --- |" * 9]
     for name, setting in SETTINGS.items():
