@@ -4,6 +4,7 @@
 A number that is measured, and not computed, has a command of its own beside it.
 """
 
+import math
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from assay.arrays import Codes
 from assay.concepts import bits, digits
 from assay.counting.count import count_readings
 from assay.families.chess.rules import Board
+from assay.families.coco.scene_templates import OBJECT_KINDS
+from assay.families.coco.synthetic import synthetic_album
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.tally import chance_of, truth_diagram, uniform
@@ -76,10 +79,8 @@ def readings_left() -> list[str]:
 
 def shares_of_figures() -> list[str]:
     """Return in what share of all worlds the rules over figures hold."""
-    return [f"| {_share('kand-logic')} % of all worlds |", *(f"| {_share(f'kand-logic-{rule}')} % |" for rule in RARE)]
-
-
-RARE = ("and", "pairs")
+    rare = [f"| {_share(task)} % |" for task in ("kand-logic-and", "kand-logic-pairs")]
+    return [f"| {_share('kand-logic')} % of all worlds |", *rare]
 
 
 def _share(task: str) -> str:
@@ -87,10 +88,37 @@ def _share(task: str) -> str:
     return f"{100 * counts[(True,)] / sum(counts.values()):.1f}"
 
 
+def shares_of_solids() -> list[str]:
+    """Return how often two of so many solids share colour and shape, where all are equally frequent."""
+
+    def share(task: str, objects: int) -> str:
+        config = TASKS[task]().config
+        kinds = len(config.shapes) * len(config.colours)
+        return f"{100 * (1 - math.perm(kinds, objects) / kinds**objects):.0f} %"
+
+    many = f"{share('clevr-many', 3)} (3 objects) to {share('clevr-many', 6)} (6) |"
+    return [f"| {share('clevr', 2)} of all worlds |", f"| {share('clevr-small', 3)} |", f"| {many}"]
+
+
+def classes_in_scenes() -> list[str]:
+    """Return of each class in how many of COCO's images and of drawn scenes it is, and how many objects of it then."""
+    album = synthetic_album(TASKS["cocologic"]().config.scenes).album
+    counts = np.zeros((len(album), len(OBJECT_KINDS)), dtype=int)
+    np.add.at(counts, (album.owners, album.classes), 1)
+    rows = zip(OBJECT_KINDS.items(), counts.T, strict=True)
+    return [
+        f"| `{name}` | {100 * kind.images:.1f} % | {100 * np.mean(own > 0):.1f} % "
+        f"| {kind.objects:.1f} | {own[own > 0].mean():.1f} |"
+        for (name, kind), own in rows
+    ]
+
+
 FACTS: Mapping[str, Callable[[], list[str]]] = {
     "formulas.md": sizes_of_diagrams,
     "consistency.md": chances_of_guesses,
     "counting.md": readings_left,
+    "families/clevr.md": shares_of_solids,
+    "families/coco.md": classes_in_scenes,
     "families/kandinsky.md": shares_of_figures,
 }
 """The pages, below `docs`, and what computes the texts that they must have."""
