@@ -1,7 +1,7 @@
 """Numbers that pages name and that can be computed: sizes of diagrams, chances, shares of worlds, readings.
 
-`python -m benchmarks.facts` computes each again and says whether its page has it; `tests/test_numbers.py` does the same.
-A number that is measured, and not computed, has a command of its own beside it.
+`python -m benchmarks.facts` computes each again and says whether its page has it, as `tests/test_numbers.py`
+does. A number that is measured, and not computed, has a command of its own beside it.
 """
 
 import math
@@ -121,7 +121,8 @@ def violations_by_actions() -> list[str]:
     shape, numbers = BoardShape(3), np.arange(4000)
     boards = valid_boards(shape, Draws(0, "facts"), numbers, 50)
     violated = shape.violated_units(corrupt_by_actions(shape, boards, Draws(0), numbers, 9)).sum(axis=1)
-    return [f"{violated.mean():.1f} violated units on average, and only {100 * np.mean(violated <= 3):.0f} % have 3 or fewer"]
+    few = f"only {100 * np.mean(violated <= 3):.0f} % have 3 or fewer"
+    return [f"{violated.mean():.1f} violated units on average, and {few}"]
 
 
 FACTS: Mapping[str, Callable[[], list[str]]] = {

@@ -29,7 +29,10 @@ from benchmarks.pages import publish
 BEGIN, END = "<!-- leakage: begin -->", "<!-- leakage: end -->"
 TASK = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0,
         "splits": {"train": 256, "valid": 64, "test": 512, "hard": 0, "pairs": 0}}  # fmt: skip
-SETS: Mapping[str, Mapping[str, Any]] = {"complete": {"regions": False}, "incomplete": {"regions": False, "drop": ["c"]}}
+SETS: Mapping[str, Mapping[str, Any]] = {
+    "complete": {"regions": False},
+    "incomplete": {"regions": False, "drop": ["c"]},
+}
 MODES: Mapping[str, Mapping[str, Any]] = {
     "independent, hard": {"mode": "independent", "hard": True},
     "independent, soft": {"mode": "independent"},

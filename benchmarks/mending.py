@@ -192,10 +192,11 @@ def _mean(values: Sequence[float]) -> str:
 def table(folder: Path) -> str:
     """Return the records as a table, a row for each task and strategy."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    head = (
-        "| task, model | strategy | begins as | mended | spent until then: median (mean) | less, as much, more than baseline "
-    )
-    lines = [f"{head}| looked at | concept F1 | label accuracy elsewhere |", "|" + " --- |" * 9]
+    head = "| task, model | strategy | begins as | mended | spent until then: median (mean) "
+    lines = [
+        f"{head}| less, as much, more than baseline | looked at | concept F1 | label accuracy elsewhere |",
+        "|" + " --- |" * 9,
+    ]
     for name, setting in SETTINGS.items():
         own = {s: [r for r in records if (r["setting"], r["strategy"]) == (name, s)] for s in setting.strategies}
         for strategy in (s for s in setting.strategies if own[s]):

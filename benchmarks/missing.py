@@ -1,8 +1,8 @@
 """What missing concept annotations cost: every concept model on three pixels, and a bottleneck on handwritten bits.
 
 `python -m benchmarks.missing models [PAGE]` prints the table of `docs/models.md`, `python -m benchmarks.missing bits
-[PAGE]` that of `docs/supervision.md`; with the name of a page it also writes it there, between two markers. Gaps are those
-of `assay annotate`: completely at random (`mcar`), or thrice as often where a concept is true (`mnar`).
+[PAGE]` that of `docs/supervision.md`; with the name of a page it also writes it there, between two markers. Gaps are
+those of `assay annotate`: completely at random (`mcar`), or thrice as often where a concept is true (`mnar`).
 """
 
 import os
@@ -70,7 +70,9 @@ def table_of_models(folder: Path) -> str:
         data = with_gaps(Dataset.open(folder / "data"), folder / str(place), *gaps)
         cells = []
         for model, settings in MODELS_TRIED.values():
-            labels, concepts = np.mean([accuracies(data, model, {**SHORT, **settings}, s) for s in range(SEEDS)], axis=0)
+            labels, concepts = np.mean(
+                [accuracies(data, model, {**SHORT, **settings}, s) for s in range(SEEDS)], axis=0
+            )
             cells.append(f"{100 * labels:.0f} / {100 * concepts:.0f}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
