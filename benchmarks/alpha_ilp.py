@@ -2,8 +2,8 @@
 
 `python -m benchmarks.alpha_ilp 0 10 [PAGE]` prints a table over seeds 0 to 9; with the name of a page it also writes it
 there, between two markers. It has the accuracy on 2,000 other trains, for true concepts and for an eye that takes each
-concept for another with chance 0.1. Of its two kinds, `flat` gives what it sees 0.9 whether it errs or not, and `graded`
-is less sure where it errs. The last rows are the true rule on what is seen.
+concept for another with chance 0.1. Of its two kinds, `flat` gives what it sees 0.9 whether it errs or not, and
+`graded` is less sure where it errs. The last rows are the true rule on what is seen.
 """
 
 import sys

@@ -1,8 +1,7 @@
 """What missing concept annotations cost: every concept model on three pixels, and a bottleneck on handwritten bits.
 
-`python -m benchmarks.missing models [PAGE]` prints the table of `docs/models.md`, `python -m benchmarks.missing bits
-[PAGE]` that of `docs/supervision.md`; with the name of a page it also writes it there, between two markers. Gaps are
-those of `assay annotate`: completely at random (`mcar`), or thrice as often where a concept is true (`mnar`).
+`python -m benchmarks.missing models` prints the first table, `python -m benchmarks.missing bits` the second; with the
+name of a page that has the markers it also writes it there. Gaps are those of `assay annotate`: completely at random (`mcar`), or thrice as often where a concept is true (`mnar`).
 """
 
 import os
