@@ -1,7 +1,8 @@
 """What missing concept annotations cost: every concept model on three pixels, and a bottleneck on handwritten bits.
 
 `python -m benchmarks.missing models` prints the first table, `python -m benchmarks.missing bits` the second; with the
-name of a page that has the markers it also writes it there. Gaps are those of `assay annotate`: completely at random (`mcar`), or thrice as often where a concept is true (`mnar`).
+name of a page that has the markers it also writes it there. Gaps are those of `assay annotate`: completely at random
+(`mcar`), or thrice as often where a concept is true (`mnar`).
 """
 
 import os
