@@ -1,14 +1,15 @@
 """Theory X from 100 trains whose concepts are seen badly, by the differentiable learner.
 
-`python -m benchmarks.alpha_ilp 0 10` prints a table over seeds 0 to 9: the accuracy on 2,000 other trains, for true
-concepts and for an eye that takes each concept for another with chance 0.1. Of its two kinds, `flat` gives what it sees
-0.9 whether it errs or not, and `graded` is less sure where it errs. The last rows are the true rule on what is seen.
+`python -m benchmarks.alpha_ilp 0 10 [PAGE]` prints a table over seeds 0 to 9; with the name of a page it also writes it
+there, between two markers. It has the accuracy on 2,000 other trains, for true concepts and for an eye that takes each
+concept for another with chance 0.1. Of its two kinds, `flat` gives what it sees 0.9 whether it errs or not, and
+`graded` is less sure where it errs. The last rows are the true rule on what is seen.
 """
 
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,9 @@ from assay.models import MODELS
 from assay.models.symbolic.examples import most_probable_codes
 from assay.models.symbolic.perception_settings import perception_of
 from assay.predictions import Answer, Predictions
+from benchmarks.pages import write_between
 
+BEGIN, END = "<!-- theory x: begin -->", "<!-- theory x: end -->"
 SIZES = (("train", 100), ("valid", 20), ("test", 2000))
 RATE = 0.1
 MODELS_TRIED: tuple[tuple[str, dict[str, str]], ...] = (
@@ -79,19 +82,26 @@ def rows_of(seed: int, folder: Path) -> Iterator[tuple[str, str, float, float]]:
         yield kind, "the true rule", float((held.astype(int) == test.labels[:, 0]).mean()), 0.0
 
 
-def main(first: int = 0, last: int = 10) -> None:
-    """Print the table."""
+def written(first: int, last: int) -> str:
+    """Return the table."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for seed in range(first, last):
         with tempfile.TemporaryDirectory() as folder:
             for kind, name, accuracy, seconds in rows_of(seed, Path(folder)):
                 found.setdefault((kind, name), []).append((accuracy, seconds))
-    print("| concepts | model | accuracy | least | CPU seconds |\n| --- | --- | --- | --- | --- |")
+    lines = ["| concepts | model | accuracy | least | CPU seconds |", "| --- | --- | --- | --- | --- |"]
     for (kind, name), pairs in found.items():
-        accuracy, seconds = np.array(pairs).T
-        print(f"| {kind} | {name} | {accuracy.mean():.3f} ± {accuracy.std():.3f} | {accuracy.min():.3f} | ", end="")
-        print(f"{np.median(seconds):.1f} |")
+        accuracies, seconds_spent = np.array(pairs).T
+        cell = f"{accuracies.mean():.3f} ± {accuracies.std():.3f} | {accuracies.min():.3f}"
+        lines.append(f"| {kind} | {name} | {cell} | {np.median(seconds_spent):.1f} |")
+    return "\n".join(lines)
+
+
+def main(first: int, last: int, pages: Sequence[str]) -> None:
+    text = written(first, last)
+    print(text)
+    write_between(pages, BEGIN, END, text)
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in sys.argv[1:]))
+    main(*(int(number) for number in sys.argv[1:3] or ("0", "10")), sys.argv[3:])

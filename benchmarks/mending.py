@@ -157,16 +157,23 @@ def _cost(record: dict[str, Any]) -> float:
 
 
 def _median(values: Sequence[float]) -> str:
+    """Return the median, with the mean where all were mended."""
     middle = statistics.median(values)
-    return "more than the budget" if middle == math.inf else f"{middle:g}"
+    if middle == math.inf:
+        return "more than the budget"
+    return f"{middle:g}" if math.inf in values else f"{middle:g} ({statistics.mean(values):.1f})"
 
 
 def _beats(records: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> str:
-    """Return for how many seeds less was spent than by the baseline, and for how many as much and more."""
+    """Return for how many seeds less was spent than by the baseline, as much and more, and Wilcoxon's p of that."""
+    from scipy.stats import wilcoxon
+
     by_seed = {record["seed"]: _cost(record) for record in others}
     both = [(_cost(record), by_seed[record["seed"]]) for record in records if record["seed"] in by_seed]
     less, same, more = (sum((a > b) - (a < b) == sign for a, b in both) for sign in (-1, 0, 1))
-    return f"{less}, {same}, {more}"
+    finite = [pair for pair in both if math.inf not in pair]
+    unsure = len(finite) < len(both) or less + more == 0
+    return f"{less}, {same}, {more}" + ("" if unsure else f" (p = {wilcoxon(*zip(*finite, strict=True)).pvalue:.2f})")
 
 
 def _last(record: dict[str, Any], key: str) -> float:
@@ -186,10 +193,11 @@ def _mean(values: Sequence[float]) -> str:
 def table(folder: Path) -> str:
     """Return the records as a table, a row for each task and strategy."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    head = (
-        "| task, model | strategy | begins as | mended | spent until then (median) | less, as much, more than baseline "
-    )
-    lines = [f"{head}| looked at | concept F1 | label accuracy elsewhere |", "|" + " --- |" * 9]
+    head = "| task, model | strategy | begins as | mended | spent until then: median (mean) "
+    lines = [
+        f"{head}| less, as much, more than baseline | looked at | concept F1 | label accuracy elsewhere |",
+        "|" + " --- |" * 9,
+    ]
     for name, setting in SETTINGS.items():
         own = {s: [r for r in records if (r["setting"], r["strategy"]) == (name, s)] for s in setting.strategies}
         for strategy in (s for s in setting.strategies if own[s]):
@@ -207,31 +215,14 @@ def table(folder: Path) -> str:
 
 
 def facts(folder: Path) -> Iterator[str]:
-    """Give what the text of the page says: what each strategy spent in the mean, tested against the baseline."""
+    """Give the accuracies of the page's text: on `test` before and after, of those that were mended."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     for name, setting in SETTINGS.items():
-        costs = {
-            strategy: {r["seed"]: _cost(r) for r in records if (r["setting"], r["strategy"]) == (name, strategy)}
-            for strategy in setting.strategies
-        }
-        for strategy, spent in costs.items():
-            mended = [r for r in records if (r["setting"], r["strategy"]) == (name, strategy) and _cost(r) < math.inf]
-            if not mended:
-                continue
-            accuracies = [[r["rounds"][at]["accuracy"]["test"] for r in mended] for at in (0, -1)]
-            other = costs[setting.baseline]
-            finite = [s for s in spent if s in other and max(spent[s], other[s]) < math.inf]
-            mean = f"{sum(spent[s] for s in finite) / len(finite):.1f} spent" if finite else "no pair with the baseline"
-            p = "" if strategy == setting.baseline else _test([spent[s] - other[s] for s in finite])
-            told = f"test accuracy {_mean(accuracies[0])} before, {_mean(accuracies[1])} after"
-            yield f"{name} {strategy}: {mean}{p}; {told}, of {len(mended)} mended"
-
-
-def _test(differences: Sequence[float]) -> str:
-    """Return the p-value of Wilcoxon's test of paired differences, if there are any."""
-    from scipy.stats import wilcoxon
-
-    return f", p = {wilcoxon(differences).pvalue:.2f}" if any(differences) else ""
+        for strategy in setting.strategies:
+            own = [r for r in records if (r["setting"], r["strategy"]) == (name, strategy) and _cost(r) < math.inf]
+            if own:
+                before, after = (_mean([r["rounds"][at]["accuracy"]["test"] for r in own]) for at in (0, -1))
+                yield f"{name} {strategy}: test accuracy {before} before, {after} after, of {len(own)} mended"
 
 
 def main() -> None:
