@@ -16,6 +16,7 @@ FAMILIES = (
     "driving",
     "trains",
     "chess",
+    "raven",
 )
 SHARED = ("handwriting", "photos", "rsbench")
 """Folders that are no family, but what several of them share."""
