@@ -1,4 +1,4 @@
-"""The rules of matrices as formulas: what holds of the rows of one attribute, and which candidate completes them all."""
+"""The rules of matrices as formulas: what holds of the rows of an attribute, and which candidate completes all."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

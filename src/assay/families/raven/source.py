@@ -2,8 +2,8 @@
 
 `fair` candidates (I-RAVEN) are all combinations of two values, a right and a wrong one, of some attributes. The pair of
 values is drawn so that either is as often the right one: two matrices of the rule that end in different values. So all
-candidates are equally probable to whoever does not see the matrix. `near` candidates (RAVEN) each differ from the answer
-in one attribute, so that the answer has in every attribute the value that most of them have.
+candidates are equally probable to whoever does not see the matrix. `near` candidates (RAVEN) each differ from the
+answer in one attribute, so that the answer has in every attribute the value that most of them have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from assay.logic.evaluate import Evaluator
 from assay.logic.formula import var
 from assay.logic.knowledge import Knowledge
 from assay.logic.tally import true_outcomes
-from assay.seeds import Deck, Streams
+from assay.seeds import Streams
 from assay.worlds.source import DrawStyle, SeededSource
 from assay.worlds.split import Split
 
@@ -119,7 +119,7 @@ class PuzzlePlan:
     def exchanged(self, puzzle: Array, place: int, column: int, code: int) -> Array:
         """Return a puzzle whose candidate at a place has another value: it trades places with the one most like it."""
         changed = puzzle.copy()
-        others = np.flatnonzero((puzzle[CONTEXT:, column] == code)) + CONTEXT
+        others = np.flatnonzero(puzzle[CONTEXT:, column] == code) + CONTEXT
         if not len(others):
             changed[place, column] = code
             return changed
@@ -167,7 +167,11 @@ class PuzzleSource(SeededSource):
     def total(self) -> int:
         """How many matrices there are, times the places of the right candidate: a lower bound."""
         ways = [
-            int(np.prod([len(self.plan.tables[pair].matrices) for pair in zip(self.plan.rules, combination, strict=True)]))
+            int(
+                np.prod(
+                    [len(self.plan.tables[pair].matrices) for pair in zip(self.plan.rules, combination, strict=True)]
+                )
+            )
             for combination in self.plan.combinations
         ]
         return sum(ways) * self.plan.candidates

@@ -6,8 +6,8 @@ Rule         for each attribute some rules, of which every matrix follows one in
              arithmetic, distribute_three. The label is the number of the candidate that completes the matrix.
 Shortcuts    none in the candidates, unless `distractors: near` (`raven-biased`): there the answer has in each attribute
              the value that most candidates have, and a model can ignore the matrix.
-Splits       train, valid, test; `ood` with combinations of rules that no other split has; `hard`, whose wrong candidates
-             differ from the answer in one attribute, or for `distractors: near` instead `fair`.
+Splits       train, valid, test; `ood` with combinations of rules that no other split has; `hard`, whose wrong
+             candidates differ from the answer in one attribute, or instead, for `distractors: near`, `fair`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,9 @@ class RavenConfig(TaskConfig):
         if self.distractors == "fair" and len(self.rules) < (needed := self.candidates.bit_length() - 1):
             raise ValueError(f"{self.candidates} fair candidates need {needed} attributes with rules, or more")
         if self.candidates - 1 > sum(len(values) - 1 for values in self.values.values()):
-            raise ValueError(f"{self.candidates} candidates are too many: fewer panels differ from one in one attribute")
+            raise ValueError(
+                f"{self.candidates} candidates are too many: fewer panels differ from one in one attribute"
+            )
         return self
 
     @property
