@@ -17,6 +17,7 @@ FAMILIES = (
     "trains",
     "chess",
     "raven",
+    "bongard",
 )
 SHARED = ("handwriting", "photos", "rsbench")
 """Folders that are no family, but what several of them share."""
