@@ -19,15 +19,11 @@ GAP, SPACE = 3, 14
 PAPER, FRAME, EMPTY, INK = 255, 90, 200, 20
 
 
-def _star() -> Points:
-    return np.stack([regular_polygon(5), 0.42 * regular_polygon(5, -np.pi / 2 + np.pi / 5)], axis=1).reshape(-1, 2)
-
-
 SHAPES: dict[str, Points] = {
     "triangle": regular_polygon(3),
     "square": regular_polygon(4, -np.pi / 4),
     "circle": 0.85 * regular_polygon(48),
-    "star": _star(),
+    "star": np.stack([regular_polygon(5), -0.42 * np.roll(regular_polygon(5), 2, axis=0)], axis=1).reshape(-1, 2),
     "hexagon": regular_polygon(6, 0),
     "diamond": regular_polygon(4) * np.array([0.6, 1.0]),
 }
@@ -44,14 +40,11 @@ class PanelSheet:
     @cached_property
     def boxes(self) -> dict[str, Box]:
         """The box of each panel by its name."""
-        columns, step = -(-self.candidates // GRID), self.side + GAP
-        width = max(2, columns)
-        places = [divmod(place, GRID) for place in range(CONTEXT)]
-        corners = [(GAP + step * column, GAP + step * row) for row, column in places]
-        left = GAP + step * GRID + SPACE
+        step, width, left = self.side + GAP, -(-self.candidates // GRID), GAP + (self.side + GAP) * GRID + SPACE
+        corners = [(GAP + step * (i % GRID), GAP + step * (i // GRID)) for i in range(CONTEXT)]
         corners += [(left + step * (i % width), GAP + step * (i // width)) for i in range(self.candidates)]
-        names = panel_names(self.candidates)
-        return {name: Box(x, y, x + self.side, y + self.side) for name, (x, y) in zip(names, corners, strict=True)}
+        named = zip(panel_names(self.candidates), corners, strict=True)
+        return {name: Box(x, y, x + self.side, y + self.side) for name, (x, y) in named}
 
     @property
     def size(self) -> tuple[int, int]:

@@ -62,12 +62,6 @@ def rows_of(cells: Sequence[Formula]) -> list[Row]:
     return [cells[start : start + 3] for start in range(0, len(cells), 3)]
 
 
-def follows_only(rule: str, allowed: Sequence[str], cells: Sequence[Formula]) -> Formula:
-    """Return "the first two rows follow this rule, and no other that is allowed"."""
-    rows = rows_of(cells)[:2]
-    return conjunction(*(RULES[name](rows) if name == rule else ~RULES[name](rows) for name in allowed))
-
-
 def panel_names(candidates: int) -> list[str]:
     """Return the names of all panels: the matrix row by row, then the candidates."""
     return [f"panel{i + 1}" for i in range(CONTEXT)] + [f"candidate{i + 1}" for i in range(candidates)]
@@ -103,7 +97,9 @@ def raven_knowledge(
         answer = If(fits[number - 1], Const(number), answer)
     # what some attribute rules out is said first, so that diagrams read attribute by attribute, which keeps them small
     answer = If(conjunction(*(disjunction(*right[name]) for name in rules)), answer, Const(0))
-    limits = [Constraint(f"one_rule_of_{name}", _one_rule(name, allowed), ("rows",)) for name, allowed in rules.items()]
+    rows = {name: rows_of(context_of(name))[:2] for name in rules}
+    one_rule = {name: exactly(1, *(RULES[rule](rows[name]) for rule in rules[name])) for name in rules}
+    limits = [Constraint(f"one_rule_of_{name}", formula, ("rows",)) for name, formula in one_rule.items()]
     limits.append(Constraint("one_answer", exactly(1, *fits), ("candidates",)))
     # the values are given, since to find them by the diagram takes long
     return Knowledge(space_of(values, candidates), (Label("answer", answer, (0, *numbers)),), tuple(limits))
@@ -115,19 +111,8 @@ def _follows(attribute: str, allowed: Sequence[str], candidate: str) -> Formula:
     return disjunction(*(RULES[rule](rows) for rule in allowed))
 
 
-def _one_rule(attribute: str, allowed: Sequence[str]) -> Formula:
-    rows = rows_of(context_of(attribute))[:2]
-    formulas = [RULES[rule](rows) for rule in allowed]
-    return formulas[0] if len(formulas) == 1 else exactly(1, *formulas)
-
-
 def combinations_where(combinations: Sequence[Sequence[str]], rules: Mapping[str, Sequence[str]]) -> Formula:
     """Return "the attributes follow one of these combinations of rules"."""
-    return disjunction(
-        *(
-            conjunction(
-                *(RULES[rule](rows_of(context_of(name))[:2]) for name, rule in zip(rules, combination, strict=True))
-            )
-            for combination in combinations
-        )
-    )
+    rows = {name: rows_of(context_of(name))[:2] for name in rules}
+    pairs = [zip(rules, chosen, strict=True) for chosen in combinations]
+    return disjunction(*(conjunction(*(RULES[rule](rows[name]) for name, rule in chosen)) for chosen in pairs))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -17,10 +18,10 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import ConfigError
-from assay.families.raven.rules import CONTEXT, RULES, follows_only, rows_of
+from assay.families.raven.rules import CONTEXT, RULES, rows_of
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import Evaluator
-from assay.logic.formula import var
+from assay.logic.formula import exactly, var
 from assay.logic.knowledge import Knowledge
 from assay.logic.tally import true_outcomes
 from assay.seeds import Streams
@@ -50,17 +51,12 @@ class MatrixTable:
         found = np.flatnonzero(self.matrices[:, CONTEXT] == right)
         return self.matrices[found[rng.integers(len(found))]], wrong
 
-    def nearest(self, before: Array, place: int, code: int) -> Array | None:
-        """Return the matrix nearest to another that has one panel changed and the same last one, if there is one."""
-        found = self.matrices[(self.matrices[:, place] == code) & (self.matrices[:, CONTEXT] == before[CONTEXT])]
-        return found[(found != before).sum(axis=1).argmin()] if len(found) else None
-
 
 def matrix_table(rule: str, allowed: Sequence[str], values: tuple[Value, ...]) -> MatrixTable:
     """List the matrices of a rule by its decision diagram."""
     names = [f"p{i + 1}" for i in range(CONTEXT + 1)]
-    space, cells = ConceptSpace(tuple(Concept(name, values) for name in names)), var(*names)
-    diagram = compile_diagram([RULES[rule](rows_of(cells)) & follows_only(rule, allowed, cells)], space)
+    space, rows = ConceptSpace(tuple(Concept(name, values) for name in names)), rows_of(var(*names))
+    diagram = compile_diagram([RULES[rule](rows) & exactly(1, *(RULES[name](rows[:2]) for name in allowed))], space)
     ranking = diagram.among(true_outcomes(diagram))
     matrices = ranking.worlds(np.arange(ranking.total))
     if len(np.unique(matrices[:, CONTEXT])) < 2:
@@ -103,9 +99,8 @@ class PuzzlePlan:
         sizes = [len(values) for values in self.values.values()]
         steps = [(place, step) for place, size in enumerate(sizes) for step in range(1, size)]
         others = np.repeat(right[None], self.candidates - 1, axis=0)
-        for row, chosen in enumerate(rng.choice(len(steps), len(others), replace=False).tolist()):
-            place, step = steps[chosen]
-            others[row, place] = (right[place] + step) % sizes[place]
+        for row, (place, step) in zip(others, rng.permutation(steps).tolist(), strict=False):
+            row[place] = (right[place] + step) % sizes[place]
         return others
 
     def panels(self, codes: Codes) -> Array:
@@ -118,37 +113,32 @@ class PuzzlePlan:
 
     def exchanged(self, puzzle: Array, place: int, column: int, code: int) -> Array:
         """Return a puzzle whose candidate at a place has another value: it trades places with the one most like it."""
-        changed = puzzle.copy()
-        others = np.flatnonzero(puzzle[CONTEXT:, column] == code) + CONTEXT
-        if not len(others):
-            changed[place, column] = code
-            return changed
-        nearest = others[(puzzle[others] != puzzle[place]).sum(axis=1).argmin()]
-        changed[[place, nearest]] = puzzle[[nearest, place]]
+        changed, others = puzzle.copy(), np.flatnonzero(puzzle[CONTEXT:, column] == code) + CONTEXT
+        if len(others):
+            nearest = others[(puzzle[others] != puzzle[place]).sum(axis=1).argmin()]
+            changed[[place, nearest]] = puzzle[[nearest, place]]
+        changed[place, column] = code
         return changed
 
     def followed(self, puzzle: Array, place: int, column: int, code: int, answer: int) -> Array | None:
         """Return a puzzle whose matrix has another value at a place: the nearest lawful one with the same answer."""
-        attribute = list(self.rules)[column]
-        before = puzzle[[*range(CONTEXT), CONTEXT + answer], column]
-        tables = [self.tables[attribute, rule] for rule in self.rules[attribute]]
-        found = [matrix for table in tables if (matrix := table.nearest(before, place, code)) is not None]
-        if not found:
+        name, before = list(self.rules)[column], puzzle[[*range(CONTEXT), CONTEXT + answer], column]
+        matrices = np.concatenate([self.tables[name, rule].matrices for rule in self.rules[name]])
+        found = matrices[(matrices[:, place] == code) & (matrices[:, CONTEXT] == before[CONTEXT])]
+        if not len(found):
             return None
         changed = puzzle.copy()
-        changed[:CONTEXT, column] = min(found, key=lambda matrix: int((matrix != before).sum()))[:CONTEXT]
+        changed[:CONTEXT, column] = found[(found != before).sum(axis=1).argmin(), :CONTEXT]
         return changed
 
     def has_candidates(self, codes: Codes, answers: Array) -> Array:
         """Return whether the candidates of each puzzle are chosen as this plan does, given which one is right."""
         candidates = self.panels(codes)[:, CONTEXT:]
-        right = candidates[np.arange(len(codes)), answers][:, None]
-        differs = candidates != right
+        differs = candidates != candidates[np.arange(len(codes)), answers][:, None]
         if self.distractors == "near":
             return np.asarray((differs.sum(axis=2) <= 1).all(axis=1))
         wrong = np.where(differs, candidates, -1).max(axis=1)[:, None]
-        two_values = (~differs | (candidates == wrong)).all(axis=(1, 2))
-        share = differs.sum(axis=1)
+        two_values, share = (~differs | (candidates == wrong)).all(axis=(1, 2)), differs.sum(axis=1)
         halves = ((share == 0) | (2 * share == self.candidates)).all(axis=1)
         return np.asarray(two_values & halves & ((share > 0).sum(axis=1) == self.candidates.bit_length() - 1))
 
@@ -166,14 +156,8 @@ class PuzzleSource(SeededSource):
     @property
     def total(self) -> int:
         """How many matrices there are, times the places of the right candidate: a lower bound."""
-        ways = [
-            int(
-                np.prod(
-                    [len(self.plan.tables[pair].matrices) for pair in zip(self.plan.rules, combination, strict=True)]
-                )
-            )
-            for combination in self.plan.combinations
-        ]
+        pairs = [zip(self.plan.rules, chosen, strict=True) for chosen in self.plan.combinations]
+        ways = [prod(len(self.plan.tables[pair].matrices) for pair in chosen) for chosen in pairs]
         return sum(ways) * self.plan.candidates
 
     def codes(self, places: Array) -> Codes:

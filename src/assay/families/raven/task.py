@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from assay.arrays import Array
 from assay.concepts import Value
@@ -24,7 +24,6 @@ from assay.config import check_names
 from assay.families.raven.panels import GRID, SHAPES, PanelSheet
 from assay.families.raven.rules import CONTEXT, NUMERIC, RULES, combinations_where, panel_names, raven_knowledge
 from assay.families.raven.source import Distractors, MatrixTable, PuzzlePlan, PuzzleSource, matrix_table
-from assay.logic.formula import TRUE, Formula
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout, Picture
 from assay.tasks.base import Task, TaskConfig
@@ -32,7 +31,6 @@ from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import Style, World
 
-Attribute = Literal["number", "shape", "size", "shade"]
 PLAIN: dict[str, Value] = {"number": 4, "shape": "circle", "size": 3, "shade": 3}
 """What an attribute is in all panels if no rule governs it."""
 
@@ -40,13 +38,13 @@ PLAIN: dict[str, Value] = {"number": 4, "shape": "circle", "size": 3, "shade": 3
 class RavenConfig(TaskConfig):
     """Settings of the matrices."""
 
-    rules: dict[Attribute, list[str]] = {
+    rules: dict[str, list[str]] = {
         "number": ["constant", "progression", "arithmetic"],
         "shape": ["constant", "distribute_three"],
         "size": ["constant", "progression", "distribute_three"],
         "shade": ["progression", "arithmetic", "distribute_three"],
     }
-    """For each attribute in use the rules that a matrix may follow in it."""
+    """For each attribute in use, of number, shape, size and shade, the rules that a matrix may follow in it."""
     candidates: Literal[4, 8] = 8
     """How many panels there are to choose from."""
     distractors: Distractors = "fair"
@@ -65,14 +63,11 @@ class RavenConfig(TaskConfig):
     side: int = Field(50, ge=26, le=512)
     """The width and height of a panel in pixels."""
 
-    @field_validator("shapes")
-    @classmethod
-    def _must_be_shapes(cls, names: list[str]) -> list[str]:
-        return check_names(names, SHAPES, "shape")
-
     @model_validator(mode="after")
     def _must_agree(self) -> "RavenConfig":
         self.refuse_shared("is not for matrices; see held_out_every for what is held out")
+        check_names(list(self.rules), PLAIN, "attribute")
+        check_names(self.shapes, SHAPES, "shape")
         for attribute, names in self.rules.items():
             check_names(names, RULES, f"rule of {attribute}")
             if attribute == "shape" and (numeric := [name for name in names if name in NUMERIC]):
@@ -88,13 +83,8 @@ class RavenConfig(TaskConfig):
     @property
     def values(self) -> dict[str, tuple[Value, ...]]:
         """The values of each attribute in use."""
-        known: dict[str, tuple[Value, ...]] = {
-            "number": tuple(range(1, self.numbers + 1)),
-            "shape": tuple(self.shapes),
-            "size": tuple(range(1, self.sizes + 1)),
-            "shade": tuple(range(1, self.shades + 1)),
-        }
-        return {name: values for name, values in known.items() if name in self.rules}
+        most = {"number": self.numbers, "size": self.sizes, "shade": self.shades}
+        return {name: tuple(range(1, most[name] + 1)) if name in most else tuple(self.shapes) for name in self.rules}
 
 
 class Raven(Task):
@@ -109,65 +99,47 @@ class Raven(Task):
     }  # fmt: skip
     pools: ClassVar[Mapping[str, str]] = {**Task.pools, "hard": "test", "fair": "test"}
     trial: ClassVar[Mapping[str, Any]] = {
-        "side": 26,
-        "candidates": 4,
-        "numbers": 4,
+        **{"side": 26, "candidates": 4, "numbers": 4},
         "rules": {"number": ["constant", "progression"], "shape": ["constant", "distribute_three"]},
     }
 
     @cached_property
-    def rules(self) -> dict[str, list[str]]:
-        """The rules of each attribute, in the order of the concepts."""
-        given: Mapping[str, list[str]] = dict(self.config.rules)
-        return {name: given[name] for name in self.config.values}
-
-    @cached_property
     def knowledge(self) -> Knowledge:
         """The attributes of all panels, and which candidate completes the matrix."""
-        return raven_knowledge(self.config.values, self.rules, self.config.candidates)
+        return raven_knowledge(self.config.values, self.config.rules, self.config.candidates)
 
     @cached_property
     def combinations(self) -> dict[bool, tuple[tuple[str, ...], ...]]:
         """The combinations of rules, those that are held out and those that are not."""
-        every, groups = self.config.held_out_every, {False: list[tuple[str, ...]](), True: list[tuple[str, ...]]()}
-        for places in product(*(range(len(names)) for names in self.rules.values())):
-            chosen = tuple(names[place] for names, place in zip(self.rules.values(), places, strict=True))
-            groups[every is not None and sum(places) % every == 0].append(chosen)
-        if not groups[False]:
-            groups = {False: groups[True], True: []}
-        return {held_out: tuple(chosen) for held_out, chosen in groups.items()}
+        every, inside, outside = self.config.held_out_every, list[tuple[str, ...]](), list[tuple[str, ...]]()
+        for chosen in product(*map(enumerate, self.config.rules.values())):
+            held_out = every is not None and sum(place for place, _ in chosen) % every == 0
+            (outside if held_out else inside).append(tuple(rule for _, rule in chosen))
+        return {False: tuple(inside), True: tuple(outside)} if inside else {False: tuple(outside), True: ()}
 
     def splits(self) -> tuple[Split, ...]:
         """Return the splits with their default sizes."""
         names = ["train", "valid", "test", "hard" if self.config.distractors == "fair" else "fair"]
-        splits = [self._of(name, self._where(False)) for name in names]
         if not self.combinations[True]:
-            return tuple(splits)
-        return (*splits, self._of("ood", self._where(True), tuple(names)))
-
-    def _of(self, name: str, where: Formula, disjoint_from: tuple[str, ...] = ()) -> Split:
-        return Split(name, self.sizes[name], where, pool=self.pools[name], disjoint_from=disjoint_from)
-
-    def _where(self, held_out: bool) -> Formula:
-        if not self.combinations[True]:
-            return TRUE
-        return combinations_where(self.combinations[held_out], self.rules)
+            return tuple(Split(name, self.sizes[name], pool=self.pools[name]) for name in names)
+        inside, held_out = (combinations_where(self.combinations[key], self.config.rules) for key in (False, True))
+        splits = [Split(name, self.sizes[name], inside, pool=self.pools[name]) for name in names]
+        return (*splits, Split("ood", self.sizes["ood"], held_out, pool="test", disjoint_from=tuple(names)))
 
     @cached_property
     def tables(self) -> dict[tuple[str, str], MatrixTable]:
         """The matrices of each attribute and rule."""
         return {
             (attribute, rule): matrix_table(rule, allowed, self.config.values[attribute])
-            for attribute, allowed in self.rules.items()
+            for attribute, allowed in self.config.rules.items()
             for rule in allowed
         }
 
     def plan(self, split: str) -> PuzzlePlan:
         """Return what puzzles a split holds."""
-        schemes: dict[str, Distractors] = {"hard": "near", "fair": "fair"}
-        combinations, config = self.combinations[split == "ood"], self.config
-        scheme = schemes.get(split, config.distractors)
-        return PuzzlePlan(config.values, self.rules, combinations, config.candidates, scheme, self.tables)
+        config, schemes = self.config, dict[str, Distractors](hard="near", fair="fair")
+        combinations, scheme = self.combinations[split == "ood"], schemes.get(split, config.distractors)
+        return PuzzlePlan(config.values, config.rules, combinations, config.candidates, scheme, self.tables)
 
     def worlds_in(self, split: Split, seed: int) -> Source:
         """Return the puzzles of a split."""
@@ -196,10 +168,8 @@ class Raven(Task):
 
     def render(self, world: World) -> Picture:
         """Draw the panels."""
-        names = list(self.rules)
-        panels = {
-            slot.name: {**PLAIN, **{name: world[slot.concept(name)] for name in names}} for slot in self.space.slots
-        }
+        own = {slot.name: {name: world[slot.concept(name)] for name in slot.attributes} for slot in self.space.slots}
+        panels = {name: {**PLAIN, **panel} for name, panel in own.items()}
         return Picture(self.sheet.draw(panels, world.style["cells"], self.config.shades))
 
     def change_world(self, world: World, changes: Mapping[str, Value]) -> World | None:
@@ -207,7 +177,7 @@ class Raven(Task):
         plan, names = self.plan("train"), panel_names(self.config.candidates)
         for name, value in changes.items():
             panel, _, attribute = name.rpartition(".")
-            where = names.index(panel), list(self.rules).index(attribute), self.space.concept(name).code(value)
+            where = names.index(panel), list(self.config.rules).index(attribute), self.space.concept(name).code(value)
             answer = int(self.knowledge.labels_of(np.array([world.codes]))[0, 0])
             puzzle = plan.panels(np.array([world.codes]))[0]
             if where[0] >= CONTEXT:
