@@ -125,7 +125,8 @@ def _require_same(written: Predictions, again: Predictions) -> None:
     pairs = [(written.labels, again.labels), (written.concepts, again.concepts)]
     for before, after in pairs:
         for name, answer in before.items():
-            if not np.allclose(_rows(answer.probabilities), _rows(after[name].probabilities), atol=1e-4):
+            both = _rows(answer.probabilities), _rows(after[name].probabilities)
+            if not np.allclose(*both, atol=1e-4, equal_nan=True):  # one that says nothing has none
                 raise RunFailed(f"saved and loaded, it says something else of {name!r}")
 
 

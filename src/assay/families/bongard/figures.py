@@ -42,10 +42,9 @@ class FigureStyle:
     @classmethod
     def draw(cls, rng: np.random.Generator, corners: int) -> "FigureStyle":
         """Draw a style for a figure of up to so many corners."""
-        numbers = rng.integers((0, 80, 0, 0), (360, 101, 5040, 5040)).tolist()
-        return cls(
-            *numbers, tuple(rng.integers(88, 101, corners).tolist()), tuple(rng.integers(-5, 6, corners).tolist())
-        )
+        turn, zoom, dent, gap = rng.integers((0, 80, 0, 0), (360, 101, 5040, 5040)).tolist()
+        outs, rounds = rng.integers(88, 101, corners).tolist(), rng.integers(-5, 6, corners).tolist()
+        return cls(turn, zoom, dent, gap, tuple(outs), tuple(rounds))
 
     def to_list(self) -> list[int]:
         """Return the style as plain numbers."""
@@ -54,8 +53,9 @@ class FigureStyle:
     @classmethod
     def from_list(cls, numbers: Sequence[int]) -> "FigureStyle":
         """Return the style that `to_list` wrote."""
-        middle = 4 + (len(numbers) - 4) // 2
-        return cls(*numbers[:4], tuple(numbers[4:middle]), tuple(numbers[middle:]))
+        turn, zoom, dent, gap, *corners = numbers
+        half = len(corners) // 2
+        return cls(turn, zoom, dent, gap, tuple(corners[:half]), tuple(corners[half:]))
 
 
 def corners_of(sides: int, convex: bool, style: FigureStyle) -> Points:
@@ -128,10 +128,10 @@ class ProblemSheet:
             )
             canvas.polygon(corners, line=(FRAME,) * 3)
             middle = np.array([box.left + box.right, box.top + box.bottom]) / 2
-            looks = [bool(figure[name]) for name in ("curved", "closed", "convex")]
-            stroke = stroke_of(int(figure["sides"]), *looks, FigureStyle.from_list(numbers))
+            curved, closed, convex = (bool(figure[name]) for name in ("curved", "closed", "convex"))
+            stroke = stroke_of(int(figure["sides"]), curved, closed, convex, FigureStyle.from_list(numbers))
             points, width = middle + stroke * (0.42 * self.side), max(1.0, self.side / 28)
-            if figure["closed"]:
+            if closed:
                 canvas.polygon(points, line=(INK,) * 3, width=width)
             else:
                 canvas.line(points, (INK,) * 3, width)

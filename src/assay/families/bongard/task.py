@@ -74,7 +74,7 @@ class Bongard(Task):
     Config = BongardConfig
     config: BongardConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 4000, "valid": 500, "test": 1000, "ood": 1000}
-    trial: ClassVar[Mapping[str, Any]] = {"side": 20, "examples": 3}
+    trial: ClassVar[Mapping[str, Any]] = {"side": 20, "examples": 2}
 
     @cached_property
     def tests(self) -> dict[str, Formula]:

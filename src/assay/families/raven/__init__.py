@@ -11,7 +11,6 @@ TASKS.preset(
     trial={"side": 26},
     rules={"number": ["progression"], "shape": ["distribute_three"]},
     candidates=4,
-    numbers=4,
     shapes=["triangle", "square", "circle"],
 )
 TASKS.preset(
