@@ -83,7 +83,7 @@ class PanelSheet:
 @lru_cache(maxsize=4096)
 def shape_sprite(shape: str, size: int, shade: int, cell: int) -> Array:
     """Return one shape in a cell of so many pixels: filled in its shade, with a dark outline."""
-    radius = (cell - 2) / 2 * (0.46 + 0.18 * (size - 1))
+    radius = (cell - 3) / 2 * (0.46 + 0.18 * (size - 1))
     canvas = Canvas(cell, cell, (PAPER, PAPER, PAPER))
     canvas.polygon(SHAPES[shape] * radius + cell / 2, fill=(shade,) * 3, line=(INK,) * 3, width=1.0)
     return np.ascontiguousarray(canvas.image[:, :, 0])

@@ -60,7 +60,7 @@ class RavenConfig(TaskConfig):
     """How many sizes there are."""
     shades: int = Field(5, ge=3, le=8)
     """How many shades there are, 1 the lightest."""
-    side: int = Field(50, ge=26, le=512)
+    side: int = Field(56, ge=26, le=512)
     """The width and height of a panel in pixels."""
 
     @model_validator(mode="after")
