@@ -46,6 +46,10 @@ ROWS = (
         Tile("kand-logic", "Are two objects alike?", KANDINSKY, (1,)),
     ),
     (
+        Tile("raven", "Which candidate completes the matrix?", {"side": 128}, (1,)),
+        Tile("bongard", "Does the last one belong on the left?", {"side": 128}, (0,)),
+    ),
+    (
         Tile("sdd-oia", "May the car turn left?", {"width": 480, "height": 480}, (2,)),
         Tile("sudoku", "Is the board valid?", {}, (1,)),
         Tile("cocologic", "A light and a ride?", {"width": 512, "height": 384}, (6,)),
@@ -109,7 +113,7 @@ def mosaic_row(tiles: list[Tile]) -> Image.Image:
 
 
 def draw_mosaic() -> Image.Image:
-    """Return two rows of pictures, without the tasks that are not there."""
+    """Return the rows of pictures, without the tasks that are not there."""
     rows = [mosaic_row([tile for tile in row if tile.task in TASKS]) for row in ROWS]
     sheet = Image.new("RGB", (WIDTH, sum(row.height for row in rows) + SPACE), "white")
     top = 0
