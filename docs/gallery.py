@@ -46,15 +46,16 @@ ROWS = (
         Tile("kand-logic", "Are two objects alike?", KANDINSKY, (1,)),
     ),
     (
-        Tile("raven", "Which candidate completes the matrix?", {"side": 128}, (1,)),
-        Tile("bongard", "Does the last one belong on the left?", {"side": 128}, (0,)),
-    ),
-    (
         Tile("sdd-oia", "May the car turn left?", {"width": 480, "height": 480}, (2,)),
         Tile("sudoku", "Is the board valid?", {}, (1,)),
         Tile("cocologic", "A light and a ride?", {"width": 512, "height": 384}, (6,)),
         Tile("robots", "Is it a glorp?", {"size": 512}, (4,)),
         Tile("mnadd-evenodd", "What is the sum?", {}, (0, 3)),
+    ),
+    (
+        Tile("raven", "Which candidate completes the matrix?", {"side": 128}, (1,)),
+        Tile("sudoku-solve", "Which digit in the corner?", {"cell_px": 50}, (1,)),
+        Tile("bongard", "Does the last one belong left?", {"side": 128}, (0,)),
     ),
 )
 

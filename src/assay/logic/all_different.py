@@ -59,7 +59,7 @@ class DifferentGroups:
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class BestPlacement:
     """The best world found, -1 for every concept if there is none, and whether it is proven the best."""
 
     codes: Codes
@@ -75,7 +75,7 @@ class _Node:
         return _Node(self.domains.copy(), self.bound)
 
 
-def most_probable_different(groups: DifferentGroups, costs: Sequence[Array], nodes: int = NODES) -> SearchResult:
+def most_probable_different(groups: DifferentGroups, costs: Sequence[Array], nodes: int = NODES) -> BestPlacement:
     """Return the world of least cost in which the concepts of every group differ.
 
     >>> groups = DifferentGroups(2, 2, ((0, 1),))
@@ -126,7 +126,7 @@ class _Search:
         self.limit = self.exceeded = np.inf
         self.best: list[int] | None = None
 
-    def run(self) -> SearchResult:
+    def run(self) -> BestPlacement:
         """Search within a limit that grows until a world is found, or there is none, or too many nodes were tried."""
         bound = sum(table[self.everything] for table in self.least)
         self.limit = bound + FIRST_LIMIT
@@ -139,8 +139,8 @@ class _Search:
                 break
             self.limit = max(self.exceeded + ROUNDING, bound + (self.limit - bound) * GROWTH)
         if self.best is None:
-            return SearchResult(np.full(self.groups.concepts, -1), self.left > 0)
-        return SearchResult(np.array([domain.bit_length() - 1 for domain in self.best]), self.left > 0)
+            return BestPlacement(np.full(self.groups.concepts, -1), self.left > 0)
+        return BestPlacement(np.array([domain.bit_length() - 1 for domain in self.best]), self.left > 0)
 
     def _branch(self, node: _Node) -> None:
         """Try the values of the concept with the fewest, the cheapest first."""
