@@ -116,7 +116,7 @@ def mosaic_row(tiles: list[Tile]) -> Image.Image:
 def draw_mosaic() -> Image.Image:
     """Return the rows of pictures, without the tasks that are not there."""
     rows = [mosaic_row([tile for tile in row if tile.task in TASKS]) for row in ROWS]
-    sheet = Image.new("RGB", (WIDTH, sum(row.height for row in rows) + SPACE), "white")
+    sheet = Image.new("RGB", (WIDTH, sum(row.height for row in rows) + SPACE * (len(rows) - 1)), "white")
     top = 0
     for row in rows:
         sheet.paste(row, (0, top))
