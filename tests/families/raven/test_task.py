@@ -103,18 +103,18 @@ def test_rules_of_ood_are_combined_as_nowhere_else():
 
 def test_fair_candidates_hide_the_answer():
     task = Raven()
-    _, panels, answers = puzzles(task, count=400)
+    _, panels, answers = puzzles(task, count=160)
     candidates = panels[:, CONTEXT:]
     assert (voted(candidates) == -1).all()  # no candidate has more votes than another
-    assert np.bincount(answers, minlength=8).tolist() == [50] * 8
+    assert np.bincount(answers, minlength=8).tolist() == [20] * 8
     for table in task.tables.values():
         assert np.allclose(table.pairs, table.pairs.T)  # a right and a wrong value are as probable the other way round
 
 
 def test_near_candidates_betray_it():
-    _, panels, answers = puzzles(TASKS["raven-biased"](), count=100)
-    assert (voted(panels[:, CONTEXT:]) == answers).mean() > 0.95  # but for ties
-    assert (voted(puzzles(TASKS["raven-biased"](), "fair", 100)[1][:, CONTEXT:]) == -1).all()
+    _, panels, answers = puzzles(TASKS["raven-biased"](), count=40)
+    assert (voted(panels[:, CONTEXT:]) == answers).all()
+    assert (voted(puzzles(TASKS["raven-biased"](), "fair", 40)[1][:, CONTEXT:]) == -1).all()
 
 
 # -- changes and pictures ----------------------------------------------------------------------------------------------
