@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError
-from assay.families.sudoku.puzzles import solutions
+from assay.families.sudoku.puzzles import solutions, units_as_groups
 from assay.families.sudoku.solve import SudokuSolve
+from assay.logic.all_different import most_probable_different
 from assay.logic.decode import Decoder
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
@@ -66,6 +67,18 @@ def test_decoding_repairs_what_was_misread(block):
     solved = (decoded.codes == codes).all(axis=1)
     assert decoded.proven.all() and solved[read].all()
     assert solved.mean() > read.mean() + 0.1
+
+
+def test_what_a_network_says_of_blank_cells_costs_no_time():
+    task = SudokuSolve(image=False)
+    _, codes, shown = puzzles(task, "test", 6)
+    rng = rng_for(0, "blanks")
+    logits = np.linspace(0, 1, 9) + 0.2 * rng.standard_normal((*codes.shape, 9))  # all prefer 9, none exactly alike
+    blank = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    said = np.where(shown[:, :, None], reader(codes, shown, 0.03), blank)
+    for row in range(6):
+        costs = [np.log(cell.max()) - np.log(cell) for cell in said[row]]
+        assert most_probable_different(units_as_groups(task.shape), costs, nodes=300).proven
 
 
 def test_cells_right_and_boards_solved_are_scored():
