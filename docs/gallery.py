@@ -52,6 +52,11 @@ ROWS = (
         Tile("robots", "Is it a glorp?", {"size": 512}, (4,)),
         Tile("mnadd-evenodd", "What is the sum?", {}, (0, 3)),
     ),
+    (
+        Tile("raven", "Which candidate completes the matrix?", {"side": 128}, (1,)),
+        Tile("sudoku-solve", "Which digit in the corner?", {"cell_px": 50}, (1,)),
+        Tile("bongard", "Does the last one belong left?", {"side": 128}, (0,)),
+    ),
 )
 
 
@@ -109,9 +114,9 @@ def mosaic_row(tiles: list[Tile]) -> Image.Image:
 
 
 def draw_mosaic() -> Image.Image:
-    """Return two rows of pictures, without the tasks that are not there."""
+    """Return the rows of pictures, without the tasks that are not there."""
     rows = [mosaic_row([tile for tile in row if tile.task in TASKS]) for row in ROWS]
-    sheet = Image.new("RGB", (WIDTH, sum(row.height for row in rows) + SPACE), "white")
+    sheet = Image.new("RGB", (WIDTH, sum(row.height for row in rows) + SPACE * (len(rows) - 1)), "white")
     top = 0
     for row in rows:
         sheet.paste(row, (0, top))

@@ -7,7 +7,7 @@ from assay.tasks import TASKS
 COUSINS = {
     *("mnadd-half", "mnadd-evenodd", "kand-logic-and", "kand-logic-pairs", "sudoku", "sudoku-paper"),
     *("clevr", "clevr-many", "bdd-oia", "blocks", "trains-numerical", "trains-complex", "trains-ood"),
-    *("chess", "chess-sane", "valued"),
+    *("chess", "chess-sane", "valued", "sudoku-solve-mini", "raven-small", "raven-biased", "bongard-small"),
 }
 """Tasks of a family that another task stands for, and those whose pictures are large."""
 

@@ -15,12 +15,14 @@ SAMPLES = {
     "digits": ("mnadd", "mnadd-half", "mnadd-evenodd", "mnmath", "mnlogic"),
     "kandinsky": ("kand-logic", "kand-logic-and", "kand-logic-pairs"),
     "robots": ("robots",),
-    "sudoku": ("sudoku", "sudoku-paper", "sudoku-mini"),
+    "sudoku": ("sudoku", "sudoku-paper", "sudoku-mini", "sudoku-solve", "sudoku-solve-mini"),
     "coco": ("cocologic", "cocologic-fs"),
     "clevr": ("clevr", "clevr-small", "clevr-many"),
     "driving": ("sdd-oia", "bdd-oia"),
     "trains": ("trains", "trains-numerical", "trains-complex", "trains-ood", "blocks"),
     "chess": ("chess", "chess-sane", "chess-flat", "valued"),
+    "raven": ("raven", "raven-small", "raven-biased"),
+    "bongard": ("bongard", "bongard-small"),
 }
 MISSING = {name for names in SAMPLES.values() for name in names if name not in TASKS.entries}
 

@@ -12,7 +12,7 @@ from tests.conftest import write
 from tests.quick import COUSINS, tasks
 
 SMALL = {"train": 160, "valid": 50, "test": 120, "ood": 40, "hard": 40}
-SLOW = {"chess-flat", "sdd-oia", "trains", "clevr-small", "cocologic"}
+SLOW = {"chess-flat", "sdd-oia", "trains", "clevr-small", "cocologic", "raven"}
 """Others whose pictures take long."""
 SIZES = {
     "cocologic": {"train": 300, "valid": 250, "test": 250, "hard": 100},  # ten labels, each rare

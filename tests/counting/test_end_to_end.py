@@ -252,6 +252,11 @@ def test_a_budget_gives_bounds():
     assert found.total is None and found.low <= math.factorial(6) ** 2 <= found.high
 
 
+def test_a_budget_holds_before_anything_is_counted():
+    found = count_readings(SUM, support=both(EVENODD), seconds=0)
+    assert found.method.startswith("bounds only") and found.low <= 36 <= found.high
+
+
 def test_spaces_too_large_to_list():
     names = NAMES[:8]
     assert count_readings(Knowledge.of(digits(names), {"sum": " + ".join(names)})).total == 1

@@ -22,6 +22,8 @@ FAILURES = {
     *("reasoning shortcut", "boundary", "long composition", "counting", "relations", "constraints"),
     *("missing concepts", "label noise", "transfer"),
 }
+LATER = {"raven", "bongard"}
+"""Families that came after the suite was fixed."""
 
 
 def test_there_is_one_suite_and_it_is_the_usual_one():
@@ -33,7 +35,7 @@ def test_every_family_and_every_failure_has_a_dataset():
     assert len(datasets) >= 12
     assert {data.config.shows for data in datasets} >= FAILURES
     if not MISSING:
-        assert {data.config.family for data in datasets} == set(FAMILIES)
+        assert {data.config.family for data in datasets} == set(FAMILIES) - LATER
         assert all(data.config.task in TASKS for data in datasets if data.config.task)
 
 

@@ -1,6 +1,6 @@
 """The counting problem: entries as variables, and one constraint for each world in the training support."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -72,24 +72,22 @@ class Problem:
         """The reading that is right, as codes."""
         return tuple(entry.right for entry in self.entries)
 
-    def constraints(self) -> list[Formula]:
-        """Return the constraints of an optimal reading: it keeps all labels, and supervised entries are right."""
+    def constraints(self) -> Iterator[Formula]:
+        """Give the constraints of an optimal reading: it keeps all labels, and supervised entries are right."""
         space = self.knowledge.space
         formulas = [ground_formula(label.formula, space) for label in self.knowledge.labels]
         labels = self.knowledge.labels_of(self.support)
-        constraints = []
         for codes, label_codes in zip(self.support.tolist(), labels.tolist(), strict=True):
             meanings: dict[str, Formula] = {}
             for cell in self.cells:
                 entry = entry_of(space, cell, codes)
                 meanings[space.names[cell.concept]] = Var(f"e{self.numbers[entry.owner, entry.truth]}")
             for label, formula, code in zip(self.knowledge.labels, formulas, label_codes, strict=True):
-                constraints.append(equals(substitute(formula, meanings), label, code))
+                yield equals(substitute(formula, meanings), label, code)
         for key in self.supervised:
             number = self.numbers[key]
             entry = self.entries[number]
-            constraints.append(Compare("==", Var(f"e{number}"), Const(entry.values[entry.right])))
-        return constraints
+            yield Compare("==", Var(f"e{number}"), Const(entry.values[entry.right]))
 
     def as_knowledge(self) -> Knowledge:
         """Return the problem as knowledge over the entries, whose label says whether a reading is optimal."""

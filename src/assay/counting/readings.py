@@ -41,7 +41,7 @@ class Readings:
     def __init__(self, problem: Problem, seconds: float = float("inf")) -> None:
         self.problem = problem
         self.solver = Solver(problem.space, seconds)
-        self.part = self.solver.part(dict.fromkeys(problem.constraints()))
+        self.part = self.solver.part(problem.constraints())
 
     @cached_property
     def total(self) -> int:
@@ -194,7 +194,7 @@ class Readings:
         readings = Readings(problem)
         if problem.entries == self.problem.entries:
             readings.solver = self.solver
-            readings.part = self.solver.part(dict.fromkeys(problem.constraints()))
+            readings.part = self.solver.part(problem.constraints())
         return readings
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:

@@ -46,7 +46,12 @@ class Solver:
 
     def part(self, constraints: Iterable[Formula]) -> Part:
         """Return constraints as a part of a problem, simplified."""
-        return self.simplify(self.terms.term(constraint) for constraint in constraints)
+        terms = dict[Formula, Term]()
+        for constraint in constraints:
+            check_time(self.deadline)  # long rules over many worlds take long before anything is counted
+            if constraint not in terms:
+                terms[constraint] = self.terms.term(constraint)
+        return self.simplify(terms.values())
 
     def total(self, part: Part) -> int:
         """Return the number of assignments of all concepts that satisfy a part."""

@@ -16,6 +16,8 @@ FAMILIES = (
     "driving",
     "trains",
     "chess",
+    "raven",
+    "bongard",
 )
 SHARED = ("handwriting", "photos", "rsbench")
 """Folders that are no family, but what several of them share."""

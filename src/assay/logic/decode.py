@@ -4,11 +4,13 @@ Where the most probable world keeps all constraints, it is the answer. Where it 
 those is found by their joint diagram; if that breaks others they are added, until none is broken. A relaxed problem
 whose best world keeps every constraint is solved. Where the joint diagram would be too large, the diagrams of groups of
 constraints are walked through side by side, with each group's best way to the end as a bound; that is exact as long as
-the open states fit, and says so.
+the open states fit, and says so. Large spaces whose constraints all say that concepts differ (a sudoku of 9 x 9 cells)
+have an exact search of their own.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from math import prod
 
@@ -16,6 +18,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
+from assay.logic.all_different import DifferentGroups, most_probable_different
 from assay.logic.circuit import Diagram, log_probabilities
 from assay.logic.knowledge import Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions
@@ -26,6 +29,8 @@ CELLS = 20_000_000
 BEAM = 256
 STATES = 50_000
 """How many open states a search may hold in one layer before it leaves some out."""
+FEW_WORLDS, MOST_VALUES = 2**40, 12
+"""The search for concepts that differ is for more worlds than that, with so many values at most."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,8 @@ class Decoder:
 
     def _solved(self, constraints: Array, distributions: list[Array]) -> tuple[Codes, Array]:
         """Return the best worlds that keep these constraints and all that those worlds break, and if that is proven."""
+        if self.different is not None:
+            return self._placed(self.different, distributions)
         diagram = self.limits.diagram(compress(self.limits.names, constraints))
         if diagram is None:
             searches = [
@@ -102,6 +109,23 @@ class Decoder:
                     constraints | more, [distribution[rows] for distribution in distributions]
                 )
         return codes, proven
+
+    @cached_property
+    def different(self) -> DifferentGroups | None:
+        """The groups of concepts that differ, where that is all that the constraints say, of a large space."""
+        space = self.knowledge.space
+        if space.worlds <= FEW_WORLDS or max(space.sizes) > MOST_VALUES:
+            return None
+        return DifferentGroups.of(self.limits.formulas.values(), space)
+
+    def _placed(self, groups: DifferentGroups, distributions: list[Array]) -> tuple[Codes, Array]:
+        """Return the best worlds in which the concepts of all groups differ, and if that is proven."""
+        logs = [log_probabilities(distribution) for distribution in distributions]
+        results = [
+            most_probable_different(groups, [scores[row].max() - scores[row] for scores in logs])
+            for row in range(len(distributions[0]))
+        ]
+        return np.stack([result.codes for result in results]), np.array([result.proven for result in results])
 
     def _searched(self, distributions: list[Array]) -> tuple[Codes, bool]:
         """Return the best world of one example by walking through all groups side by side."""

@@ -16,15 +16,18 @@ import numpy as np
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import make
+from assay.data.recipe import Recipe
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
 from assay.diagnosis.runs import diagnose_run, taught_by
-from assay.errors import AssayError, ConfigError, RunFailed
+from assay.errors import AssayError, ConfigError, RunFailed, UnknownName, suggestion
+from assay.families import FAMILIES
 from assay.models import MODELS
 from assay.predictions import Predictions
 from assay.reporting.table import Table
 from assay.runs.folder import RunFolder
 from assay.suites.suite import Suite
+from assay.tasks import TASKS
 
 SMALL = {"train": 40, "valid": 12, "test": 20, "pairs": 8}
 """The sizes of the splits; others are left out."""
@@ -48,18 +51,26 @@ class MatrixCell:
 
 
 def small_datasets(suite: Suite, folder: Path, families: Iterable[str] = ()) -> dict[str, Dataset]:
-    """Make a small copy of the first dataset of each family, by default of all, and return them by family."""
-    wanted = tuple(families)
+    """Make a small dataset of each family, by default of all, and return them by family."""
     datasets: dict[str, Dataset] = {}
-    for data in suite.datasets.values():
-        family, recipe = data.config.family, data.recipe
-        if recipe is None or family in datasets or (wanted and family not in wanted):
-            continue
+    for family in tuple(families) or FAMILIES:
+        recipe = _recipe_of(family, suite)
         names = [split.name for split in recipe.splits]
         sizes = {name: SMALL.get(name, 0) for name in [*names, "pairs"]}
         make(replace(recipe, sizes=tuple(sorted(sizes.items()))), folder / family)
         datasets[family] = Dataset.open(folder / family)
     return datasets
+
+
+def _recipe_of(family: str, suite: Suite) -> Recipe:
+    """Return the recipe of the suite's first dataset of a family, or else of the family's first task, for a trial."""
+    for data in suite.datasets.values():
+        if data.config.family == family and data.recipe is not None:
+            return data.recipe
+    if family not in FAMILIES:
+        raise UnknownName(f"no family named {family!r}{suggestion(family, FAMILIES)}")
+    task = next(task for task in map(TASKS.__getitem__, TASKS.entries) if family in task.__module__.split("."))
+    return Recipe(task.name, Settings(dict(task.trial)))
 
 
 def matrix_cells(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> Iterator[MatrixCell]:
@@ -116,7 +127,8 @@ def _require_same(written: Predictions, again: Predictions) -> None:
     pairs = [(written.labels, again.labels), (written.concepts, again.concepts)]
     for before, after in pairs:
         for name, answer in before.items():
-            if not np.allclose(_rows(answer.probabilities), _rows(after[name].probabilities), atol=1e-4):
+            both = _rows(answer.probabilities), _rows(after[name].probabilities)
+            if not np.allclose(*both, atol=1e-4, equal_nan=True):  # one that says nothing has none
                 raise RunFailed(f"saved and loaded, it says something else of {name!r}")
 
 

@@ -9,7 +9,7 @@ import pytest
 from assay.families.sudoku.boards import (
     SYMBOLS,
     BoardShape,
-    apply_symmetry,
+    draw_symmetry,
     read_board,
     solve_grids,
     symmetry_words,
@@ -105,12 +105,12 @@ def test_boards_fall_into_many_classes_and_symmetries_stay_in_theirs() -> None:
     kept = [intercalates(grid, 9) for grid in grids]
     assert len(set(kept)) > 8
     words = Draws(5).words(np.arange(400), symmetry_words(shape))
-    images = apply_symmetry(shape, np.repeat(grids, 10, axis=0), words)
+    images = draw_symmetry(shape, words).apply(np.repeat(grids, 10, axis=0))
     assert not shape.violated_units(images).any() and len(np.unique(images, axis=0)) == 400
     assert [intercalates(image, 9) for image in images] == np.repeat(kept, 10).tolist()
     row, column = np.divmod(np.arange(81), 9)
     pattern = ((3 * (row % 3) + row // 3 + column) % 9 + 1)[None]
-    one_class = apply_symmetry(shape, np.repeat(pattern, 50, axis=0).astype(np.int8), words[:50])
+    one_class = draw_symmetry(shape, words[:50]).apply(np.repeat(pattern, 50, axis=0).astype(np.int8))
     assert {intercalates(board, 9) for board in one_class} == {intercalates(pattern[0], 9)}
 
 
@@ -118,9 +118,8 @@ def test_symmetries_reach_every_image() -> None:
     """All symmetries of a small grid: 4! renamings times (2 * 2 * 2)^2 orders of lines times 2, less what coincides."""
     shape = BoardShape(2)
     grid = solve_grids(shape, Draws(0), np.arange(1))
-    images = apply_symmetry(
-        shape, np.repeat(grid, 9000, axis=0), Draws(2).words(np.arange(9000), symmetry_words(shape))
-    )
+    words = Draws(2).words(np.arange(9000), symmetry_words(shape))
+    images = draw_symmetry(shape, words).apply(np.repeat(grid, 9000, axis=0))
     assert len(np.unique(images, axis=0)) in (96, 192)  # the two classes of 4 x 4 grids
     assert factorial(4) * 8**2 * 2 % len(np.unique(images, axis=0)) == 0
 

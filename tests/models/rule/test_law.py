@@ -32,8 +32,8 @@ def dealt():
 
 ALIKE = {"bears", "semantic"}
 """Their labels are those of `dpl` and of the head `rule`."""
-LONG = {"chess", "chess-sane", "valued", "clevr-many"}
-"""Their diagrams take up to minutes; `chess-flat` and `clevr-small` have rules of the same kind."""
+LONG = {"chess", "chess-sane", "valued", "clevr-many", "raven-small", "raven-biased", "bongard-small"}
+"""Their diagrams take up to minutes, or another task has the same rule: `chess-flat`, `clevr-small`, `raven`, ..."""
 
 
 @pytest.mark.parametrize("model", [pytest.param(m, marks=pytest.mark.slow if m in ALIKE else ()) for m in INSIDE])

@@ -25,3 +25,16 @@ TASKS.preset(
     violations=[2, 3, 4, 5, 6],
     cell_px=28,
 )
+TASKS.add(
+    "sudoku-solve",
+    "which digit belongs in the empty corner of a sudoku puzzle?",
+    "assay.families.sudoku.solve:SudokuSolve",
+)
+TASKS.preset(
+    "sudoku-solve-mini",
+    "the same for puzzles of 4 x 4 cells",
+    "sudoku-solve",
+    "Puzzles of 4 x 4 cells: 16 concepts, small pictures.",
+    trial={"cell_px": 16},
+    block_size=2,
+)

@@ -168,8 +168,24 @@ def _fillings(shape: BoardShape, draws: Draws, numbers: Array) -> tuple[Array, A
     return alive, grids
 
 
-def apply_symmetry(shape: BoardShape, grids: Array, words: Array) -> Array:
-    """Return grids with digits renamed, rows, columns, bands and stacks in another order, and half of them turned over.
+@dataclass(frozen=True)
+class Symmetry:
+    """A symmetry of the game for each of some boards: new names of digits, and from which cell each cell comes."""
+
+    renamed: Array
+    cells: Array
+
+    def moved(self, boards: Array) -> Array:
+        """Return what is in the cells of boards, in the new order."""
+        return np.take_along_axis(boards, self.cells, axis=1)
+
+    def apply(self, grids: Array) -> Array:
+        """Return grids in the new order with new digits."""
+        return np.take_along_axis(self.renamed, self.moved(grids) - 1, axis=1)
+
+
+def draw_symmetry(shape: BoardShape, words: Array) -> Symmetry:
+    """Return digits renamed, rows, columns, bands and stacks in another order, and half of the boards turned over.
 
     `words` has `symmetry_words` columns.
     """
@@ -180,7 +196,7 @@ def apply_symmetry(shape: BoardShape, grids: Array, words: Array) -> Array:
     turned = (next(parts)[:, :1] >> np.uint64(63)).astype(bool)[:, :, None]
     cells = rows[:, :, None] * side + columns[:, None, :]
     cells = np.where(turned, cells.transpose(0, 2, 1), cells)
-    return np.take_along_axis(renamed, np.take_along_axis(grids, cells.reshape(len(grids), -1), axis=1) - 1, axis=1)
+    return Symmetry(renamed, cells.reshape(len(words), -1))
 
 
 def _lines(parts: Iterator[Array], n: int) -> Array:
@@ -199,4 +215,4 @@ def valid_boards(shape: BoardShape, draws: Draws, numbers: Array, per_grid: int)
     """Return a valid board for each number; this many numbers in a row share a solved grid, up to symmetry."""
     bases, which = np.unique(np.asarray(numbers) // per_grid, return_inverse=True)
     grids = solve_grids(shape, draws, bases)[which.ravel()]
-    return apply_symmetry(shape, grids, draws.words(numbers, symmetry_words(shape), turn=1))
+    return draw_symmetry(shape, draws.words(numbers, symmetry_words(shape), turn=1)).apply(grids)

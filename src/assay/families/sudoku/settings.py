@@ -1,5 +1,6 @@
 """The settings of the sudoku tasks."""
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -24,28 +25,11 @@ RELEASED = {
 PER_GRID = {2: 4, 3: 25, 4: 100}
 
 
-class SudokuConfig(TaskConfig):
-    """What boards are made and how they look."""
+class BoardConfig(TaskConfig):
+    """How large boards are and how they look."""
 
     block_size: Literal[2, 3, 4] = 3
     """Rows and columns of a block: boards of 4 x 4, 9 x 9 or 16 x 16 cells, the last with A to G for 10 to 16."""
-    concepts: ConceptKind = "units"
-    """`units`: whether each row, column and block is valid; `cells`: the digit of each cell, 0 where there is none;
-    `both`: units, and beneath them the cells, which are annotated too, so that models read a unit off its cells."""
-    valid_ratio: float = Field(0.5, ge=0.01, le=0.99)
-    """The share of valid boards."""
-    violations: list[int] = Field(list(range(2, 10)), min_length=1)
-    """How many units of an invalid board are violated; each entry equally often, so that repeats are weights."""
-    actions: int | None = Field(None, ge=1, le=100)
-    """Instead of `violations`: make boards invalid by 1 to this many of the paper's corruption actions."""
-    incomplete: Incomplete = "violated"
-    """Whether a unit with a blank cell is `violated`, or `open`: judged by the digits that it has."""
-    blanks: int = Field(0, ge=0)
-    """Blank cells on every board of train, valid, test and hard; needs `incomplete: open`."""
-    odd_symbols: list[Literal[".", "0", "a", "h", "k", "x"]] = Field([".", "0", "a"], min_length=1)
-    """The symbols out of place that boards of `ood` show; `.` is a blank cell."""
-    odd_cells: int = Field(3, ge=1, le=16)
-    """The most cells of an `ood` board that show one."""
     boards_per_grid: int | None = Field(None, ge=1)
     """Boards that are one solved grid up to symmetry; by default 4, 25 or 100 for block size 2, 3 or 4."""
     image: bool = True
@@ -74,10 +58,6 @@ class SudokuConfig(TaskConfig):
     """How many ways of writing each symbol a board shows."""
     starters: float = Field(0.35, ge=0, le=1)
     """The share of cells that are printed."""
-    candidates: float = Field(0.22, ge=0, le=1)
-    """The share of the other cells that have candidate marks."""
-    candidates_max: int = Field(3, ge=2, le=4)
-    """The most candidate marks in a cell; there are 2 or more, one of them the cell's own digit."""
     digits: str | None = Field(None, exclude=True)
     """A folder with the idx files of MNIST; by default the 5,000 digits that come with the installation."""
 
@@ -94,7 +74,7 @@ class SudokuConfig(TaskConfig):
     @property
     def appearance(self) -> BoardAppearance:
         """How boards are drawn."""
-        same = ("font_file", "print_size", "hand", "jitter", "forms", "starters", "candidates")
+        same = ("font_file", "print_size", "hand", "jitter", "forms", "starters")
         return BoardAppearance(
             self.shape,
             cell=self.cell_px,
@@ -103,9 +83,46 @@ class SudokuConfig(TaskConfig):
             border=max(1, round(self.cell_px / 12)) if self.block_px is None else self.block_px,
             fonts=tuple(self.fonts),
             inks=tuple(self.inks),
-            most_marks=self.candidates_max,
+            candidates=0.0,
             **{key: getattr(self, key) for key in same},
         )
+
+    @model_validator(mode="after")
+    def _must_have_font(self) -> "BoardConfig":
+        if ("file" in self.fonts) != (self.font_file is not None):
+            raise ValueError("fonts 'file' and font_file go together; give both or none")
+        return self
+
+
+class SudokuConfig(BoardConfig):
+    """What boards are made and how they look."""
+
+    concepts: ConceptKind = "units"
+    """`units`: whether each row, column and block is valid; `cells`: the digit of each cell, 0 where there is none;
+    `both`: units, and beneath them the cells, which are annotated too, so that models read a unit off its cells."""
+    valid_ratio: float = Field(0.5, ge=0.01, le=0.99)
+    """The share of valid boards."""
+    violations: list[int] = Field(list(range(2, 10)), min_length=1)
+    """How many units of an invalid board are violated; each entry equally often, so that repeats are weights."""
+    actions: int | None = Field(None, ge=1, le=100)
+    """Instead of `violations`: make boards invalid by 1 to this many of the paper's corruption actions."""
+    incomplete: Incomplete = "violated"
+    """Whether a unit with a blank cell is `violated`, or `open`: judged by the digits that it has."""
+    blanks: int = Field(0, ge=0)
+    """Blank cells on every board of train, valid, test and hard; needs `incomplete: open`."""
+    odd_symbols: list[Literal[".", "0", "a", "h", "k", "x"]] = Field([".", "0", "a"], min_length=1)
+    """The symbols out of place that boards of `ood` show; `.` is a blank cell."""
+    odd_cells: int = Field(3, ge=1, le=16)
+    """The most cells of an `ood` board that show one."""
+    candidates: float = Field(0.22, ge=0, le=1)
+    """The share of the other cells that have candidate marks."""
+    candidates_max: int = Field(3, ge=2, le=4)
+    """The most candidate marks in a cell; there are 2 or more, one of them the cell's own digit."""
+
+    @property
+    def appearance(self) -> BoardAppearance:
+        """How boards are drawn."""
+        return replace(super().appearance, candidates=self.candidates, most_marks=self.candidates_max)
 
     @model_validator(mode="after")
     def _must_agree(self) -> "SudokuConfig":
@@ -120,8 +137,6 @@ class SudokuConfig(TaskConfig):
             )
         if self.odd_cells > self.shape.cells:
             raise ValueError(f"odd_cells: {self.odd_cells} of {self.shape.cells} cells")
-        if ("file" in self.fonts) != (self.font_file is not None):
-            raise ValueError("fonts 'file' and font_file go together; give both or none")
         fault = None if self.actions is not None else violations_fault(self.violations, self.shape, self.blanks)
         if fault:
             raise ValueError(f"violations: {fault}")
