@@ -42,13 +42,18 @@ class Comparison:
 
 
 def keep(folder: Path, name: str) -> Path:
-    """Keep the records of a study that was run: those of its metrics and splits."""
+    """Keep the records of a study that was run, or of a part of it: those of its metrics and splits.
+
+    What is kept of other models, or of the same on other tasks, stays.
+    """
     study = find_study(name, "paper")
     known = fidelity()[name]
     faults = [row.as_released for row in known.rows.values() if row.as_released is not None]
     wanted = {*study.config.metrics, *known.quantities}
     wanted |= {fault.metric(quantity) for fault in faults for quantity in known.quantities}
     rows = [r for r in read_records(folder) if r.metric in wanted and r.split in study.config.splits]
+    new = {(row.task, row.challenge, row.model) for row in rows}
+    rows = [row for row in kept(name) if (row.task, row.challenge, row.model) not in new] + rows
     KEPT.mkdir(exist_ok=True)
     path = KEPT / f"{name}.parquet"
     pq.write_table(pa.Table.from_pylist([asdict(row) for row in rows]), path, compression="zstd")

@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks import facts, mending, ten_seeds
+from benchmarks import clevr_hans, facts, mending, ten_seeds
 from benchmarks.__main__ import ALL
 
 from tests.samples import MISSING
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+RECORDS = ROOT / "benchmarks" / "records"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 PAGES += [page for page in sorted(DOCS.rglob("*.md")) if page.parent.name != "board"]
 WRITTEN = r"<!-- (facts|settings|models): begin -->.*?<!-- \1: end -->"
@@ -90,4 +91,6 @@ def test_what_can_be_computed_is_what_the_page_says(page):
 def test_tables_from_records_are_current():
     models, mended = ((DOCS / name).read_text(encoding="utf-8") for name in ("models.md", "mending.md"))
     assert ten_seeds.written() in models, "run: python -m benchmarks.ten_seeds docs/models.md"
-    assert mending.table(ROOT / "benchmarks" / "records" / "mending") in mended
+    assert mending.table(RECORDS / "mending") in mended
+    confounded = (DOCS / "confounders.md").read_text(encoding="utf-8")
+    assert clevr_hans.table(RECORDS / "clevr-hans") in confounded

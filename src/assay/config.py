@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -25,6 +25,14 @@ class Config(BaseModel):
     """Base of all typed settings: frozen, and no key that is not declared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    came_later: ClassVar[tuple[str, ...]] = ()
+    """Settings that came after fingerprints were pinned: a record has them only where they are not the default."""
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the settings as plain data for a record."""
+        fields = type(self).model_fields
+        unset = {key for key in self.came_later if getattr(self, key) == fields[key].default}
+        return self.model_dump(mode="json", exclude=unset)
 
 
 @dataclass(frozen=True)

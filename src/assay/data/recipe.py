@@ -92,7 +92,7 @@ class Recipe:
         """Return the recipe as plain data, the same for the same dataset on any machine."""
         task, code = self.task, code_of(type(plain(self.task)))
         planted = {CONFOUND: [x.to_dict() for x in task.confounders]} if isinstance(task, ConfoundedTask) else {}
-        config = task.config.model_dump(mode="json")
+        config = task.config.recorded()
         return {
             **({} if code is None else {CODE: code.to_dict()}),
             "task": {"name": task.name, "version": task.version, "config": config, **planted},

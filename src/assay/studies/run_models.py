@@ -40,7 +40,8 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     check_dataset(RunFolder(folder), dataset)
     from assay.models.core.runs import load_model
 
-    model = load_model(folder)
+    trained_on = str(about["config"].get("device", "auto"))
+    model = load_model(folder, "cpu" if trained_on == "cpu" else "auto")  # a policy asks for millions of answers
     known = {key: about[key] for key in ("model", "seed", "config")}
     return model.intervene, known
 

@@ -11,6 +11,10 @@ from assay.diagnosis.interventions.responsiveness import AT_ONCE, responsiveness
 from assay.diagnosis.interventions.units import Units
 from assay.models import MODELS
 from assay.models.core.answering import ReadOnce, Rerun
+from assay.models.core.devices import device_of
+from assay.models.core.runs import load_model
+from assay.runs.folder import RunFolder
+from assay.studies.run_models import answering_for
 from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}
@@ -89,3 +93,19 @@ def test_responsiveness_is_the_same_whether_answers_are_tried_together_or_one_by
     monkeypatch.setattr("assay.diagnosis.interventions.responsiveness.AT_ONCE", 1)
     np.testing.assert_array_equal(together, responsiveness(held, (0, 1, 2)))
     assert together.any()
+
+
+@pytest.mark.parametrize(("trained_on", "asked_on"), [("cpu", "cpu"), ("auto", "auto"), ("cuda:1", "auto")])
+def test_a_run_answers_on_a_gpu_if_there_is_one_and_it_was_not_trained_on_a_cpu(
+    trained_on, asked_on, digits, tmp_path, monkeypatch
+):
+    folder = tmp_path / "run"
+    trained("cbm", digits, folder, {"epochs": 1})
+    about = RunFolder(folder).about()
+    monkeypatch.setattr(RunFolder, "about", lambda self: {**about, "config": {**about["config"], "device": trained_on}})
+    asked = []
+    monkeypatch.setattr("assay.models.core.runs.load_model", lambda path, device: asked.append(device) or MODELS["cbm"])
+    answering_for(folder, digits, "test")
+    assert asked == [asked_on]
+    monkeypatch.undo()
+    assert load_model(folder, "auto").device == device_of("auto")

@@ -97,6 +97,7 @@ class KandConfig(TaskConfig):
     Then either attribute tells the label. There is no split `hard`."""
     masks: bool = True
     """Also write the box and the mask of each object."""
+    came_later: ClassVar[tuple[str, ...]] = ("puzzle",)
 
     @field_validator("shapes", "colours")
     @classmethod

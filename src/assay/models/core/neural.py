@@ -26,7 +26,7 @@ from assay.models.backbones.build import can_read, is_deep, rebuilding, require_
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.answering import network_answerer
 from assay.models.core.checkpoints import Checkpoint
-from assay.models.core.devices import seed_all
+from assay.models.core.devices import device_of, seed_all
 from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, Sharing
 from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
 from assay.models.core.fitting import fit_models
@@ -296,7 +296,7 @@ class NeuralModel(Model, nn.Module):
             self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
             raise DataError(f"the weights in {str(folder)!r} cannot be read: {str(error).splitlines()[0]}") from None
-        self.to(torch.device(device)).eval()
+        self.to(device_of(device)).eval()
 
 
 class ConceptModel(NeuralModel):

@@ -269,7 +269,7 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
 
 
 def load_model(folder: Path, device: str = "cpu") -> Model:
-    """Return the trained model of a run."""
+    """Return the trained model of a run, a network on a device by name, or with `auto` on a GPU if there is one."""
     about = RunFolder(folder).about()
     if TRANSFER in about:
         raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {about[TRANSFER]['run']!r}")
