@@ -253,6 +253,16 @@ def test_progress_tells_what_was_there_and_then_each_shard(tmp_path: Path, monke
     assert seen == [15]
 
 
+def test_labels_are_counted_over_all_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recipe, "shard_rows", 3)
+    sizes = {"train": 8, "valid": 0, "test": 4, "hard": 0, "ood": 0, "pairs": 0}
+    manifest = make(recipe_from("mnlogic", Settings({"k": 3, "splits": sizes})), tmp_path / "data")
+    for split in manifest["splits"]:
+        labels = Dataset.open(tmp_path / "data")[split["name"]].labels[:, 0]
+        counted = {str(value): int((labels == code).sum()) for code, value in enumerate((False, True))}
+        assert split["labels"] == {"y": {value: count for value, count in counted.items() if count}}
+
+
 def test_workers_pay_where_there_is_much_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = recipe_from("mnlogic", Settings({"k": 3}))
     rows = sum(split.size for split in wanted.splits) + wanted.pairs

@@ -131,6 +131,8 @@ def test_one_wrong_bit_of_twelve() -> None:
     )
     unused = judged(home, flipped(codes, 11, np.full(450, True)))
     assert unused.kinds == ("unidentified",) and unused.findings[0].concepts == ("b11",)
+    both = judged(home, flipped(flipped(codes, 2, np.full(450, True)), 11, np.full(450, True)))
+    assert "unidentified" not in both.kinds and both.kinds == found.kinds  # "only these are wrong" would be false
 
 
 def test_a_frequent_label_does_not_make_a_model_underfit() -> None:

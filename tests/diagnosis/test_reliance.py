@@ -221,6 +221,11 @@ def test_what_beats_a_constant_answer_is_a_binomial_test(right: int, total: int)
     assert _beats_constant(np.arange(total) < right, truth, 0.05) == (chance <= 0.05)
 
 
+def test_the_constant_answer_is_the_most_frequent_truth() -> None:
+    truth = (np.arange(100)[:, None] < 80).astype(int)
+    assert not _beats_constant(np.arange(100) < 80, truth, 0.01) and _beats_constant(np.arange(100) < 95, truth, 0.01)
+
+
 @pytest.mark.parametrize(("wrong", "told"), [(0, False), (60, True)])
 def test_groups_of_examples_in_which_a_formula_goes_with_the_label(wrong: int, told: bool) -> None:
     labels = np.stack([np.arange(400) % 2, np.arange(400) // 2 % 2], axis=1)

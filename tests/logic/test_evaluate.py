@@ -75,6 +75,9 @@ def test_the_value_absent():
     )
     assert said("count(o1.flag, o2.flag)") == 1 and said("count(x.flag for x in things)") == 1
     assert said("all(x.flag for x in things)") and said("count(x.size >= 1 for x in things)") == 1
+    assert said("count(x.flag for x in things if x.size >= 1)") == 1
+    assert said("count(x.flag for x in things if x.size >= 2)") == 0  # a guard leaves out, it does not make true
+    assert said("all(x.flag for x in things if x.size >= 2)") and not said("any(x.flag for x in things if x.size >= 2)")
     assert said("all(False for x, y in pairs(things))") and not said("any(True for x, y in pairs(things))")
     assert said("all_different(o1.size, o2.size)") and not said("all_equal(o1.flag, o2.flag)")
     assert said("o1.size") == ABSENT_NUMBER

@@ -238,12 +238,18 @@ def test_two_levels_read_back_and_can_be_asked_for_some_concepts():
     [
         (Knowledge.of(CELLS, {"sum": "p + q"}), "subconcepts give 'sum'"),
         (Knowledge.of(CELLS, {"total": "p + q + 1"}), "subconcepts give 'total'"),
+        (Knowledge.of(CELLS, {"total": "p + 2 * q"}), "subconcepts give 'total'"),
         (Knowledge.of(digits(["even", "q"], range(3)), {"total": "even + q"}), "'even' is both a concept and a"),
     ],
 )
 def test_subconcepts_that_give_something_else_are_refused(finer, says):
     with pytest.raises(KnowledgeError, match=says):
         Knowledge.of(COARSE, {"y": "even"}, subconcepts=finer)
+
+
+def test_subconcepts_need_not_give_every_value():
+    finer = Knowledge.of(CELLS, {"total": "p + 1"})
+    assert Knowledge.of(COARSE, {"y": "even"}, subconcepts=finer).subconcepts == finer
 
 
 def test_counts_and_what_means_nothing_read_back():

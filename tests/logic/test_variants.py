@@ -107,6 +107,14 @@ def test_distances_agree_with_brute_force(number):
     assert found.exact.all() and np.array_equal(found.least, distance_by_force(space, made))
 
 
+def test_only_worlds_within_count_as_the_other_side():
+    space, within = bits(["a", "b", "c"]), parse("(not a or b) and not c")
+    codes = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0]])
+    assert distances(parse("a"), space, codes).least.tolist() == [1, 1, 1]
+    assert distances(parse("a"), space, codes, within).least.tolist() == [2, 1, 1]  # with a goes b
+    assert distances(parse("c"), space, codes, within).least.tolist() == [4, 4, 4]  # never across
+
+
 @pytest.mark.parametrize("number", range(0, CASES, 4))
 def test_bounds_without_a_diagram_are_right(number, monkeypatch):
     monkeypatch.setattr("assay.logic.distance.NODES", 0)
