@@ -33,6 +33,15 @@ def annotated(dataset: Dataset, folder: Path, machine: Any = None, **settings: A
     return Dataset.open(folder)
 
 
+def test_what_is_missing_does_not_count_as_wrong(mnlogic: Dataset, tmp_path: Path) -> None:
+    new = annotated(mnlogic, tmp_path / "new", missing=0.3, concept_noise=0.2)
+    changes = new.manifest["task"]["annotation"]["found"]["train"]
+    given, true = new["train"].given_concepts, mnlogic["train"].concepts
+    gaps = given < 0
+    assert changes["missing"] == pytest.approx(gaps.mean(), abs=1e-6) and changes["missing"] > 0.2
+    assert changes["wrong"] == pytest.approx(((given != true) & ~gaps).mean(), abs=1e-6) and changes["wrong"] < 0.2
+
+
 def test_pictures_and_truth_stay_and_only_named_splits_change(mnlogic: Dataset, tmp_path: Path) -> None:
     new = annotated(mnlogic, tmp_path / "new", missing=0.3, concept_noise=0.2, label_noise=0.2)
     for name in mnlogic.split_names:

@@ -26,6 +26,12 @@ def test_quotas_are_the_shares_to_less_than_one_row(share, wanted):
     assert (np.abs(counts - shares * total) < 1).all() and (counts <= there).all() and total == (wanted or total)
 
 
+def test_the_last_rows_go_where_most_of_a_row_is_lacking():
+    there = np.array([50, 50, 50])
+    assert quotas(there, np.array([0.21, 0.29, 0.5]), 10, "train") == [2, 3, 5]
+    assert quotas(there, np.array([0.29, 0.21, 0.5]), 10, "train") == [3, 2, 5]
+
+
 def test_more_rows_than_there_are_cannot_be():
     assert quotas(np.array([60, 40]), np.array([0.5, 0.5]), 80, "train") == [40, 40]
     with pytest.raises(ConfigError, match="split 'train' has rows for 80 examples in the shares asked for, not 81"):

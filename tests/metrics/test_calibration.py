@@ -11,7 +11,7 @@ from scipy import stats
 from assay.arrays import Array
 from assay.data.dataset import Dataset
 from assay.metrics import METRICS
-from assay.metrics.calibration import calibration_interval, expected_calibration_error
+from assay.metrics.calibration import _interval, calibration_interval, expected_calibration_error
 from assay.metrics.evidence import gather
 from assay.metrics.interval import wilson
 from assay.predictions import Answer, Predictions
@@ -116,6 +116,17 @@ def interval_by_loop(confidence: Array, right: Array) -> tuple[float, float]:
     middle = max(0.0, (value - added) / scale)
     low = max(0.0, middle - z * error) if value > usual + z * deviation else 0.0
     return low, min(1.0, max(middle + z * error, wilson(0, rows)[1]))
+
+
+def test_the_interval_is_of_the_examples_whose_truth_is_known() -> None:
+    rng = rng_for(0, "gaps")
+    ones = rng.uniform(0.2, 0.9, size=(200, 2))
+    probabilities = tuple(np.stack([1 - column, column], axis=1) for column in ones.T)
+    truth = (rng.random((200, 2)) < 0.5).astype(int)
+    truth[::4, 0] = -1
+    rows = truth[:, 0] >= 0
+    known = _interval(truth[rows], tuple(column[rows] for column in probabilities))
+    assert _interval(truth, probabilities) == known
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1, 0.3])

@@ -99,3 +99,7 @@ def test_rule_consistency_says_which_columns_it_wants():
     with pytest.raises(DataError, match="expected 2 columns of labels and 3 of concepts"):
         assay.rule_consistency(SAID[:, 0], READ, KNOWLEDGE)
     assert codes_of(np.array([True, False])).tolist() == [[1], [0]]
+
+
+def test_what_is_not_known_makes_no_example_wrong():
+    assert assay.metrics.functions.exact_match([[0, -1], [1, 1], [-1, 0]], [[0, 1], [1, 0], [1, 0]]) == 2 / 3

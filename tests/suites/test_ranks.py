@@ -36,6 +36,11 @@ def test_ranks_are_means_over_datasets_of_means_over_seeds():
     assert means(ranks_of(rows)) == {"a": 1.5, "b": 1.5}
 
 
+def test_seeds_that_a_model_lacks_do_not_lower_its_mean():
+    rows = rows_of({"a": [[0.5]], "b": [[0.4, 0.4, 0.4]], "c": [[0.3, 0.3]]})
+    assert means(ranks_of(rows)) == {"a": 1, "b": 2, "c": 3}
+
+
 def test_a_refusal_ranks_last_and_ties_share():
     rows = rows_of({"a": [[None], [0.5]], "b": [[0.1], [0.5]], "c": [[0.2], [0.1]]})
     assert means(ranks_of(rows)) == {"a": (3 + 1.5) / 2, "b": (2 + 1.5) / 2, "c": (1 + 3) / 2}
