@@ -3,7 +3,7 @@
 import pytest
 from pysat.solvers import Cadical153
 
-from assay.counting.backends import count_with
+from assay.counting.backends import Estimate, count_with
 from assay.counting.problem import Problem
 from assay.counting.readings import Readings
 from assay.errors import ConfigError
@@ -67,3 +67,7 @@ def test_rules_about_absent_objects_are_refused_as_clauses():
             expected = brute.readings(task.space, task.labels.__getitem__, task.support, "per-object")
             assert made.diagram.counts.get((True,), 0) == len(expected)
     assert refused
+
+
+def test_an_estimate_is_within_a_factor_of_the_truth():
+    assert Estimate(180, 0.8, 0.2).bounds == (100, 324) and Estimate(7).bounds == (7, 7)

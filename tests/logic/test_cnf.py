@@ -234,3 +234,9 @@ def test_absent_is_a_value_like_others_in_clauses():
     assert Counter(models(cnf, ("a", "b", "y"))) == Counter(
         (a, b, b is True or a == ABSENT) for a in (1, ABSENT) for b in (True, ABSENT, False)
     )
+
+
+@pytest.mark.parametrize("literal", ["3", "-3"])
+def test_variables_that_the_header_does_not_announce_are_refused(literal):
+    with pytest.raises(DataError, match="announces 2 variables, the text uses 3"):
+        parse_dimacs(f"p cnf 2 1\n1 {literal} 0\n")

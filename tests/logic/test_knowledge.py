@@ -157,6 +157,13 @@ def test_damaged_names_are_refused(name):
 # -- labels that are drawn ---------------------------------------------------------------------------------------------
 
 
+def test_each_label_has_a_luck_of_its_own():
+    even = Odds(parse("a - a"), 1.0)
+    knowledge = Knowledge.of(bits(["a"]), {"x": "a", "y": "a"}, odds={"x": even, "y": even})
+    luck = np.array([[0.1, 0.9], [0.9, 0.1], [0.1, 0.1]])
+    assert knowledge.drawn_labels(np.zeros((3, 1), dtype=int), luck).tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
 def test_odds_read_back():
     again = Knowledge.from_dict(json.loads(json.dumps(COIN.to_dict())))
     assert again == COIN and again.stochastic and not TRAIN.stochastic

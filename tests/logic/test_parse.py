@@ -110,6 +110,14 @@ def test_spellings(text, written):
     assert parse(written) == parse(text)
 
 
+SIGNS = {"Eq": "==", "Ne": "!=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_comparisons_by_name_are_those_by_sign(name):
+    assert parse(f"{name}(a, b)") == parse(f"a {SIGNS[name]} b")
+
+
 def test_operators_build_what_the_text_reads():
     assert a & b & c == parse("a & b & c") and a | b | c == parse("a | b | c") and a ^ b ^ c == parse("a ^ b ^ c")
     assert 1 + a - 2 * b // c % 2 == parse("1 + a - 2 * b // c % 2") and -(a**2) == parse("-a ** 2")

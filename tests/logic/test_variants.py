@@ -107,6 +107,13 @@ def test_distances_agree_with_brute_force(number):
     assert found.exact.all() and np.array_equal(found.least, distance_by_force(space, made))
 
 
+def test_a_bound_counts_every_broken_part(monkeypatch):
+    monkeypatch.setattr("assay.logic.distance.NODES", 0)
+    ring = parse("(a or b) and (b or c) and (c or d) and (d or e) and (e or a)")
+    found = distances(ring, bits(list("abcde")), np.zeros((1, 5), dtype=int))
+    assert found.least.tolist() == [3] and not found.exact.any()  # five broken parts, two mended by a change
+
+
 def test_only_worlds_within_count_as_the_other_side():
     space, within = bits(["a", "b", "c"]), parse("(not a or b) and not c")
     codes = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0]])
