@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import write_between
+from benchmarks.pages import read_records, write_between
 
 SCENES, SEEDS = 9000, 3
 DATA: dict[str, Any] = {
@@ -39,13 +39,15 @@ def run(records: Path) -> None:
                 found = assay.diagnose(data, trained)
                 accuracy = {split: scores["label_accuracy"].value for split, scores in found.scores.items()}
                 about = {"backbone": backbone, "seed": seed, "n": SCENES, "fingerprint": data.fingerprint}
-                record = {**about, "verdict": found.verdict, "accuracy": accuracy}
+                record = {
+                    **about, "verdict": found.verdict, "accuracy": accuracy, "versions": trained.about["versions"]
+                }  # fmt: skip
                 path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def table(records: Path) -> str:
     """Return the means over seeds, a row for each network."""
-    known = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(records.glob("*.json"))]
+    known = read_records(records)
     lines = [f"| backbone | seeds | {' | '.join(SPLITS)} | verdict |", "|" + " --- |" * (len(SPLITS) + 3)]
     for backbone in EPOCHS:
         own = [record for record in known if record["backbone"] == backbone]

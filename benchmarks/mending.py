@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import write_between
+from benchmarks.pages import read_records, write_between
 
 SEEDS = 10
 FIRST_SEED = 10
@@ -192,7 +192,7 @@ def _mean(values: Sequence[float]) -> str:
 
 def table(folder: Path) -> str:
     """Return the records as a table, a row for each task and strategy."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    records = read_records(folder)
     head = "| task, model | strategy | begins as | mended | spent until then: median (mean) "
     lines = [
         f"{head}| less, as much, more than baseline | looked at | concept F1 | label accuracy elsewhere |",
@@ -216,7 +216,7 @@ def table(folder: Path) -> str:
 
 def facts(folder: Path) -> Iterator[str]:
     """Give the accuracies of the page's text: on `test` before and after, of those that were mended."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    records = read_records(folder)
     for name, setting in SETTINGS.items():
         for strategy in setting.strategies:
             own = [r for r in records if (r["setting"], r["strategy"]) == (name, strategy) and _cost(r) < math.inf]

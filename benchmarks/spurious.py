@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import write_between
+from benchmarks.pages import read_records, write_between
 
 STRENGTH = 0.95
 SEEDS = 10
@@ -110,7 +110,7 @@ def _keep(job: tuple[Trial, Path]) -> str:
 
 def table(folder: Path) -> str:
     """Return the records as a table: right verdicts with and without the confounder, and accuracies."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    records = read_records(folder)
     head = "| task | model | nuisance, with | confounded: spurious | accuracy: test, unconfounded, reversed "
     lines = [f"{head}| free: not spurious | accuracy: test, reversed |", "|" + " --- |" * 7]
     for task, model in sorted({(r["task"], r["model"]) for r in records}):
