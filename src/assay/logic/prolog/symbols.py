@@ -27,6 +27,9 @@ class Sym:
     def __hash__(self) -> int:
         return hash(self.formula)
 
+    def __str__(self) -> str:
+        return str(self.formula)
+
     @property
     def numeric(self) -> bool:
         """Whether it is a number."""

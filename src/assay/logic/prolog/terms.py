@@ -257,6 +257,8 @@ def _number(term: Term) -> str:
             return {"inf": "inf", "-inf": "-inf", "nan": "nan"}[text]
         mantissa, _, exponent = text.partition("e")
         return (mantissa if "." in mantissa else mantissa + ".0") + (f"e{exponent}" if exponent else "")
+    if not isinstance(term, int):  # a value that is not known yet
+        return str(term)
     return str(term) if term.bit_length() < 3 * MOST_DIGITS else hex(term)
 
 
