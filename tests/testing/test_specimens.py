@@ -1,0 +1,407 @@
+"""What each specimen of the zoo says, on a small habitat of its own where its fault can be counted."""
+
+import numpy as np
+import pytest
+
+import assay.testing.zoo_specimens  # noqa: F401 - they register
+from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis.findings import RANK
+from assay.logic.knowledge import Knowledge
+from assay.seeds import rng_for
+from assay.testing.zoo import SPECIMENS, Habitat, Planted
+
+SPACE = ConceptSpace(
+    (
+        Concept("a", (0, 1, 2)),
+        Concept("b", (0, 1, 2)),
+        Concept("c", (0, 1)),
+        Concept("d", (0, 1, 2, 3)),
+        Concept("e", (5, 6)),
+    )
+)
+
+
+def home_of(rules: dict[str, str], training: int = 400) -> Habitat:
+    rng, sizes = rng_for(3, "habitat"), np.array(SPACE.sizes)
+    test, ood, train = (rng.integers(sizes, size=(rows, 5)) for rows in (1000, 700, training))
+    return Habitat("toy", 0, Knowledge.of(SPACE, rules), {"test": test, "ood": ood}, train)
+
+
+STRICT = home_of({"y": "a + b >= 3", "z": "c == 1 or a == 0"})
+"""Its readings are unique; `d` and `e` are not used."""
+LOOSE = home_of({"y": "(a + b) % 2 == 0", "z": "c == 1"})
+"""Labels stay when 0 and 2 are exchanged, or `a` and `b`."""
+
+
+def planted(name: str, home: Habitat) -> Planted:
+    predictor = SPECIMENS[name][1](home, rng_for(1, name))
+    assert predictor is not None
+    return predictor
+
+
+def wrong(predictor: Planted, split: str = "test") -> tuple[list[float], list[float]]:
+    """Return the shares of wrong concepts and labels, a column each."""
+    evidence = predictor.evidence[split]
+    concepts, labels = evidence.predicted_concepts != evidence.concepts, evidence.predicted_labels != evidence.labels
+    return concepts.mean(axis=0).tolist(), labels.mean(axis=0).tolist()
+
+
+def follows(predictor: Planted, split: str = "test") -> bool:
+    """Return whether labels follow from the concepts that are said."""
+    evidence = predictor.evidence[split]
+    return bool((evidence.knowledge.labels_of(evidence.predicted_concepts) == evidence.predicted_labels).all())
+
+
+EXPECTED = {
+    "oracle": (["sound"], "sound"),
+    "honest": (["sound"], "sound"),
+    "nearly right": (["sound"], "sound"),
+    "drawn shortcut": (["shortcut"], "shortcut, noisy, underfit, boundary"),
+    "calibrated shortcut": (["shortcut"], "shortcut, noisy, underfit, boundary"),
+    "shortcut with noisy labels": (["shortcut"], "shortcut, noisy, underfit, boundary, inconsistent"),
+    "exchanged concepts": (["shortcut"], "shortcut, noisy, underfit, boundary"),
+    "one concept": (["shortcut"], "shortcut, noisy, underfit, boundary"),
+    "shortcut elsewhere": (["shortcut"], "shortcut, noisy, underfit, boundary"),
+    "mixture 50 %": (["shortcut, noisy"], "shortcut, noisy, underfit, boundary"),
+    "mixture 30 %": (["shortcut, noisy"], "shortcut, noisy, underfit, boundary"),
+    "mixture 10 %": (["shortcut, noisy, too few, boundary"], "shortcut, noisy, underfit, boundary, unidentified"),
+    "noise 12 %": (["noisy"], "noisy, underfit, boundary"),
+    "noise 30 %": (["noisy"], "noisy, underfit, boundary"),
+    "one noisy concept": (["noisy"], "noisy, underfit, boundary"),
+    "one concept by chance": (["noisy"], "noisy, underfit, boundary"),
+    "one value missed": (["noisy"], "noisy, underfit, boundary"),
+    "unused noise": (["unidentified"], "unidentified"),
+    "unused collapsed": (["unidentified"], "unidentified"),
+    "collapsed concept": (["shortcut, noisy"], "shortcut, noisy, underfit, boundary"),
+    "random labels": (["wrong rule"], "wrong rule, boundary"),
+    "wrong rule": (["wrong rule"], "wrong rule, boundary, memorised"),
+    "memorised head": (["memorised"], "memorised, wrong rule, boundary, underfit"),
+    "memorised black box": (["memorised", "opaque"], "memorised, wrong rule, boundary, underfit, opaque"),
+    "fails on ood": (["memorised, noisy"], "noisy, underfit, boundary, memorised, unidentified"),
+    "black box": (["opaque"], "opaque"),
+    "half silent": (["opaque"], "opaque"),
+    "sometimes silent": (["opaque"], "opaque"),
+    "constant": (["underfit"], "noisy, underfit, boundary"),
+    "shuffled": (["underfit"], "noisy, underfit, boundary"),
+    "soft leakage": (["leaking"], "leaking"),
+    "bypass": (["leaking", "noisy"], "leaking, noisy, inconsistent"),
+    "random concepts": (["leaking", "noisy"], "leaking, noisy, inconsistent"),
+    "blind at the boundary": (["boundary, underfit", "wrong rule"], "boundary, underfit, wrong rule"),
+    "black box, blind at the boundary": (["boundary, underfit", "opaque"], "boundary, underfit, opaque"),
+    "overconfident": (["noisy"], "noisy, underfit, boundary"),
+    "tiny split": (["too few"], ""),
+    "forty examples, 82 %": (["too few, wrong rule"], "wrong rule"),
+    "compensated": (["inconsistent, leaking"], "inconsistent, leaking, noisy, shortcut"),
+    "read from another": (["shortcut, noisy"], "shortcut, noisy, underfit, boundary"),
+    "shuffled, thirty examples": (
+        ["underfit, noisy, too few, boundary"],
+        "underfit, noisy, boundary, shortcut, unidentified",
+    ),
+}
+"""What must be reported, alternatives with commas, and what else may be."""
+
+
+def kinds(text: str) -> set[str]:
+    return set(text.split(", ")) - {""}
+
+
+def test_every_specimen_is_expected() -> None:
+    assert list(SPECIMENS) == list(EXPECTED)
+    assert all(about for about, _ in SPECIMENS.values())
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_what_must_and_must_not_be_reported(name: str) -> None:
+    tries = (SPECIMENS[name][1](home, rng_for(seed, name)) for seed in range(9) for home in (STRICT, LOOSE))
+    predictor = next(predictor for predictor in tries if predictor is not None)
+    required, allowed = EXPECTED[name]
+    assert [set(options) for options in predictor.required] == [kinds(options) for options in required]
+    assert set(RANK) - predictor.forbidden == kinds(allowed) | {"too few"}
+    notes = {"exchanged concepts": "exchanges", "overconfident": "overconfident", "tiny split": "Fewer than 30"}
+    assert predictor.note == notes.get(name, "")
+
+
+def test_shortcuts_need_room() -> None:
+    for name in ("drawn shortcut", "exchanged concepts", "one concept", "shortcut elsewhere", "mixture 10 %"):
+        assert SPECIMENS[name][1](STRICT, rng_for(1, name)) is None
+
+
+@pytest.mark.parametrize("name", ["drawn shortcut", "calibrated shortcut", "exchanged concepts", "one concept"])
+def test_shortcuts_misread_and_keep_the_labels(name: str) -> None:
+    predictor = planted(name, LOOSE)
+    for split in ("test", "ood"):
+        concepts, labels = wrong(predictor, split)
+        assert labels == [0, 0] and follows(predictor, split)
+        assert max(concepts[:2]) > 0.3 and concepts[2] == 0
+        assert predictor.concepts <= {name for name, share in zip(SPACE.names, concepts, strict=True) if share}
+    assert len(predictor.concepts) == {"exchanged concepts": 2, "one concept": 1}.get(name, 0)
+
+
+def test_a_calibrated_shortcut_is_as_sure_as_it_is_right() -> None:
+    predictor = planted("calibrated shortcut", LOOSE)
+    for split, evidence in predictor.evidence.items():
+        for column, share in enumerate(wrong(predictor, split)[0]):
+            size, probabilities = SPACE.sizes[column], evidence.concept_probabilities[column]
+            assert probabilities is not None
+            np.testing.assert_allclose(probabilities.max(axis=1), max(1 / size, 1 - share))
+            spoken = probabilities[np.arange(len(evidence)), evidence.predicted_concepts[:, column]]
+            np.testing.assert_allclose(spoken, probabilities.max(axis=1))
+
+
+def test_a_noisy_shortcut_has_three_labels_in_a_hundred_wrong() -> None:
+    predictor = planted("shortcut with noisy labels", LOOSE)
+    concepts, labels = wrong(predictor)
+    assert max(concepts[:2]) > 0.3
+    assert labels[0] == labels[1] and 0.01 < labels[0] < 0.05
+
+
+def test_a_shortcut_elsewhere_is_right_on_test() -> None:
+    predictor = planted("shortcut elsewhere", LOOSE)
+    assert wrong(predictor) == ([0] * 5, [0, 0])
+    concepts, labels = wrong(predictor, "ood")
+    assert labels == [0, 0] and min(concepts[:2]) > 0.3 and concepts[2:] == [0] * 3
+    assert predictor.concepts == {"a", "b"}
+    assert SPECIMENS["shortcut elsewhere"][1](Habitat("t", 0, LOOSE.knowledge, {"test": LOOSE.training}, LOOSE.training),
+                                              rng_for(1)) is None  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "share"), [("mixture 50 %", 0.5), ("mixture 30 %", 0.3), ("mixture 10 %", 0.1)])
+def test_mixtures_read_a_share_by_the_shortcut(name: str, share: float) -> None:
+    rows = []
+    for seed in range(6):
+        predictor = SPECIMENS[name][1](LOOSE, rng_for(seed, name))
+        if predictor is not None:
+            evidence = predictor.evidence["test"]
+            assert wrong(predictor)[1] == [0, 0]
+            rows.append((evidence.predicted_concepts != evidence.concepts)[:, :2].any(axis=1).mean())
+    assert rows and 0.6 * share < max(rows) < 1.15 * share
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "share"),
+    [
+        ("nearly right", "abcde", 0.002),
+        ("noise 12 %", "abcde", 0.12),
+        ("noise 30 %", "abcde", 0.3),
+        ("unused noise", "de", 0.3),
+        ("overconfident", "abcde", 0.2),
+    ],
+)
+def test_noise_is_as_strong_as_it_says(name: str, columns: str, share: float) -> None:
+    predictor = planted(name, STRICT)
+    for split in ("test", "ood"):
+        concepts, _ = wrong(predictor, split)
+        expected = [share if column in columns else 0 for column in "abcde"]
+        assert concepts == pytest.approx(expected, abs=0.05 if share > 0.01 else 0.006)
+        assert follows(predictor, split)
+    assert predictor.concepts == (set("de") if name == "unused noise" else set())
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("one noisy concept", 0.2), ("one concept by chance", 0.45), ("one value missed", 0.4)]
+)
+def test_one_concept_of_the_rule_is_noisy(name: str, share: float) -> None:
+    for seed in range(4):
+        predictor = SPECIMENS[name][1](STRICT, rng_for(seed, name))
+        assert predictor is not None and len(predictor.concepts) == 1
+        (column,) = (SPACE.place(concept) for concept in predictor.concepts)
+        assert column in (0, 1, 2)
+        concepts, _ = wrong(predictor)
+        assert sum(concepts) == concepts[column] > 0
+        evidence = predictor.evidence["test"]
+        if name == "one value missed":  # the second most frequent value is taken for the most frequent
+            frequent = np.argsort(np.bincount(evidence.concepts[:, column]))[::-1]
+            rows = evidence.concepts[:, column] == frequent[1]
+            said = evidence.predicted_concepts[rows, column]
+            assert set(said) == set(frequent[:2])
+            assert (said == frequent[0]).mean() == pytest.approx(share, abs=0.08)
+            assert (evidence.predicted_concepts[~rows] == evidence.concepts[~rows]).all()
+        else:
+            assert concepts[column] == pytest.approx(share, abs=0.05)
+
+
+def test_collapsed_concepts_have_one_value() -> None:
+    unused, used = planted("unused collapsed", STRICT), planted("collapsed concept", STRICT)
+    (column,) = (SPACE.place(name) for name in unused.concepts)
+    assert column in (3, 4)
+    assert (unused.evidence["ood"].predicted_concepts[:, column] == 0).all()
+    assert wrong(unused)[1] == [0, 0] and sum(share > 0 for share in wrong(unused)[0]) == 1
+    (column,) = (SPACE.place(name) for name in used.concepts)
+    assert column in (0, 1, 2)
+    frequent = np.bincount(STRICT.splits["test"][:, column]).argmax()
+    for split in ("test", "ood"):
+        assert (used.evidence[split].predicted_concepts[:, column] == frequent).all()
+        assert follows(used, split) and sum(share > 0 for share in wrong(used, split)[0]) == 1
+
+
+def test_random_labels_are_wrong_in_a_fifth() -> None:
+    predictor = planted("random labels", STRICT)
+    concepts, labels = wrong(predictor)
+    assert concepts == [0] * 5 and labels == pytest.approx([0.2, 0.2], abs=0.04)
+
+
+def test_a_wrong_rule_takes_a_concept_for_constant() -> None:
+    predictor = planted("wrong rule", STRICT)
+    evidence = predictor.evidence["test"]
+    assert (evidence.predicted_concepts == evidence.concepts).all()
+    assert (evidence.predicted_labels != evidence.labels).any(axis=1).mean() >= 0.15
+    worlds = STRICT.splits["test"]
+    ignored = []
+    for column in STRICT.used:
+        for code in range(SPACE.sizes[column]):
+            changed = worlds.copy()
+            changed[:, column] = code
+            if (STRICT.knowledge.labels_of(changed) == evidence.predicted_labels).all():
+                ignored.append(column)
+    assert len(ignored) == 1
+
+
+@pytest.mark.parametrize("name", ["memorised head", "memorised black box"])
+def test_the_memorised_are_right_on_worlds_of_training(name: str) -> None:
+    home = home_of({"y": "a + b >= 3", "z": "c == 1 or a == 0"}, training=60)
+    predictor = planted(name, home)
+    seen = {tuple(world) for world in home.training.tolist()}
+    known = np.array([tuple(world) in seen for world in home.splits["test"].tolist()])
+    evidence = predictor.evidence["test"]
+    mistaken = (evidence.predicted_labels != evidence.labels).all(axis=1)
+    assert not mistaken[known].any() and mistaken[~known].mean() == pytest.approx(0.5, abs=0.08)
+    expected = evidence.concepts if name == "memorised head" else np.full_like(evidence.concepts, -1)
+    assert (evidence.predicted_concepts == expected).all()
+    everything = Habitat("t", 0, home.knowledge, home.splits, np.concatenate([*home.splits.values()]))
+    assert SPECIMENS[name][1](everything, rng_for(1)) is None  # nothing is new
+
+
+def test_one_fails_on_ood_alone() -> None:
+    predictor = planted("fails on ood", STRICT)
+    assert wrong(predictor) == ([0] * 5, [0, 0])
+    evidence = predictor.evidence["ood"]
+    assert sorted(evidence.predicted_concepts.tolist()) == sorted(evidence.concepts.tolist())
+    assert min(wrong(predictor, "ood")[0]) > 0.3 and follows(predictor, "ood")
+
+
+def test_the_silent_say_right_labels() -> None:
+    for name in ("black box", "half silent", "sometimes silent"):
+        predictor = planted(name, STRICT)
+        for split in ("test", "ood"):
+            evidence = predictor.evidence[split]
+            silent = evidence.predicted_concepts == -1
+            assert (evidence.predicted_labels == evidence.labels).all()
+            assert (silent | (evidence.predicted_concepts == evidence.concepts)).all()
+            shares = dict(zip(SPACE.names, silent.mean(axis=0).tolist(), strict=True))
+            if name == "black box":
+                assert set(shares.values()) == {1.0}
+            else:
+                expected = 1.0 if name == "half silent" else pytest.approx(0.3, abs=0.06)
+                assert len(predictor.concepts) == (2 if name == "half silent" else 1)
+                assert predictor.concepts <= {"a", "b", "c"}
+                assert all(shares[c] == (expected if c in predictor.concepts else 0) for c in SPACE.names)
+
+
+def test_the_constant_and_the_shuffled() -> None:
+    constant, shuffled = planted("constant", STRICT), planted("shuffled", STRICT)
+    assert (constant.evidence["ood"].predicted_concepts == STRICT.training[0]).all()
+    for predictor in (constant, shuffled):
+        assert follows(predictor) and follows(predictor, "ood")
+    evidence = shuffled.evidence["test"]
+    assert sorted(evidence.predicted_concepts.tolist()) == sorted(evidence.concepts.tolist())
+    assert min(wrong(shuffled)[0]) > 0.3
+    few = planted("shuffled, thirty examples", STRICT).evidence
+    worlds = STRICT.splits["test"][:30]
+    assert list(few) == ["test"]
+    assert few["test"].predicted_concepts.tolist() == [*worlds[23:].tolist(), *worlds[:23].tolist()]
+
+
+def test_confidence_leaks_the_first_label() -> None:
+    predictor = planted("soft leakage", STRICT)
+    (column,) = (SPACE.place(name) for name in predictor.concepts)
+    assert column in (0, 1, 2) and wrong(predictor) == ([0] * 5, [0, 0])
+    evidence = predictor.evidence["test"]
+    rows = np.arange(len(evidence))
+    for place in range(5):
+        probabilities = evidence.concept_probabilities[place]
+        assert probabilities is not None
+        sure = probabilities[rows, evidence.concepts[:, place]]
+        if place == column:
+            low, high = (sure[evidence.labels[:, 0] == code] for code in (0, 1))
+            assert 0.7 <= low.min() < 0.72 and 0.78 < low.max() <= 0.8
+            assert 0.9 <= high.min() < 0.92 and 0.98 < high.max() <= 1.0
+        else:
+            assert 0.95 <= sure.min() < 0.96 and 0.99 < sure.max() <= 1.0
+
+
+def test_the_honest_are_sure_by_chance() -> None:
+    predictor = planted("honest", STRICT)
+    assert wrong(predictor) == ([0] * 5, [0, 0])
+    for evidence in predictor.evidence.values():
+        for place, probabilities in enumerate(evidence.concept_probabilities):
+            assert probabilities is not None
+            sure = probabilities[np.arange(len(evidence)), evidence.concepts[:, place]]
+            assert 0.9 <= sure.min() < 0.92 and 0.98 < sure.max() <= 1.0
+
+
+def test_the_overconfident_say_99_percent() -> None:
+    for probabilities in planted("overconfident", STRICT).evidence["ood"].concept_probabilities:
+        assert probabilities is not None
+        np.testing.assert_allclose(probabilities.max(axis=1), 0.99)
+
+
+def test_a_bypass_says_right_labels_with_wrong_concepts() -> None:
+    for name, shares in (("bypass", [0.3] * 5), ("random concepts", [2 / 3, 2 / 3, 0.5, 0.75, 0.5])):
+        concepts, labels = wrong(planted(name, STRICT))
+        assert labels == [0, 0] and concepts == pytest.approx(shares, abs=0.06)
+
+
+@pytest.mark.parametrize("name", ["blind at the boundary", "black box, blind at the boundary"])
+def test_the_blind_are_wrong_near_the_boundary_of_one_label(name: str) -> None:
+    predictor = planted(name, STRICT)
+    evidence = predictor.evidence["test"]
+    mistaken = evidence.predicted_labels != evidence.labels
+    assert mistaken.any(axis=0).sum() == 1  # of one label
+    (place,) = np.flatnonzero(mistaken.any(axis=0))
+    sides = planted("oracle", STRICT).evidence["test"].sides
+    assert min(sides[place].in_types.any(axis=1).sum(), sides[place].far.sum()) >= 40
+    near = sides[place].in_types.any(axis=1)
+    assert not mistaken[~near].any()
+    assert mistaken[near, place].mean() == pytest.approx(0.6, abs=0.06)
+    speaks = name == "blind at the boundary"
+    assert (evidence.predicted_concepts == (evidence.concepts if speaks else -1)).all()
+
+
+def test_small_splits_are_the_first_rows() -> None:
+    tiny, forty = (planted(name, STRICT).evidence for name in ("tiny split", "forty examples, 82 %"))
+    assert list(tiny) == list(forty) == ["test"]
+    assert tiny["test"].predicted_concepts.tolist() == STRICT.splits["test"][:12].tolist()
+    assert forty["test"].predicted_concepts.tolist() == STRICT.splits["test"][:40].tolist()
+    mistaken = (forty["test"].predicted_labels != forty["test"].labels).any(axis=1)
+    assert mistaken.sum() in (6, 7) and not mistaken[38:].any()
+
+
+def test_the_compensated_exchange_the_two_most_frequent_values() -> None:
+    for seed in range(3):
+        predictor = SPECIMENS["compensated"][1](STRICT, rng_for(seed))
+        assert predictor is not None
+        (column,) = (SPACE.place(name) for name in predictor.concepts)
+        evidence = predictor.evidence["test"]
+        assert (evidence.predicted_labels == evidence.labels).all()
+        first, second = np.argsort(np.bincount(evidence.concepts[:, column]))[::-1][:2]
+        table = np.arange(SPACE.sizes[column])
+        table[first], table[second] = second, first
+        expected = evidence.concepts.copy()
+        expected[:, column] = table[expected[:, column]]
+        assert (evidence.predicted_concepts == expected).all()
+        assert (STRICT.knowledge.labels_of(expected) != evidence.labels).any(axis=1).mean() >= 0.3
+
+
+def test_one_concept_is_said_as_another_is() -> None:
+    said = set()
+    for seed in range(8):
+        predictor = SPECIMENS["read from another"][1](STRICT, rng_for(seed))
+        assert predictor is not None
+        (name,) = predictor.concepts
+        evidence = predictor.evidence["ood"]
+        column, other = {"a": (0, 1), "b": (1, 0)}[name]
+        expected = evidence.concepts.copy()
+        expected[:, column] = evidence.concepts[:, other]
+        assert (evidence.predicted_concepts == expected).all() and follows(predictor, "ood")
+        said.add(name)
+    assert said == {"a", "b"}
