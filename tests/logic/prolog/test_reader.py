@@ -139,3 +139,80 @@ def test_harmless_directives_are_taken():
         ":- use_module(library(lists)).\n:- dynamic q/1, r/2.\n:- discontiguous([s/0]).\np(X) :- q(X)."
     )
     assert {("q", 1), ("r", 2), ("s", 0)} == program.declared
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('a', '<a>'), ("'Hello World'", '<Hello World>'), ('X', 'V0'), ('f(X, Y, X)', 'f(V0;V1;V0)'),
+        ('[1, 2|T]', '[|](1;[|](2;V0))'), ('[]', '<[]>'), ('[a]', '[|](<a>;<[]>)'), ('{a, b}', '{}(,(<a>;<b>))'),
+        ('- 1', '-(1)'), ('-1', '-1'), ('-(1)', '-(1)'), ('- a', '-(<a>)'), ('a - 1', '-(<a>;1)'),
+        ('a -1', '-(<a>;1)'), ('a- -1', '-(<a>;-1)'), ('1 - -1', '-(1;-1)'), ('-(-(1))', '-(-(1))'),
+        ('1 + 2 * 3', '+(1;*(2;3))'), ('1 - 2 - 3', '-(-(1;2);3)'), ('2 ** 3', '**(2;3)'),
+        ('2 ^ 3 ^ 4', '^(2;^(3;4))'), ('a :- b, c ; d -> e ; f', ':-(<a>;;(,(<b>;<c>);;(->(<d>;<e>);<f>)))'),
+        ('\\+ a, b', ',(\\+(<a>);<b>)'), ('\\+ (a, b)', '\\+(,(<a>;<b>))'),
+        ('X is Y mod 2 + 1', 'is(V0;+(mod(V1;2);1))'), ('X = \\+ a', 'error'), ('[a|b]', '[|](<a>;<b>)'),
+        ('[(a, b), c]', '[|](,(<a>;<b>);[|](<c>;<[]>))'), ('f(:-, a)', 'f(<:->;<a>)'), ('(a :- b)', ':-(<a>;<b>)'),
+        ("'\\n'", '<\n>'), ("'it''s'", "<it's>"), ("0'a", '97'), ("0'\\n", '10'), ('0x1F', '31'),
+        ('1.5e3', '1500.0'), ('1.0', '1.0'), ('a = b', '=(<a>;<b>)'),
+        ('f(a = b, (c, d))', 'f(=(<a>;<b>);,(<c>;<d>))'), ('- (1)', '-(1)'), ('-(2) + 3', '+(-(2);3)'),
+        ('"text"', '"text"'), ('p :- \\+ q, !, r', ':-(<p>;,(\\+(<q>);,(<!>;<r>)))'),
+        ('a ; b ; c', ';(<a>;;(<b>;<c>))'), ('(a ; b) ; c', ';(;(<a>;<b>);<c>)'), ('(a, b), c', ',(,(<a>;<b>);<c>)'),
+        ('X @< Y', '@<(V0;V1)'), ('X =.. [f, a]', '=..(V0;[|](<f>;[|](<a>;<[]>)))'), ('a:b:c', ':(<a>;:(<b>;<c>))'),
+        ('f(-)', 'f(<->)'), ('f(- , a)', 'f(<->;<a>)'), ('[-]', '[|](<->;<[]>)'), ('- - a', '-(-(<a>))'),
+        ('\\ a', '\\(<a>)'), ('1 rdiv 2', 'rdiv(1;2)'), ('X^member(X, L)', '^(V0;member(V0;V1))'),
+        ('a /* comment */ + b', '+(<a>;<b>)'), ('f(A, _B, _)', 'f(V0;V1;V2)'), ("'\\x41\\'", '<A>'),
+        ('[a, b | [c]]', '[|](<a>;[|](<b>;[|](<c>;<[]>)))'), ('f(,)', 'error'), ('a b', 'error'), ('f(a', 'error'),
+        ('[a, b', 'error'), ('{a', 'error'), ('f(a,)', 'error'), (':- dynamic a/1', ':-(dynamic(/(<a>;1)))'),
+        ('a --> b', '-->(<a>;<b>)'), ('-(3) ** 2', '**(-(3);2)'), ('- 3 ** 2', '-(**(3;2))'),
+        ('2 - (3 - 4)', '-(2;-(3;4))'), ('x is - Y', 'is(<x>;-(V0))'), ('a = (:-)', '=(<a>;<:->)'),
+        ('(a , b)', ',(<a>;<b>)'), ('{}', '<{}>'), ("'[]'", '<[]>'), ('f(;)', 'f(<;>)'), ('[a|b, c]', 'error'),
+        ('0b101', '5'), ('0o17', '15'), ('1_000', '1000'), ('a- (-1)', '-(<a>;-1)'), ('!', '<!>'),
+        ("0'\\x41\\", '65'), ("0'''", '39'), ('1.5e-3', '0.0015'), ('2E2', '200.0'), ("'\\101\\'", '<A>'),
+        ("'a\\\nb'", '<ab>'), ("'\\t\\s\\e\\0'", '<\t \x1b\x00>'), ("'\\`'", '<`>'), ('a:-b:-c', 'error'),
+        ('+1', '1'), ('+ 1', '+(1)'), ('-a', '-(<a>)'), ('f(- 1)', 'f(-(1))'), ('1-1', '-(1;1)'),
+        ('"a""b"', '"a"b"'), ('X=Y->a;b', ';(->(=(V0;V1);<a>);<b>)'), ('a|b', ';(<a>;<b>)'), ('\\+a', '\\+(<a>)'),
+        ('- (-)', '-(<->)'), ('*', '<*>'), ('f(*)', 'f(<*>)'), ('1*2+3', '+(*(1;2);3)'), ('-2**2', '**(-2;2)'),
+        ('dynamic a', 'dynamic(<a>)'), ('(dynamic)', '<dynamic>'), ('1 = 2 = 3', 'error'),
+        ('a -> b -> c', '->(<a>;->(<b>;<c>))'), ('2 ** 3 ** 4', 'error'), ('1 xor 2', 'xor(1;2)'),
+        ('f(a)(b)', 'error'), ('[(a:-b)]', '[|](:-(<a>;<b>);<[]>)'), ('f(:- a)', 'f(:-(<a>))'),
+    ],
+)  # fmt: skip
+def test_texts_are_read_as_these_terms(text, expected):
+    try:
+        found = plain(read_term(text), {})
+    except PrologError:
+        found = "error"
+    assert found == expected
+
+
+def test_errors_say_where_a_text_of_several_lines_goes_wrong():
+    with pytest.raises(PrologError, match=r"mine line 3 column 6: at 'e': an operator or '.' is wanted here"):
+        list(sentences("a.\n/* b\n*/ d e.", "mine"))
+    with pytest.raises(PrologError, match=r"mine line 2 column 5: half of a character"):
+        list(sentences("a.\nb('\ud800').".replace("b('", "b( '"), "mine"))
+    with pytest.raises(PrologError, match=r"line 1 column 3: a number of 1201 digits is too long"):
+        read_term(f"f({'9' * 1201})")
+    assert read_term("9" * 1200) == int("9" * 1200)
+    with pytest.raises(PrologError, match="no character has the number 110000"):
+        read_term("'\\x110000\\'")
+    with pytest.raises(PrologError, match="no character has the number d800"):
+        read_term("'\\xd800\\'")
+    assert read_term("'\\x10FFFF\\'") == "\U0010ffff" and read_term("'\\xdfff0\\'") == "\U000dfff0"
+
+
+def test_terms_may_be_nested_so_deep_and_no_deeper():
+    def nested(depth):
+        return "f(" * depth + "a" + ")" * depth
+
+    deepest = max(depth for depth in range(60, 130) if _reads(nested(depth)))
+    assert deepest == 99
+    assert len(list(sentences("a. " * 50))) == 50
+
+
+def _reads(text):
+    try:
+        read_term(text)
+    except PrologError:
+        return False
+    return True
