@@ -1,0 +1,160 @@
+"""Workers and programs: who they are, that they end with us, and how signals are heard."""
+
+import os
+import signal
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from assay import processes
+from assay.frames import to_frame
+
+
+@pytest.mark.parametrize(("said", "number"), [("3", 3), ("0", 0), ("-1", 0), ("x", 0), ("", 0)])
+def test_a_worker_knows_its_number(monkeypatch, said, number):
+    monkeypatch.setenv(processes.WORKER, said)
+    assert processes.worker_number() == number
+
+
+def test_a_process_that_is_alone_has_number_0(monkeypatch):
+    monkeypatch.setenv(processes.WORKER, "9")
+    monkeypatch.delenv(processes.WORKER)
+    assert processes.worker_number() == 0
+    processes.number_worker(2)
+    assert os.environ[processes.WORKER] == "2" and processes.worker_number() == 2
+
+
+def test_a_worker_watches_the_parent_that_it_was_told(monkeypatch):
+    watched = []
+    monkeypatch.setattr(processes, "end_with_parent", watched.append)
+    monkeypatch.setenv(processes.PARENT, "123")
+    processes.watch_parent_of_worker()
+    assert watched == [123] and processes.PARENT not in os.environ
+    processes.watch_parent_of_worker()
+    monkeypatch.setenv(processes.PARENT, "x")
+    processes.watch_parent_of_worker()
+    assert watched == [123]
+
+
+def test_a_worker_ends_when_its_parent_is_another(monkeypatch):
+    parents, ends, pauses = iter([7, 7, 1]), [], []
+
+    def end(code):
+        ends.append(code)
+        raise SystemExit
+
+    monkeypatch.setattr(processes.os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(processes.os, "_exit", end)
+    monkeypatch.setattr(processes.time, "sleep", pauses.append)
+    with pytest.raises(SystemExit):
+        processes._watch(7)
+    assert ends == [1] and pauses == [0.3, 0.3]
+
+
+def test_the_watch_is_a_thread_that_holds_nothing_up(monkeypatch):
+    seen, done = [], threading.Event()
+
+    def watch(parent):
+        seen.append((parent, threading.current_thread().daemon))
+        done.set()
+
+    monkeypatch.setattr(processes, "_watch", watch)
+    processes.end_with_parent(5)
+    assert done.wait(10) and seen == [(5, True)]
+
+
+@pytest.fixture
+def signals():
+    """Restore what was heard before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    hook = sys.unraisablehook
+    yield
+    sys.unraisablehook = hook
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_sigterm_is_heard_as_ctrl_c(signals):
+    processes.hear_interrupts()
+    assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    assert sys.unraisablehook is processes._send_again
+    processes.stop_hearing_interrupts()
+    assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+
+
+def test_other_threads_leave_signals_alone(signals):
+    before = signal.getsignal(signal.SIGTERM)
+    for listen in (processes.hear_interrupts, processes.stop_hearing_interrupts):
+        faults = []
+
+        def attempt(listen=listen, faults=faults):
+            try:
+                listen()
+            except ValueError as error:  # signals belong to the main thread
+                faults.append(error)
+
+        thread = threading.Thread(target=attempt)
+        thread.start()
+        thread.join()
+        assert not faults and signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_lost_ctrl_c_is_sent_again(monkeypatch):
+    sent, shown = [], []
+
+    class Timer:
+        def __init__(self, seconds, function, arguments):
+            self.call = (seconds, function, arguments)
+
+        def start(self):
+            sent.append(self.call)
+
+    monkeypatch.setattr(processes.threading, "Timer", Timer)
+    monkeypatch.setattr(processes.sys, "__unraisablehook__", shown.append)
+    processes._send_again(SimpleNamespace(exc_type=KeyboardInterrupt))
+    assert sent == [(pytest.approx(0.03), os.kill, (os.getpid(), signal.SIGTERM))] and not shown
+    other = SimpleNamespace(exc_type=ValueError)
+    processes._send_again(other)
+    assert shown == [other] and len(sent) == 1
+
+
+def test_a_program_is_killed_in_the_end_with_all_that_it_started():
+    reading, writing = os.pipe()
+    with processes.start_program(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=writing) as program:
+        assert program.poll() is None and os.getpgid(program.pid) == program.pid
+        assert int(os.read(reading, 100)) != program.pid
+    assert program.returncode == -signal.SIGKILL
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # nobody is left who could write
+    os.close(reading)
+
+
+def test_a_program_that_ended_by_itself_keeps_its_code():
+    with processes.start_program(["sh", "-c", "exit 3"]) as program:
+        program.wait()
+    assert program.returncode == 3
+
+
+def test_ctrl_c_waits_while_workers_are_started():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with processes.block_interrupts():
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+        assert os.environ[processes.PARENT] == str(os.getpid())
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
+    assert processes.PARENT not in os.environ
+
+
+def test_a_gpu_is_a_device_with_a_number(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "Path", lambda folder: tmp_path if folder == "/dev" else None)
+    (tmp_path / "nvidiactl").touch()
+    assert not processes.has_gpu()
+    (tmp_path / "nvidia0").touch()
+    assert processes.has_gpu()
+
+
+def test_columns_become_a_data_frame():
+    pytest.importorskip("pandas")
+    frame = to_frame({"a": [1, 2], "b": ["x", "y"]})
+    assert frame.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}

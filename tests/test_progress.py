@@ -1,0 +1,128 @@
+"""Progress: how much is done, in words; when lines are written; what a terminal shows."""
+
+import io
+
+from assay import progress
+from assay.progress import Bar, LiveBar, PlainLines, Silence, duration, progress_bar
+
+
+class Shown:
+    def __init__(self):
+        self.calls = []
+
+    def show(self, *call):
+        self.calls.append(call)
+
+
+def test_a_bar_says_both_numbers_unless_there_is_a_note():
+    shown = Shown()
+    bar = Bar(shown)
+    bar("making", 1200, 3000)
+    bar("making", 5, 0)
+    bar("making", 5, 9, "train")
+    bar("making", 5, 9, "")
+    assert shown.calls == [
+        ("making", 1200, 3000, "1,200 of 3,000"),
+        ("making", 5, 0, ""),
+        ("making", 5, 9, "train"),
+        ("making", 5, 9, ""),
+    ]
+
+
+def test_a_counter_adds_up():
+    shown = Shown()
+    count, open_ended = Bar(shown).counter("a", 10), Bar(shown).counter("b")
+    for more in (2, 3):
+        count(more)
+        open_ended(more)
+    assert [call[:3] for call in shown.calls] == [("a", 2, 10), ("b", 2, 2), ("a", 5, 10), ("b", 5, 5)]
+
+
+class Tasks:
+    """Stands for rich's progress."""
+
+    def __init__(self):
+        self.added, self.updates = [], []
+
+    def add_task(self, what, total, note):
+        self.added.append((what, total, note))
+        return len(self.added) - 1
+
+    def update(self, task, **values):
+        self.updates.append((task, values))
+
+
+def test_the_newest_thing_is_shown_live():
+    tasks = Tasks()
+    live = LiveBar(tasks)
+    live.show("a", 1, 4, "x")
+    live.show("a", 2, 4, "y")
+    live.show("b", 3, 0, "z")
+    assert tasks.added == [("a", 4, "x"), ("b", None, "z")]
+    assert tasks.updates == [
+        (0, {"completed": 1, "total": 4, "note": "x"}),
+        (0, {"completed": 2, "total": 4, "note": "y"}),
+        (0, {"visible": False}),
+        (1, {"completed": 3, "total": None, "note": "z"}),
+    ]
+
+
+def test_lines_are_written_now_and_then():
+    lines, now = [], [100.0]
+    plain = PlainLines(lines.append, lambda: now[0])
+
+    def at(time, *call):
+        now[0] = time
+        plain.show(*call)
+
+    at(100.0, "a", 10, 50, "10 of 50")
+    at(109.9, "a", 20, 50, "20 of 50")
+    assert lines == []
+    at(110.0, "a", 30, 50, "30 of 50")  # 20 in 10 s: 10 s for 20 more
+    at(129.9, "a", 40, 50, "")
+    at(130.0, "a", 45, 50, "")  # 35 in 30 s
+    assert lines == ["a: 60 %, 30 of 50, about 10 s left\n", "a: 90 %, about 4 s left\n"]
+    at(131.0, "b", 0, 0, "")
+    at(140.9, "b", 5, 0, "")
+    at(141.0, "b", 5, 0, "")
+    at(161.0, "b", 5, 0, "five")
+    assert lines[2:] == ["b\n", "b: five\n"]
+    at(162.0, "c", 7, 9, "")
+    at(172.0, "c", 7, 9, "")
+    at(192.0, "c", 12, 9, "")
+    assert lines[4:] == ["c: 78 %\n", "c: 133 %, about 1 s left\n"]
+
+
+def test_times_in_words():
+    times = {
+        0: "1 s", 1.6: "2 s", 89.4: "89 s", 90: "2 min", 5399: "90 min", 5400: "1.5 h", 172_799: "48.0 h",
+        172_800: "2.0 days", 216_000: "2.5 days",
+    }  # fmt: skip
+    assert {seconds: duration(seconds) for seconds in times} == times
+
+
+def test_where_progress_is_shown(monkeypatch):
+    with progress_bar(False) as bar:
+        assert isinstance(bar.display, Silence)
+    stream = io.StringIO()
+    monkeypatch.setattr(progress.sys, "stderr", stream)
+    with progress_bar() as bar:
+        assert isinstance(bar.display, PlainLines)
+        bar.display.write("a line\n")
+    assert stream.getvalue() == "a line\n"
+    with progress_bar(True) as bar:
+        assert isinstance(bar.display, LiveBar)
+        bar("a", 1, 2)
+        assert [task.description for task in bar.display.progress.tasks] == ["a"]
+        assert (bar.display.progress.tasks[0].completed, bar.display.progress.tasks[0].total) == (1, 2)
+    stream.isatty = lambda: True
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar() as bar:
+        assert isinstance(bar.display, LiveBar)
+
+
+def test_the_first_line_comes_after_ten_seconds_and_others_after_twenty():
+    assert (progress.FIRST_LINE, progress.BETWEEN_LINES) == (10.0, 20.0)
+    assert PlainLines(print).clock is progress.time.monotonic
+    assert Silence().show("a", 1, 2, "") is None
