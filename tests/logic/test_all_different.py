@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.all_different import DifferentGroups, most_probable_different, some_different
+from assay.logic.all_different import (
+    DifferentGroups,
+    _avoidable,
+    _fewest,
+    _least_costs,
+    most_probable_different,
+    some_different,
+)
+from assay.logic.decode import Decoder
+from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.seeds import rng_for
 
@@ -59,3 +68,84 @@ def test_other_constraints_are_not_for_this_search():
     assert DifferentGroups.of([parse("all_different(a, b, 1)", space.names)], space) is None
     mixed = ConceptSpace((*space.concepts, Concept("d", (1, 2))))
     assert DifferentGroups.of([different], mixed) is None
+
+
+def test_groups_know_the_peers_of_each_concept_and_which_need_every_value():
+    assert LOOSE.peers == [(1, 2, 4), (0, 2), (0, 1, 3, 4), (2, 4), (0, 2, 3)]
+    assert LOOSE.full == [[]] * 5 and SQUARE.full[4] == [(3, 4, 5), (1, 4, 7)]
+
+
+def test_the_least_cost_of_each_set_of_values():
+    inf = np.inf
+    assert _least_costs([3.0, 1.0, 2.0]) == [inf, 3.0, 1.0, 1.0, 2.0, 2.0, 1.0, 1.0]
+
+
+def test_the_smallest_domain_is_decided_first():
+    assert _fewest([0b111, 0b100, 0b110, 0b011]) == 2 and _fewest([0b1, 0b10]) is None
+
+
+def test_costs_that_no_world_can_avoid_are_taken_out():
+    costs = rng_for(7, "costs").exponential(size=(9, 3)) + 2
+    reduced = _avoidable(SQUARE, costs)
+    assert reduced.min(axis=1) == pytest.approx(np.zeros(9))
+    worlds = lawful(SQUARE)
+    places = np.arange(9)
+    taken = costs[places, worlds].sum(axis=1) - reduced[places, worlds].sum(axis=1)
+    assert taken == pytest.approx(np.full(len(worlds), taken[0]))
+    assert taken[0] > costs.min(axis=1).sum() + 0.1  # the bound is nearer than the least costs alone
+    loose = rng_for(7, "costs").exponential(size=(5, 4))
+    assert _avoidable(LOOSE, loose) == pytest.approx(loose - loose.min(axis=1, keepdims=True))
+
+
+def test_few_branches_are_tried():
+    square = [
+        [0, 1, 4],
+        [0, 2, 1.5],
+        [3, 0, 0.5],
+        [0.2, 0, 2],
+        [0, 0.9, 0.3],
+        [1, 0, 0],
+        [0.7, 0, 5],
+        [0, 0.1, 0.2],
+        [0, 3, 1],
+    ]
+    loose = [[0, 1, 2, 4], [0, 2, 3, 1], [0, 5, 1, 3], [0, 3, 1, 2], [1, 0, 4, 2]]
+    for groups, costs, codes, branches in (
+        (SQUARE, square, [0, 1, 2, 2, 0, 1, 1, 2, 0], 2), (LOOSE, loose, [0, 3, 2, 0, 1], 3),
+    ):  # fmt: skip
+        arrays = [np.array(cost, dtype=float) for cost in costs]
+        found = most_probable_different(groups, arrays, nodes=branches + 1)
+        assert found.codes.tolist() == codes and found.proven
+        assert not most_probable_different(groups, arrays, nodes=branches).proven
+
+
+def test_worlds_are_found_within_their_domains():
+    found = some_different(LOOSE, [0b0011, 0b0110, 0b1100, 0b0001, 0b1111], 100)
+    allowed = [(0, 1), (1, 2), (2, 3), (0,), (0, 1, 2, 3)]
+    expected = [
+        world for world in lawful(LOOSE).tolist() if all(v in own for v, own in zip(world, allowed, strict=True))
+    ]
+    assert sorted(found.tolist()) == expected and len(expected) > 3
+
+
+def test_a_large_space_of_different_concepts_is_decoded_by_the_search():
+    names = [f"c{n}" for n in range(25)]
+    space = ConceptSpace(tuple(Concept(name, (1, 2, 3, 4, 5)) for name in names))
+    groups = [*(range(5 * n, 5 * n + 5) for n in range(5)), *(range(n, 25, 5) for n in range(5))]
+    limits = [
+        Constraint(f"g{n}", parse(f"all_different({', '.join(names[p] for p in own)})", names))
+        for n, own in enumerate(groups)
+    ]
+    knowledge = Knowledge.of(space, {"y": "c0 == 1"}, limits)
+    square = (np.arange(5)[:, None] * 2 + np.arange(5)[None, :]) % 5  # a latin square
+    probabilities = np.full((2, 25, 5), 0.05)
+    probabilities[:, np.arange(25), square.ravel()] = 0.8
+    probabilities[1, 7] = [0.3, 0.3, 0.2, 0.1, 0.1]
+    probabilities[1, 7, square.ravel()[7]] = 0.05
+    decoder = Decoder(knowledge)
+    assert decoder.different is not None and len(decoder.different.groups) == 10
+    decoded = decoder(list(probabilities.transpose(1, 0, 2)))
+    assert decoded.codes.tolist() == [square.ravel().tolist()] * 2 and decoded.proven.all()
+    assert decoded.changed.tolist() == [0, 1] and decoded.logs == pytest.approx(
+        [25 * np.log(0.8), 24 * np.log(0.8) + np.log(0.05)]
+    )
