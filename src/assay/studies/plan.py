@@ -110,7 +110,7 @@ def _try_step(
 def _small(recipe: Recipe) -> Recipe:
     """Return the recipe with as few examples as a trial needs."""
     sizes = {split.name: min(split.size, TRIAL if split.name.startswith("train") else 4) for split in recipe.splits}
-    return replace(recipe, sizes=tuple(sizes.items()))
+    return replace(recipe, sizes=tuple({**dict(recipe.sizes), **sizes}.items()))  # those of size 0 stay away
 
 
 def _training_seconds(run: RunStep, dataset: Dataset, rows: int) -> float | None:
