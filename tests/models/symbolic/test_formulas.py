@@ -181,7 +181,7 @@ def test_a_rule_list_is_written_in_order_and_ends_with_what_is_left():
     codes = [[2, 0, 0]] * 5 + [[1, 0, 0]] * 3 + [[0, 0, 0]] * 2 + [[0, 1, 0]] * 2
     targets = [2] * 5 + [1] * 3 + [0] * 2 + [0] * 2
     found = model().learn_label(GRADE, examples_of(codes, targets))
-    assert str(found.formulas[None]) == "9 if n >= 9 else 2 if n < 5 else 5"
+    assert str(found.formulas[None]) == "9 if n >= 9 else 2 if n != 5 else 5"
     assert found.notes == {"rules": 2} and found.otherwise == 1
     one = model(rules=1).learn_label(GRADE, examples_of(codes, targets))
     assert str(one.formulas[None]) == "9 if n >= 9 else 2" and one.otherwise == 0
