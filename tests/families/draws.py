@@ -18,7 +18,7 @@ from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
-from tests.families.looks import measure_scene
+from tests.families.looks import measure_scene, measure_stage
 
 HERE, FILE = Path(__file__).parent, "draws.json"
 PLACES = np.arange(24)
@@ -92,7 +92,8 @@ def measure_case(case: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         facts[f"worlds of {split.name}"] = measure_worlds(task, source, sources)
     worlds = sources[0].worlds(PLACES[:STYLED])
     if "depth" in task.columns:
-        facts["looks"] = [summary(measure_scene(task.scene(world))) for world in worlds]
+        scenes = [task.scene(world) for world in worlds]
+        facts["looks"] = [[*summary(measure_scene(scene)), *measure_stage(scene)] for scene in scenes]
     else:
         pictures = task.render_all(worlds)
         facts["looks"] = [measure_look(picture) for picture in pictures]

@@ -50,6 +50,19 @@ def measure_scene(scene: Scene) -> dict[str, list[float]]:
     }
 
 
+def measure_stage(scene: Scene) -> list[float]:
+    """Return what of a scene is neither a thing nor the sky: picture, camera, ground, where lamps shine, textures."""
+    camera, ground = scene.camera, scene.ground
+    numbers = [scene.width, scene.height, *camera.up, len(camera.projection), len(scene.instances)]
+    materials = [instance.material for instance in scene.instances] + ([ground.material] if ground else [])
+    if ground:
+        numbers += [ground.z, *ground.material.color, ground.material.roughness, ground.material.metallic]
+    for texture in {id(m.texture): m.texture for m in materials if m.texture}.values():
+        numbers += [*texture.corner, *texture.size, *texture.pixels.shape, *measure_picture(texture.pixels, 3)]
+    targets = [light.target for light in scene.lights if isinstance(light, AreaLight)]
+    return [round(float(number), 4) for number in (*numbers, *np.ravel(targets))]
+
+
 def scene_looks(task: SceneTask, label: str, places: Sequence[int] = (0, 1, 2)) -> Looks:
     """Return what measures the scenes of the first training worlds of a task."""
 
@@ -65,7 +78,7 @@ def measure_picture(image: np.ndarray, blocks: int = 6) -> list[float]:
     """Return the mean colour of each of so many by so many parts of a picture."""
     rows, columns = (np.array_split(np.arange(size), blocks) for size in image.shape[:2])
     colours = [image[np.ix_(row, column)].mean(axis=(0, 1)) for row in rows for column in columns]
-    return np.rint(np.ravel(colours)).astype(int).tolist()
+    return np.ravel(colours).round(2).tolist()
 
 
 def require_look(family: str, name: str, measured: list[float], tolerance: float) -> None:
