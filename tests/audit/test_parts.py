@@ -1,6 +1,7 @@
 """The parts of the checks one by one: what counts as above chance, as the same picture, as a suspect; what is written."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from assay.auditing.audit import CHECKS, Audit, card_section, write_audit
 from assay.auditing.audited import (
     AuditedDataset,
     AuditedSplit,
+    FirstPictures,
     as_number,
     nuisances_of,
     picture_stats,
@@ -32,8 +34,9 @@ from assay.auditing.nuisance import (
 from assay.auditing.pictures import texts
 from assay.auditing.reading import PixelReading, _compared, _cross_read, _others, _standard
 from assay.auditing.regions import LabelEffects, Suspect, _basis, _indicators, _suspects
-from assay.concepts import bits
-from assay.logic.knowledge import Knowledge
+from assay.concepts import bits, digits
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
 from assay.seeds import rng_for
 
 
@@ -395,3 +398,79 @@ def test_source_images_are_shared_or_not():
 @pytest.mark.parametrize(("word", "named"), [(("red", "blue"), ["red", "blue"]), (("red", "big"), []), ((1, 2), [])])
 def test_colour_words_are_named_if_there_are_two(word, named):
     assert colours._hues_of(word) == named
+
+
+def test_hues_are_near_on_both_sides_of_the_circle():
+    red = np.array([[[255, 0, 0]]])
+    assert [colours.hue_shares(red, [hue])[0] for hue in (0, 20, 21, 340, 339, 180)] == [1, 1, 0, 1, 0, 0]
+    blue = np.array([[[0, 0, 255]]])
+    assert [colours.hue_shares(blue, [hue])[0] for hue in (240, 220, 219, 260, 261, 60)] == [1, 1, 0, 1, 0, 0]
+    dull = [np.array([[[100 + chroma, 100, 100]]]) for chroma in (40, 39)]
+    assert [colours.hue_shares(image, [0])[0] for image in dull] == [1, 0]
+
+
+@pytest.mark.parametrize(("rows", "status"), [(108, "pass"), (120, "fail")])
+def test_a_tie_is_seen_where_each_combination_is_met_ten_times(rows, status):
+    space = digits(["a", "b"], tuple(range(12)))
+    codes = np.stack([np.arange(rows) % 12] * 2, axis=1)
+    part = AuditedSplit("train", codes, codes[:, :1])
+    found = symbols.free(AuditedDataset("toys", space, {"y": tuple(range(12))}, {"train": part}))
+    assert found.status == status
+    if status == "fail":
+        assert found.text == "concepts are tied although the rule leaves them free: train: a determines b"
+
+
+def test_a_concept_that_is_constant_is_no_tie():
+    codes = np.stack([np.arange(120) % 2, np.ones(120, dtype=int)], axis=1)
+    found = symbols.free(dataset(AuditedSplit("train", codes, codes[:, :1])))
+    assert found.text == "concepts are tied although the rule leaves them free: train: b is always True"
+    limited = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("b", parse("b"))])
+    assert symbols.free(dataset(AuditedSplit("train", codes, codes[:, :1]), knowledge=limited)).status == "pass"
+
+
+def test_concepts_of_two_frequent_values_are_read():
+    rng = rng_for(2, "reading")
+    codes = np.array([0] * 20 + [1] * 20 + [2] * 19 + [-1] * 30)
+    pixels = np.stack([codes * 5.0, rng.random(len(codes))], axis=1)
+    concepts = np.stack([codes, rng.integers(0, 2, len(codes))], axis=1)
+    found = reading._reading("a", 0, pixels, concepts)
+    assert found.concept == "a" and found.chance == 0.5 and found.visible and found.accuracy > 0.9
+    assert reading._reading("a", 0, pixels[1:], concepts[1:]) is None  # 19 of one value are too few
+
+
+def test_pictures_are_read_when_asked_for():
+    data = SimpleNamespace(files=lambda rows: [f"file {row}".encode() for row in rows])
+    first = FirstPictures(data, 3)
+    assert len(first) == 3 and first[0] == b"file 0" and first[2] == b"file 2" and first[-1] == b"file 2"
+    assert first[1:] == [b"file 1", b"file 2"]
+    with pytest.raises(IndexError):
+        first[3]
+
+
+def test_effects_of_a_label_are_those_of_least_squares():
+    rng = rng_for(4, "effects")
+    concepts = rng.integers(0, 2, (400, 2))
+    labels = (concepts[:, 0] ^ concepts[:, 1]).astype(int)
+    labels = np.where(rng.random(400) < 0.1, 1 - labels, labels)
+    noise = rng.normal(size=400)
+    values = np.stack([3 * labels + noise, 2 * concepts[:, 0] + noise, noise], axis=1)
+    found = regions.separable_effects(values, labels, concepts)
+    assert found.chance[0] < 1e-12 and found.chance[1:].min() > 1e-4
+    assert found.label[0] == pytest.approx(9 * labels.var(), rel=0.2) and found.label[1:].max() < 0.05
+    assert found.concepts[1] == pytest.approx(4 * concepts[:, 0].var(), rel=0.2) and found.concepts[[0, 2]].max() < 0.05
+    noises = [rng.normal(size=(400, 200)) for _ in range(2)]
+    both = [regions.separable_effects(one, labels, concepts).concepts.mean() for one in noises]
+    unlike = [(np.linalg.norm(one, axis=0) ** 2 / 400**2).mean() for one in noises]
+    assert np.mean(both) < 1.5 * np.mean(unlike)  # what noise alone would give is taken off
+
+
+def test_nuisances_are_judged_by_a_line_through_them_and_their_squares():
+    rng = rng_for(5, "line")
+    inputs, queries = rng.normal(size=(300, 2)), rng.normal(size=(200, 2))
+    found = nuisance.line(inputs, (np.abs(inputs[:, 1]) > 0.7).astype(int), queries)
+    assert (found.labels == (np.abs(queries[:, 1]) > 0.7)).mean() > 0.9 and found.importance[1] > 5 * found.importance[
+        0
+    ]
+    assert found.importance.shape == (2,)
+    far = nuisance.line(np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20), np.array([[1e9], [-1e9], [1.0]]))
+    assert far.labels.tolist()[2] == 1
