@@ -18,6 +18,7 @@ from assay.tasks import TASKS
 from assay.tasks.base import Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
+from assay.worlds.world import World
 from tests.families.looks import measure_scene, measure_stage
 
 HERE, FILE = Path(__file__).parent, "draws.json"
@@ -75,6 +76,21 @@ def measure_worlds(task: Task, source: Source, others: Iterable[Source]) -> dict
     return {"codes": summary(codes), "labels": summary(labels), "inside": inside, "styles": summary(styles)}
 
 
+def measure_world(world: World | None) -> list[float]:
+    """Return the sums of a world, or none where there is no such world."""
+    return [] if world is None else summary([world.codes, dict(world.style)])
+
+
+def measure_changes(task: Task, world: World) -> list[Any]:
+    """Return what becomes of a world if one of a dozen concepts is changed to its first, middle or last value."""
+    every = max(1, len(task.space) // 12)
+    return [
+        measure_world(task.change_world(world, {concept.name: concept.values[place]}))
+        for concept in task.space.concepts[::every][:12]
+        for place in sorted({0, len(concept.values) // 2, len(concept.values) - 1})
+    ]
+
+
 def measure_case(case: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     """Return what a task draws under settings; scenes in three dimensions are measured, all else is looked at."""
     name, settings = case
@@ -87,10 +103,18 @@ def measure_case(case: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         "space": summary([[concept.name, *concept.values] for concept in task.space.concepts]),
         "layout": summary(task.layout.to_dict()),
         "settings": summary(task.config.model_dump()),
+        "bounds": summary([[key, str(info.metadata)] for key, info in task.Config.model_fields.items()]),
     }
     for split, source in zip(splits, sources, strict=True):
         facts[f"worlds of {split.name}"] = measure_worlds(task, source, sources)
     worlds = sources[0].worlds(PLACES[:STYLED])
+    facts["changes"] = measure_changes(task, worlds[0])
+    for name, change in task.interventions.items():
+        facts[f"intervention {name}"] = [measure_world(change(world)) for world in worlds]
+    facts["choices"] = summary([dict(task.style_choices), [dict(one) for one in task.planted], task.backbones()])
+    facts["ingredients"] = summary([task.ingredients(world) for world in worlds])
+    if task.knowledge.subconcepts:
+        facts["subconcepts"] = summary(task.subconcepts_of(worlds))
     if "depth" in task.columns:
         scenes = [task.scene(world) for world in worlds]
         facts["looks"] = [[*summary(measure_scene(scene)), *measure_stage(scene)] for scene in scenes]
@@ -120,7 +144,7 @@ def require_draws(family: str, name: str, case: tuple[str, dict[str, Any]]) -> N
     assert list(found) == list(known)
     other = {}
     for path, value in found.items():
-        loose = "/looks/" in path or "/styles/" in path
+        loose = any(word in path for word in ("/looks/", "/styles/", "/changes/", "/intervention "))
         same = value == (pytest.approx(known[path], rel=1e-5, abs=0.05) if loose else known[path])
         if not same:
             other[path] = (value, known[path])
