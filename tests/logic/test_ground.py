@@ -71,15 +71,12 @@ def test_bounds_hold_for_all_arguments(name):
         ("a and t", "'a' is a number, not true or false"), ("hue and t", "'hue' is a symbol, not true or false"),
         ("hue + 1", "'hue' is a symbol, not a number"), ("hue < tone", "symbols have no order"), ("hue == 3", "a symbol and a number"),
         ("hue == 'rd'", "no value 'rd'; did you mean 'red'"), ("hue == far", "they have no value in common"), ("size + 1", "may be absent"),
-        ("size > 1", "may be absent"), ("a // c", None), ("b // a", None), ("b // (a + 1)", "which can be zero"), ("b ** a", "must lie in 0..64"),
+        ("size > 1", "may be absent"), ("a // c", "which can be zero"), ("b // (a + 1)", "which can be zero"), ("b ** a", "must lie in 0..64"),
         ("b ** 65", "must lie in 0..64"), ("hue if t else a", "are of different kinds"), ("q + 1", "no concept named 'q'"),
         ("any(x.size == 1 for x in boxes)", "no group of slots named 'boxes'"), ("hue in ('red', 'rose')", "no value 'rose'"),
     ],
 )  # fmt: skip
 def test_formulas_that_do_not_fit(text, message):
-    if message is None:
-        assert shape_of(parse(text), SPACE).kind == "int"
-        return
     with pytest.raises(FormulaError) as caught:
         shape_of(parse(text), SPACE)
     assert message in str(caught.value)
@@ -119,11 +116,8 @@ def test_quantifiers_are_spelled_out_over_slots_that_are_there():
     assert (
         str(ground_formula(parse("any(x.n > 1 for x in ss)"), space)) == "s1.n > 1 or s2.size != 'absent' and s2.n > 1"
     )
-    assert str(
-        ground_formula(parse("all(x.n > 1 for x in ss)"), space)
-    ) == "s1.n > 1 and (s2.size != 'absent' >> s2.n > 1)" or (
-        ground_formula(parse("all(x.n > 1 for x in ss)"), space)
-        == parse("s1.n > 1 and implies(s2.size != 'absent', s2.n > 1)")
+    assert ground_formula(parse("all(x.n > 1 for x in ss)"), space) == parse(
+        "s1.n > 1 and implies(s2.size != 'absent', s2.n > 1)"
     )
     assert ground_formula(parse("count(x.number == 2 for x in ss)"), space) == parse(
         "count(1 == 2, s2.size != 'absent' and 2 == 2)"
@@ -278,9 +272,8 @@ def test_profiles_are_the_classes_that_occur():
 def test_regions_of_a_rule_with_counts():
     space = ConceptSpace((Concept("cup", (0, 1, 2, 3), counts=True), Concept("dog", (False, True))))
     found = boundary_of(parse("cup >= 2 or dog and cup == 1"), space)
-    assert [region.name for region in found.variants] == ["cup >= 2", "cup and dog"] or [
-        r.name for r in found.variants
-    ] == ["cup and dog", "cup >= 2"]
+    assert [region.name for region in found.variants] == ["cup >= 2", "cup and dog"]
+    assert [region.name for region in found.types] == ["cup == 1 and not dog", "not cup and dog"]
     codes = space.all_codes()
     truth = evaluate(found.label, space, codes)
     assert np.array_equal(found.in_variants(codes).any(axis=1), truth) and not found.in_types(codes)[truth].any()
