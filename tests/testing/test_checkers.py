@@ -557,3 +557,40 @@ def test_a_change_must_be_made() -> None:
 
     task_laws._task_counterfactual(task_laws._Trial(Counting()))
     assert changes == [{name: value} for name in ("left", "right") for value in (0, 1, 2)]
+
+
+def test_a_rule_that_changes_when_written_is_refused() -> None:
+    knowledge = Knowledge.of(bits([*"ab"]), {"y": "a"})
+    other = SimpleNamespace(to_dict=Knowledge.of(bits([*"ab"]), {"y": "b"}).to_dict, labels=knowledge.labels)
+    with pytest.raises(CheckFailed, match="knowledge changes when written and read"):
+        task_laws._task_rule(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
+
+
+def test_every_label_on_disk_follows_from_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Data(dict[str, Any]):
+        split_names = ("train", "test")
+
+    class Rows(SimpleNamespace):
+        def __len__(self) -> int:
+            return 0
+
+    data = Data(train=Rows(lawful=np.array([[True]])), test=Rows(lawful=np.array([[True], [False]])))
+    monkeypatch.setattr(task_laws, "_small", lambda task, folder: data)
+    trial: Any = SimpleNamespace(task=SimpleNamespace(columns=()), picture=None)
+    with pytest.raises(CheckFailed, match="split 'test' has labels that the rule does not give"):
+        task_laws._task_on_disk(trial)
+    data["test"].lawful[:] = True
+    task_laws._task_on_disk(trial)
+
+
+def test_the_first_world_is_changed() -> None:
+    seen = []
+
+    class Watching(TwoSquares):
+        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
+            seen.append(world)
+            return None
+
+    trial = task_laws._Trial(Watching())
+    task_laws._task_counterfactual(trial)
+    assert {world.text for world in seen} == {trial.worlds["train"][0].text}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import assay.testing.zoo_specimens  # noqa: F401 - they register
+import assay.testing.zoo_specimens
 from assay.concepts import Concept, ConceptSpace
 from assay.diagnosis.findings import RANK
 from assay.logic.knowledge import Knowledge
@@ -405,3 +405,71 @@ def test_one_concept_is_said_as_another_is() -> None:
         assert (evidence.predicted_concepts == expected).all() and follows(predictor, "ood")
         said.add(name)
     assert said == {"a", "b"}
+
+
+# thresholds
+
+
+def shaped(test: np.ndarray, rules: dict[str, str], training: np.ndarray | None = None) -> Habitat:
+    return Habitat("toy", 0, Knowledge.of(SPACE, rules), {"test": test}, test[:1] if training is None else training)
+
+
+def column(values: list[int], place: int = 0) -> np.ndarray:
+    worlds = np.zeros((len(values), 5), dtype=np.int64)
+    worlds[:, place] = values
+    return worlds
+
+
+@pytest.mark.parametrize(("share", "room"), [(1.0, True), (0.4, False)])
+def test_a_mixture_with_few_wrong_answers_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, share: float, room: bool
+) -> None:
+    def read(worlds: np.ndarray) -> np.ndarray:
+        changed = worlds.copy()
+        rows = np.arange(len(worlds)) % 10 < 10 * share
+        changed[rows, 0] = (worlds[rows, 0] + 1) % 3
+        changed[:, 3] = (worlds[:, 3] + 1) % 4  # not used
+        return changed
+
+    monkeypatch.setattr(assay.testing.zoo_specimens, "draw_shortcut", lambda home, rng: read)
+    found = [SPECIMENS["mixture 10 %"][1](LOOSE, rng_for(seed)) for seed in range(5)]
+    assert [predictor is not None for predictor in found] == [room] * 5
+
+
+def test_other_labels_are_any_other() -> None:
+    home = home_of({"n": "a + b"})
+    predictor = planted("random labels", home)
+    evidence = predictor.evidence["test"]
+    shift = (evidence.predicted_labels - evidence.labels)[:, 0] % 5
+    assert set(shift) == {0, 1, 2, 3, 4}
+    np.testing.assert_allclose(np.bincount(shift)[1:] / len(shift), 0.05, atol=0.025)
+
+
+@pytest.mark.parametrize(("second", "room"), [(16, True), (15, True), (14, False)])
+def test_a_value_is_missed_where_it_is_frequent(second: int, room: bool) -> None:
+    home = shaped(column([1] * second + [0] * (100 - second)), {"y": "a == 1"})
+    assert (SPECIMENS["one value missed"][1](home, rng_for(0)) is not None) is room
+
+
+@pytest.mark.parametrize(("different", "room"), [(8, True), (7, False)])
+def test_one_is_read_from_another_that_differs_often(different: int, room: bool) -> None:
+    worlds = np.zeros((20, 5), dtype=np.int64)
+    worlds[:10, :2] = 1
+    worlds[:different, 1] = 2
+    assert (SPECIMENS["read from another"][1](shaped(worlds, {"y": "a > b"}), rng_for(0)) is not None) is room
+
+
+@pytest.mark.parametrize(("rare", "room"), [(15, True), (14, False)])
+def test_a_wrong_rule_is_wrong_often(rare: int, room: bool) -> None:
+    worlds = np.tile([[0, 0, 1, 0, 0]], (100, 1))  # no single change makes the label true of these
+    worlds[:rare, 0] = 1  # and of these, one of `b` does
+    home = shaped(worlds, {"y": "a == 1 and b == 1 and c == 1"})
+    assert (SPECIMENS["wrong rule"][1](home, rng_for(0)) is not None) is room
+
+
+@pytest.mark.parametrize(("known", "new", "room"), [(60, 60, True), (59, 80, False), (80, 59, False)])
+def test_memory_needs_worlds_of_both_kinds(known: int, new: int, room: bool) -> None:
+    worlds = column([1] * known + [2] * new)
+    home = shaped(worlds, {"y": "a == 1"}, training=worlds[:1])
+    for name in ("memorised head", "memorised black box"):
+        assert (SPECIMENS[name][1](home, rng_for(0)) is not None) is room

@@ -130,6 +130,11 @@ def test_a_shortcut_is_drawn_from_those_that_keep_the_labels() -> None:
     assert zoo.draw_shortcut(strict, rng_for(0)) is None
 
 
+def test_nothing_is_known_where_worlds_cannot_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zoo, "new_worlds", lambda evidence, training: None)
+    assert zoo.rows_in_training(HOME, "test").tolist() == [False] * 4
+
+
 def test_rows_that_training_showed() -> None:
     assert zoo.rows_in_training(HOME, "test").tolist() == [False, True, False, False]
     assert zoo.rows_in_training(HOME, "ood").tolist() == [False, True]
