@@ -230,6 +230,13 @@ def test_labels_better_than_the_concepts_allow_leak():
     assert find_bypass(view(AND, codes, flipped, truth)) is None  # another rule over them gets all
     assert find_bypass(view(AND, codes, constant)) is None
     assert find_bypass(view(AND, codes, -np.ones_like(codes), truth)) is None
+    missed = np.flatnonzero(truth[:, 0])[:40]  # wrong, and implied wrong
+    partly = truth.copy()
+    partly[missed] = 0
+    assert find_bypass(view(AND, codes, constant, partly, 0.01)).numbers["right"] == 360
+    worse = partly.copy()
+    worse[np.flatnonzero(truth[:, 0] == 0)[:40]] = 1  # wrong where the concepts imply the right ones
+    assert find_bypass(view(AND, codes, constant, worse, 0.01)) is None
 
 
 def test_trees_tell_how_much_the_concepts_say_of_all_labels():

@@ -32,7 +32,11 @@ FALL = Rights(90, 100, 30, 100, True)
 
 
 def test_two_shares_of_right_answers():
-    assert Rights(9, 10, 3, 12).shares == (0.9, 0.25) and Rights().shares == (0.0, 0.0)
+    assert (
+        Rights(9, 10, 3, 12).shares == (0.9, 0.25)
+        and Rights(1, 1, 1, 1).shares == (1.0, 1.0)
+        and Rights().shares == (0.0, 0.0)
+    )
     right = Rights.of(np.arange(40) < 36, np.arange(50) < 10, 0.01)
     assert right == Rights(36, 40, 10, 50, True) and not Rights.of(np.ones(40, bool), np.ones(50, bool), 0.01).falls
     assert right.text == (

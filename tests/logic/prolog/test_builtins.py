@@ -52,6 +52,7 @@ def test_constants_and_angles():
         ("-8 ** 0.5", "has no value here"), ("10.0 ** 400", "has no value here"), ("0.0 ** -1", "has no value here"),
         ("X + 1", "an unbound variable in arithmetic"), ("a + 1", "a is no number"), ('"t"', "is no number"),
         ("squart(2)", "no arithmetic function squart/1; did you mean 'sqrt'"), ("maximum(1, 2, 3)", "no arithmetic function"),
+        ("mx(1, 2)", "no arithmetic function mx/2; did you mean 'max'"),
         ("truncate(inf)", "arithmetic fails"), ("[1, 2]", "no arithmetic function"),
     ],
 )  # fmt: skip
