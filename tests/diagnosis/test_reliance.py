@@ -12,7 +12,15 @@ from assay.concepts import bits
 from assay.data.confounding.confounder import Confounder, Coupling
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.headline import headline
-from assay.diagnosis.reliance import Reliance, _beats_constant, _by_groups, _pairs_of, reliance_table
+from assay.diagnosis.reliance import (
+    Reliance,
+    Rights,
+    _beats_constant,
+    _by_groups,
+    _only_learned,
+    _pairs_of,
+    reliance_table,
+)
 from assay.diagnosis.runs import diagnose_predictions
 from assay.diagnosis.verdict import Diagnosis
 from assay.logic.knowledge import Knowledge
@@ -238,3 +246,34 @@ def test_groups_of_examples_in_which_a_formula_goes_with_the_label(wrong: int, t
         *(200, 200, 200 - wrong),
         200,
     )
+
+
+def test_only_what_beats_a_constant_answer_in_training_is_said_to_fall() -> None:
+    labels = np.stack([np.arange(200) % 2, np.arange(200) // 2 % 2], axis=1)
+    fall = Rights(90, 100, 10, 100, True)
+    row = Reliance("patch", "nuisance", "reversed", 9, 5, 0, fall, {"a": fall, "b": fall}, ("c",))
+    guessed = np.stack([labels[:, 0], np.zeros(200, dtype=int)], axis=1)  # of b, one value is said
+    found = _only_learned(row, toy(labels, guessed, guessed), toy_coupling("patch"), 0.01)
+    assert found.labels.falls and list(found.concepts) == ["a"] and found.others == ("c", "b")
+    other = _only_learned(row, toy(labels, guessed, guessed), toy_coupling("patch", "z"), 0.01)
+    assert not other.labels.falls and other.labels.usual == 90  # z is guessed
+    none = _only_learned(row, toy(labels, 1 - labels, 1 - labels), toy_coupling("patch"), 0.01)
+    assert not none.relied_on and none.others == ("c", "a", "b")
+
+
+@pytest.mark.parametrize(("rows", "told"), [(19, False), (20, True)])
+def test_groups_of_twenty_are_compared(rows: int, told: bool) -> None:
+    # y is false: 40 with b false, some with b true, of which all are wrong; y is true only where b is
+    labels = np.array([[0, 0]] * 40 + [[0, 1]] * rows + [[1, 1]] * 40)
+    said = labels.copy()
+    said[40 : 40 + rows, 0] = 1
+    assert _by_groups(toy(labels, said), toy_coupling("b"), 0.01).labels.falls == told
+
+
+def test_a_fall_of_few_among_groups_is_averaged() -> None:
+    labels = np.array([[0, 0]] * 400 + [[0, 1]] * 400 + [[1, 1]] * 400 + [[1, 0]] * 400)
+    said = labels.copy()
+    said[400:460, 0] = 1  # 15 % worse where y is false
+    assert _by_groups(toy(labels, said), toy_coupling("b"), 0.01).labels.falls
+    said[800:840, 0] = 0  # and 10 % better where y is true: on average hardly worse
+    assert not _by_groups(toy(labels, said), toy_coupling("b"), 0.01).labels.falls
