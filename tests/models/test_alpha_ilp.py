@@ -15,11 +15,12 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.prolog.bias import Bias, Language
 from assay.logic.prolog.lift import formula_of
 from assay.models import MODELS
+from assay.models.alpha_ilp import clause_weights
 from assay.models.alpha_ilp.beam_search import Beam, ClausePool, SearchLimits, ground_clause
-from assay.models.alpha_ilp.clause_weights import Descent, WeightedClauses, learn_weights
-from assay.models.alpha_ilp.learner import AlphaIlp
+from assay.models.alpha_ilp.clause_weights import MARGIN, Descent, WeightedClauses, learn_weights
+from assay.models.alpha_ilp.learner import AlphaConfig, AlphaIlp
 from assay.models.alpha_ilp.modes import Modes
-from assay.models.alpha_ilp.soft_reasoning import GroundBodies, Rules, clause_values
+from assay.models.alpha_ilp.soft_reasoning import GroundBodies, Rules, clause_values, program_value
 from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
@@ -333,3 +334,174 @@ def test_theory_x_from_100_trains_and_noisy_concepts(trains, tmp_path):
         )
         assert same.all()
     assert found["clean"] > 0.97 and found["noisy"] > 0.7  # the true rule on these noisy concepts: about 0.86
+
+
+# -- by hand -----------------------------------------------------------------------------------------------------------
+
+
+def test_usual_settings_of_the_differentiable_learner():
+    config = AlphaConfig()
+    wanted = {
+        "reading": "soft", "rules": 3, "beam": 30, "depth": 4, "objects": 2, "most_clauses": 200, "counts": 0,
+        "soft_or": "noisy", "steps": 300, "learning_rate": 0.05, "threshold": 0.3, "answers": "soft", "examples": 2000,
+        "seconds": 60.0,
+    }  # fmt: skip
+    assert {key: getattr(config, key) for key in wanted} == wanted
+
+
+def test_ground_bodies_are_filled_up_with_true():
+    bodies = GroundBodies.of([np.array([[5, 6], [7, 8]]), np.array([[9]]), np.zeros((0, 1), dtype=np.int64)])
+    assert bodies.atoms.tolist() == [[5, 6], [7, 8], [9, 1]] and bodies.clause.tolist() == [0, 0, 1]
+    assert bodies.clauses == 3 and GroundBodies.of([]).atoms.shape == (0, 0)
+
+
+def test_clauses_and_programs_by_hand():
+    values = torch.tensor([[0.0, 0], [1, 1], [0.5, 0.2], [0.4, 0.9], [0.3, 1.0]])
+    bodies = GroundBodies.of([np.array([[2, 3], [3, 4]]), np.array([[4]]), np.zeros((0, 1), dtype=np.int64)])
+    noisy = clause_values(values, bodies)
+    wanted = [[1 - (1 - 0.2) * (1 - 0.12), 1 - (1 - 0.18) * (1 - 0.9)], [0.3, 1.0], [0.0, 0.0]]
+    np.testing.assert_allclose(noisy, wanted, atol=2e-6)
+    most = clause_values(values, bodies, "max")
+    powers = [np.exp((np.array(pair) - max(pair)) / 0.01) for pair in ((0.2, 0.12), (0.18, 0.9))]
+    smooth = [float((p * pair).sum() / p.sum()) for p, pair in zip(powers, ((0.2, 0.12), (0.18, 0.9)), strict=True)]
+    np.testing.assert_allclose(most, [smooth, [0.3, 1.0], [0.0, 0.0]], atol=1e-5)
+    weights = torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
+    truths = torch.tensor([[0.8, 0.0], [0.2, 0.4], [0.4, 0.1]])
+    rules = np.array([[0.5 * 0.8 + 0.05 + 0.1, 0.1 + 0.025], [0.2, 0.4]])
+    np.testing.assert_allclose(program_value(weights, truths, "noisy"), 1 - (1 - rules).prod(axis=0), atol=1e-5)
+    logits = torch.tensor([[1.0, 2.0, 0.0]])
+    np.testing.assert_allclose(Rules(logits).weights.detach(), logits.softmax(dim=1))
+    np.testing.assert_allclose(Rules(logits)(truths).detach(), (logits.softmax(dim=1) @ truths)[0], atol=1e-5)
+
+
+def test_strong_clauses_are_kept_or_else_the_strongest_unless_the_rule_is_none():
+    names = ["a", "b", "c"]
+
+    def strongest(weights, threshold):
+        return WeightedClauses(tuple(names), np.array(weights)).strongest(threshold)
+
+    assert strongest([[0.6, 0.3, 0.0], [0.1, 0.2, 0.4]], 0.3) == ("a", "c")
+    assert strongest([[0.6, 0.3, 0.0], [0.1, 0.2, 0.4]], 0.5) == ("a",)
+    assert strongest([[0.6, 0.3, 0.0], [0.5, 0.2, 0.1]], 0.5) == ("a",)  # each once
+    assert strongest([[0.2, 0.3, 0.25]], 0.5) == ("b",)  # 0.25 is for none
+    assert strongest([[0.2, 0.25, 0.2]], 0.5) == ()
+    assert strongest([[0.1, 0.1, 0.4], [0.45, 0.1, 0.1]], 0.5) == ("a",)
+    assert WeightedClauses((), np.ones((1, 0))).strongest(0.1) == ()
+
+
+def pool_of(scores, values, lengths):
+    clauses = tuple(IlpClause((), (None,) * length) for length in lengths)
+    return ClausePool(clauses, torch.tensor(values), torch.tensor(scores), 0, True)
+
+
+def test_rules_begin_with_the_scores_of_their_rounds_and_the_rest_as_none():
+    pool = pool_of([[0.5, 0.1], [0.25, 0.75], [0.0, 0.3]], [[0.0]] * 3, [1, 2, 3])
+    assert clause_weights._start(pool, 3).tolist() == [
+        [0, 4, 2, 0],
+        [0, pytest.approx(0.8), 6, pytest.approx(2.4)],
+        [8, 0, 0, 0],
+    ]
+
+
+def test_the_price_is_of_literals_and_more_and_more_of_indecision():
+    weights = torch.tensor([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]])
+    lengths = torch.tensor([0.0, 2.0, 4.0])
+    literals = 0.005 * (0.25 * 2 + 0.25 * 4)
+    entropy = -(0.5 * np.log(0.5) + 2 * 0.25 * np.log(0.25))
+    assert clause_weights._price(weights, lengths, 0.0).item() == pytest.approx(literals)
+    assert clause_weights._price(weights, lengths, 0.5).item() == pytest.approx(literals + 0.02 * 0.5 * entropy)
+
+
+def test_weights_follow_the_gradient_of_the_cross_entropy():
+    values, target = [[0.9, 0.2, 0.7], [0.1, 0.8, 0.3]], torch.tensor([1.0, 0.0, 1.0])
+    pool = pool_of([[0.3], [0.2]], values, [1, 2])
+    found, loss, steps = learn_weights(pool, target, Descent(1, 4, 0.1, FOREVER))
+    logits = torch.nn.Parameter(torch.tensor([[0.0, 2.4, 1.6]]))
+    adam = torch.optim.Adam([logits], lr=0.1)
+    every = torch.cat([torch.zeros(1, 3), torch.tensor(values)])
+    for step in range(4):
+        adam.zero_grad()
+        weights = logits.softmax(dim=1)
+        holds = 1 - (1 - weights @ every).prod(dim=0)
+        fit = torch.nn.functional.binary_cross_entropy(holds * (1 - 2e-4) + 1e-4, target)
+        literals = 0.005 * (weights[0, 1] + 2 * weights[0, 2])
+        (fit + literals - 0.02 * step / 4 * (weights * weights.log()).sum()).backward()
+        adam.step()
+    np.testing.assert_allclose(found.weights, logits.softmax(dim=1).detach()[:, 1:], atol=1e-4)
+    assert steps == 4 and loss == pytest.approx(fit.item(), abs=1e-4) and found.clauses == pool.clauses
+    assert learn_weights(pool, target, Descent(1, 4, 0.1, 0.0))[2] == 0
+    sure = pool_of([[9.0], [0.0]], values, [1, 2])
+    kept, _, few = learn_weights(sure, target, Descent(1, 300, 0.01, FOREVER))
+    assert few == 10 and len(kept.clauses) == 1  # all is decided at the first look, and the other forgotten
+
+
+def beam_of(target, **limits):
+    usual = {"beam": 4, "depth": 2, "rounds": 2, "clauses": 5, "ends": FOREVER}
+    space = balls(2)
+    modes = Modes(Bias(space, Language(objects=1, counts=0, literals=2, others=False, comparisons=False, order=False)))
+    ground = GroundAtoms(space, modes.literals)
+    codes = random_worlds(space, len(target), np.random.default_rng(3))
+    values = ground.values(tensors(one_hot(codes, space))).float()
+    return Beam(modes, ground, values, torch.tensor(target), SearchLimits(**{**usual, **limits})), codes, space
+
+
+def test_examples_weigh_one_together_on_either_side():
+    beam, _, _ = beam_of([1.0, 0.0, 1.0, 0.0, 0.0])
+    found = beam._weights(torch.tensor([0.6, 0.0, 0.2, 0.0, 0.0]))
+    np.testing.assert_allclose(found, [0.75, -1 / 3, 0.25, -1 / 3, -1 / 3], atol=1e-6)
+
+
+def test_scores_are_what_clauses_hold_on_either_side_less_their_length():
+    target = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0]
+    beam, codes, space = beam_of(target)
+    pool = beam.run()
+    assert pool.complete and pool.tried == beam.tried > 0 and pool.scores.shape[1] <= 2
+    against = np.array([-1 / 4 if one == 0 else 1 / 4 for one in target])
+    for clause, values, scores in zip(pool.clauses, pool.values, pool.scores, strict=True):
+        holds = np.asarray(evaluate(clause.formula(), space, codes), dtype=float)
+        np.testing.assert_allclose(values, holds, atol=1e-4)
+        assert scores[0].item() == pytest.approx(float(holds @ against) - 0.01 * len(clause.body), abs=1e-4)
+    first = pool.scores[:2, 0].tolist()
+    assert first == sorted(first, reverse=True) and len(pool.clauses) <= 4
+    late, _, _ = beam_of(target, ends=0.0)
+    assert not late.run().complete
+
+
+def test_a_label_is_answered_softly():
+    space = bits(["a"])
+    knowledge = Knowledge.of(space, {"y": "a", "n": "2 if a else 3"})
+    model = AlphaIlp(knowledge, None, Settings({}))
+    truth, number = knowledge.labels
+    model._rule = lambda label: None
+    model.weighed = {"y": {truth.values.index(True): "t"}, "n": {0: "p", 1: "q"}}
+    model.learned = {"n": type("Learned", (), {"otherwise": 1})()}
+    chances = {"t": np.array([0.25, 1.0]), "p": np.array([0.5, 0.0]), "q": np.array([0.25, 0.0])}
+    model._value = lambda weighted, concepts: chances[weighted]
+    concepts = [np.zeros((2, 2))]
+    np.testing.assert_allclose(model._softly(truth, concepts), [[0.75, 0.25], [0.0, 1.0]])
+    wanted = np.array([[0.5, 0.25 + MARGIN], [0, MARGIN]])
+    np.testing.assert_allclose(model._softly(number, concepts), wanted / wanted.sum(axis=1, keepdims=True))
+
+
+def test_values_are_computed_a_few_rows_at_a_time(monkeypatch):
+    space = balls(2)
+    model = AlphaIlp(Knowledge.of(space, {"y": "any(b.colour == 'red' for b in balls)"}), None, Settings({}))
+    literal = next(one for one in model.bias.literals if one.name == "colour_red")
+    weighted = WeightedClauses((IlpClause(("balls",), (PlacedLiteral(literal, (0,)),)),), np.array([[0.5]]))
+    rng = np.random.default_rng(0)
+    concepts = [rng.dirichlet(np.ones(len(c.values)), 7) for c in space.concepts]
+    red = [concepts[space.place(f"ball{n}.colour")][:, 0] for n in (1, 2)]
+    wanted = 0.5 * (1 - (1 - red[0]) * (1 - red[1]))
+    for rows in (2048, 7, 3, 1):
+        monkeypatch.setattr("assay.models.alpha_ilp.learner.MOST_ROWS", rows)
+        np.testing.assert_allclose(model._value(weighted, concepts), wanted, atol=1e-5)
+    assert model._value(weighted, [concept[:0] for concept in concepts]).shape == (0,)
+
+
+def test_a_value_that_is_always_or_never_there_needs_no_search():
+    model = AlphaIlp(Knowledge.of(bits(["a"]), {"y": "a"}), None, Settings({}))
+    always, notes = model._learn_value(None, None, torch.ones(3, dtype=torch.bool), FOREVER)
+    assert always.clauses == (IlpClause((), ()),) and always.weights.tolist() == [[1.0]] and notes == {"loss": 0.0}
+    for target in (torch.zeros(3, dtype=torch.bool), torch.zeros(0, dtype=torch.bool)):
+        never, _ = model._learn_value(None, None, target, FOREVER)
+        assert never.clauses == () and never.weights.shape == (1, 0)
