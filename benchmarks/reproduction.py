@@ -5,7 +5,7 @@ records of a ready study are kept that was run with `assay run NAME --size paper
 """
 
 import sys
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +24,10 @@ KEPT = Path(__file__).parent / "records"
 LEAST, ROUNDING = 0.02, 0.005
 """Differences up to this are the luck of a test set; and what two printed digits leave open."""
 AGREES, AS_RELEASED, DIFFERS, NOT_RUN = "agrees", "agrees as released", "differs", "not run"
+SEEDS, ENOUGH = 3, "enough seeds"
+"""How many seeds a number should have."""
+TIME = ""
+"""What a number needs that wants nothing but computing time."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Comparison:
     """Ours with the fault of the released code, where the number rests on one."""
     verdict: str
     why: str
+    seeds: int
+    """Of the run that is compared; 0 if there is none."""
 
 
 def keep(folder: Path, name: str) -> Path:
@@ -88,7 +94,8 @@ def _compare(published: dict[str, Any], entry: StudyFidelity, found: dict[Record
     where = " ".join(part for part in (task, challenge if challenge != PLAIN else "") if part)
     verdict, why = _judge(ours, released, value, deviation, row, metric, entry)
     text = f"{value:.2f}" + (f" ± {deviation:.2f}" if "deviation" in published else "")
-    return Comparison(model, where, entry.quantities[metric], text, _text(ours), _text(released), verdict, why)
+    seeds = max(summary.runs if summary is not None else 0 for summary in (ours, released))
+    return Comparison(model, where, entry.quantities[metric], text, _text(ours), _text(released), verdict, why, seeds)
 
 
 def _judge(
@@ -123,19 +130,21 @@ def _text(summary: SeedSummary | None) -> str:
 
 def page() -> str:
     """Return the whole page."""
-    parts, counts = [], defaultdict[str, int](int)
+    parts, counts, absent = list[str](), Counter[str](), absent_tables()
+    needs = Counter({table.needs: 0 for table in absent})
     for name, entry in fidelity().items():
         rows = comparisons(name, entry)
-        for row in rows:
-            counts[row.verdict] += 1
+        counts.update(row.verdict for row in rows)
+        counts[ENOUGH] += sum(row.seeds >= SEEDS for row in rows)
+        needs[entry.needs] += sum(row.verdict == NOT_RUN for row in rows)
         parts.append(_section(name, entry, rows))
-    absent = absent_tables()
-    counts[NOT_RUN] += sum(table.numbers for table in absent)
+    for table in absent:
+        needs[table.needs] += table.numbers
     parts += ["## What no study repeats", ""]
     parts += _table(
         ["published", "numbers", "why"], [[a.table, str(a.numbers or "none printed"), a.why] for a in absent]
     )
-    return "\n".join([*_head(counts), *parts, ""])
+    return "\n".join([*_head(counts, needs), *parts, ""])
 
 
 HEAD = """# Published numbers beside ours
@@ -148,16 +157,22 @@ Every table and figure of the five papers, one row a published number. The page 
 deviations (two of ours where none is printed), or within {least}. *As released* is ours with the fault of the released
 code that the published number rests on.
 
-Of {whole} published numbers {run} were run in the paper's size ({share:.0%}): {agrees} agree, {released} agree with the
-released code's fault, {differs} differ. {not_run} were not run.
+Of {whole} published numbers {run} were run in the paper's size ({share:.0%}), {enough} of them with at least {seeds}
+seeds: {agrees} agree, {released} agree with the released code's fault, {differs} differ. {not_run} were not run. Of
+these {missing} need what does not come with Assay and was not at hand; of the {possible} that need computing time only,
+{run} were run ({possible_share:.0%}).
 """
 
 
-def _head(counts: dict[str, int]) -> list[str]:
-    whole = sum(counts.values())
-    run = whole - counts[NOT_RUN]
+def _head(counts: Counter[str], needs: Counter[str]) -> list[str]:
+    run = counts[AGREES] + counts[AS_RELEASED] + counts[DIFFERS]
+    whole, missing = run + needs.total(), needs.total() - needs[TIME]
     numbers = {"agrees": counts[AGREES], "released": counts[AS_RELEASED], "differs": counts[DIFFERS]}
-    return [HEAD.format(whole=whole, run=run, share=run / whole, not_run=counts[NOT_RUN], least=LEAST, **numbers)]
+    numbers |= {"not_run": needs.total(), "enough": counts[ENOUGH], "missing": missing, "possible": whole - missing}
+    shares = {"share": run / whole, "possible_share": run / (whole - missing)}
+    text = HEAD.format(whole=whole, run=run, least=LEAST, seeds=SEEDS, **numbers, **shares)
+    rows = [[what or "computing time only", str(number)] for what, number in needs.most_common()]
+    return [text, *_table(["not run, for it needs", "numbers"], rows)]
 
 
 def _section(name: str, entry: StudyFidelity, rows: Sequence[Comparison]) -> str:

@@ -1,9 +1,16 @@
-"""Planted faults must fit the text once, and are tried by the tests of their own folder, the nearest first."""
+"""Planted faults must fit the text once, and are tried by the tests of their own folder, the nearest first.
 
+Faults that are drawn change the module, and are planted in functions that are there already.
+"""
+
+import ast
 import json
 
 import pytest
+from benchmarks import planted
 from benchmarks.mutants import FAILED, Mutant, read_list
+from benchmarks.mutations import apply, mutations
+from benchmarks.reach import SOURCES, Reach
 
 
 def test_a_fault_must_fit_exactly_once():
@@ -52,3 +59,82 @@ def test_the_failure_is_found_in_what_pytest_prints():
     assert FAILED.search(printed)[1] == "tests/a/test_b.py::test_c[x y-1]"
     assert FAILED.search("ERROR tests/a/test_b.py - ImportError: x\n")[1] == "tests/a/test_b.py"
     assert FAILED.search("....\n4 passed") is None
+
+
+MODULE = '''
+def choose(values: list[int], limit: int = 3) -> list[int]:
+    """Return 1 to 3 values."""
+    if not values or limit < 0:
+        raise ValueError(f"{limit + 1} is too few")
+    kept = [max(value, -limit) for value in sorted(values)[1:] if value % 2 == 0]
+    kept.append(sum(kept) * 0.5 if True else 7)
+    return kept
+'''
+
+
+def test_every_kind_of_fault_is_drawn_once_and_none_in_texts_or_defaults():
+    assert [(fault.old, fault.new) for fault in mutations(MODULE)] == [
+        ("not values or limit < 0", "not (not values or limit < 0)"),
+        ("not values or limit < 0", "not values and limit < 0"),
+        ("not values or limit < 0", "limit < 0"),
+        ("not values or limit < 0", "not values"),
+        ("not values", "values"),
+        ("limit < 0", "limit <= 0"),
+        ("0", "1"),
+        ("max(value, -limit)", "min(value, -limit)"),
+        ("-limit", "limit"),
+        ("for value in sorted(values)[1:] if value % 2 == 0", "for value in sorted(values)[1:]"),
+        ("sorted(values)", "values"),
+        ("1:", "1 + 1:"),
+        ("1", "2"),
+        ("value % 2 == 0", "value % 2 != 0"),
+        ("value % 2", "value // 2"),
+        ("2", "3"),
+        ("0", "1"),
+        ("kept.append(sum(kept) * 0.5 if True else 7)", "pass"),
+        ("sum(kept) * 0.5 if True else 7", "7 if True else sum(kept) * 0.5"),
+        ("True", "False"),
+        ("sum(kept) * 0.5", "sum(kept) + 0.5"),
+        ("0.5", "1.5"),
+        ("7", "8"),
+    ]
+
+
+def test_each_fault_is_another_module_that_compiles():
+    plain, trees = ast.dump(ast.parse(MODULE)), [apply(MODULE, fault) for fault in mutations(MODULE)]
+    for tree in trees:
+        compile(tree, "module", "exec")
+    assert len({plain, *map(ast.dump, trees)}) == len(trees) + 1
+
+
+def test_a_draw_is_repeated_by_its_seed_and_spread_over_functions():
+    drawn = planted.draw("worlds", "", 30, seed=4)
+    assert drawn == planted.draw("worlds", "", 30, seed=4) != planted.draw("worlds", "", 30, seed=5)
+    places = [(fault.file, fault.mutation.function) for fault in drawn]
+    assert len(drawn) == 30 and max(places.count(place) for place in places) <= planted.FUNCTION_LIMIT
+    assert {fault.file for fault in planted.draw("worlds", "split", 9, seed=0)} == {"worlds/split.py"}
+
+
+def test_a_planted_fault_is_caught_by_a_test_that_reaches_it_and_by_no_other():
+    faults = mutations((SOURCES / "seeds.py").read_text(encoding="utf-8"))
+    fault = planted.Fault("seeds.py", next(fault for fault in faults if fault.function == "rng_for"))
+    functions = planted.functions_of(["seeds.py"])
+    assert planted.try_out(fault, ["tests/test_seeds.py"], 1.0, functions) == planted.CAUGHT
+    assert planted.try_out(fault, ["tests/test_html.py"], 1.0, functions) == planted.SURVIVED
+    assert planted._judge(fault, Reach(), [], functions) == planted.UNREACHED
+
+
+def test_survivors_of_a_draw_are_read_back(tmp_path):
+    fault = planted.draw("worlds", "split", 1, seed=0)[0]
+    row = {"file": fault.file, **vars(fault.mutation)}
+    lines = [json.dumps({"outcome": outcome, **row}) for outcome in ("caught", "survived", "does not fit", "endless")]
+    (tmp_path / "draw.jsonl").write_text("\n".join(lines))
+    assert planted.survivors(tmp_path / "draw.jsonl") == [fault, fault]
+
+
+def test_the_quickest_test_of_a_line_comes_first_and_new_tests_are_known_by_name():
+    reach = Reach({"a.py": {"3": ["slow", "quick"]}}, {"slow": 2.0, "quick": 0.1})
+    assert reach.tests("a.py", 3) == ["quick", "slow"] and reach.tests("a.py", 4) == []
+    fault = planted.draw("worlds", "split", 1, seed=0)[0]
+    assert planted.NewTest("t", "from assay.worlds.split import Split", "").may_reach(fault)
+    assert not planted.NewTest("t", "from assay.worlds.world import World", "assert 1").may_reach(fault)

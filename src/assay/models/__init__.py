@@ -55,6 +55,7 @@ for _name, _summary, _target in (
     ("mlp-embedding", "2 layers on an embedding (rsbench Table 15)", "small:mlp_embedding"),
     ("conv-pool-3", "3 convolutions, 2 layers (rsbench Tables 20, 22)", "small:conv_pool_3"),
     ("conv-wide", "2 convolutions with pooling, 1 layer (rsbench Table 21)", "small:conv_wide"),
+    ("conv-3", "3 convolutions without pooling (the concept benchmark's detector)", "small:conv_3"),
     ("conv-norm", "2 convolutions with group norm at half the resolution, 1 layer: cells of boards", "small:conv_norm"),
     ("mlp", "2 layers on the pixels, for pictures too small to convolve", "small:mlp"),
     ("mlp-wide", "2 wide layers on the pixels (rsbench Tables 16, 18)", "small:mlp_wide"),

@@ -65,6 +65,8 @@ class StudyFidelity(Config):
     rows: dict[str, FidelityRow] = {}
     not_run: str = ""
     """Why it was not run in the paper's size."""
+    needs: str = ""
+    """What it cannot be run without, and does not come with Assay; empty if it wants computing time only."""
 
 
 class Absent(Config):
@@ -74,6 +76,8 @@ class Absent(Config):
     numbers: int
     """How many numbers it prints; 0 for a figure without any."""
     why: str
+    needs: str = ""
+    """As of a study."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ TABLES = [
     ("conv-pool-3", (1, 28, 112), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 1_637_312),  # Table 20
     ("conv-wide", (1, 28, 28), 128, [CONV, POOL, CONV, POOL, LINEAR], 420_352),  # Table 21
     ("conv-pool-3", (1, 28, 224), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 3_242_944),  # Table 22
+    ("conv-3", (3, 32, 32), 65_536, [CONV, CONV, CONV], 23_584),  # the concept benchmark's released detector
 ]
 
 
@@ -48,6 +49,7 @@ def test_convolutions_have_the_strides_of_the_paper():
     assert shapes("conv-stride") == [(32, 4, 2, 1), (64, 4, 2, 1), (128, 4, 2, 1)]
     assert shapes("conv-pool") == [(16, 3, 1, 1), (32, 3, 1, 1)]
     assert shapes("conv-pool-3") == [(16, 3, 1, 1), (32, 3, 1, 1), (64, 3, 1, 1)]
+    assert shapes("conv-3") == [(16, 3, 1, 1), (32, 3, 1, 1), (64, 3, 1, 1)]
     assert shapes("conv-wide") == [(32, 3, 1, 1), (64, 3, 1, 1)]
 
 

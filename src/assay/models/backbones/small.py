@@ -60,6 +60,15 @@ def conv_pool_3(shape: Shape) -> nn.Module:
     return _dense(shape, [*_pooled_convolutions(shape[0], 16, 32), *last], [128, 64])
 
 
+@backbone(smallest=1)
+def conv_3(shape: Shape) -> nn.Module:
+    """Return three convolutions that keep the resolution: 64 features a pixel, the detector of the concept benchmark."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise((shape[0], 16, 32, 64)):
+        layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Flatten())
+
+
 def _pooling(*depths: int, widths: list[int], smallest: int) -> BackbonePlan:
     """Declare pooled convolutions of these depths, followed by layers of these widths."""
     return backbone(smallest)(lambda shape: _dense(shape, _pooled_convolutions(shape[0], *depths), widths))
