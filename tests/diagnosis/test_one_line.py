@@ -272,6 +272,19 @@ def test_concepts_are_blamed_by_what_they_would_mend():
     assert found.rows()[0] == ["all", "4", "0.250", "3", "3", "0", "0", "0", "0", "1.000", "0.250"]
 
 
+def test_one_wrong_label_of_two_is_enough_to_blame_a_concept():
+    both = Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b)", "z": "c"})
+    true = np.array([[0, 0, 0], [0, 1, 1], [1, 1, 1]])
+    said = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 1]])
+    made = BottleneckModel("toy", [np.eye(2)[said[:, i]] for i in range(3)], rule_head(both))
+    found = attribute(made, both, true, both.labels_of(true))
+    assert [(blame.concept, blame.misread, blame.mends) for blame in found.concepts] == [("a", 1, 1), ("c", 1, 1)]
+    assert [(share.label, share.wrong) for share in found.labels] == [("y", 1), ("z", 1)] and found.whole.examples == 6
+    assert [row[0] for row in found.rows()] == ["y", "z", "all"] and found.to_dict()["labels"]["y"][
+        "accuracy"
+    ] == pytest.approx(2 / 3)
+
+
 def saliency(side="above", blank=2, mark=True, kind="label", untrained=0.25):
     score = ScoreBesideChance(0.5, 0.4, 0.6, side)
     return SaliencyScore("label y", kind, "patch", mark, 1200, blank, 0.125, ScoreBesideChance(0.9, 0.8, 1.0, "above"), score,
