@@ -10,7 +10,7 @@ from assay.diagnosis.attribution import Share, _share, attribute
 from assay.diagnosis.findings import RANK, Finding
 from assay.diagnosis.headline import DECIDED_BY, TONES, Headline, _deciding_split, _why, headline
 from assay.diagnosis.identifiability import MOST_READINGS, MOST_WORLDS, Identifiability, identifiability
-from assay.diagnosis.information import entropy, mutual_information
+from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
 from assay.diagnosis.interventions.intervenable import BottleneckModel
 from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.leakage import FEWEST_ROWS, leakage
@@ -188,6 +188,36 @@ def test_hard_leakage_is_that_of_its_formula():
                 icl.append(max(0.0, both - own))
     assert found.hard.icl == pytest.approx(np.mean(icl)) and found.pairs == 6 and found.rows == 160
     assert found.soft is None and found.to_dict()["hard"]["ctl"] == found.hard.ctl
+
+
+def test_soft_leakage_is_that_of_its_formula():
+    rng = rng_for(5, "soft leaks")
+    true = (rng.random((200, 3)) < [0.5, 0.2, 0.35]).astype(int)
+    labels = XOR.labels_of(true)[:, 0]
+    sure = np.clip(0.15 + 0.6 * true + 0.2 * labels[:, None] * [0, 0, 1] + 0.05 * rng.random((200, 3)), 0, 1)
+    sure[:, 1] += 0.1 * true[:, 0] * (1 - sure[:, 1])  # b goes with a
+    chances = tuple(np.stack([1 - p, p], axis=1) for p in sure.T)
+    found = leakage(evidence((sure > 0.5).astype(int), chances, true=true), seed=4, precision=0.02)
+    blur = Blur(4, 0.02)
+    ctl = [
+        max(0.0, mutual_information_knn(sure[:, [i]], labels, blur, i, 0) - mutual_information(true[:, i], labels))
+        / entropy(labels)
+        for i in range(3)
+    ]
+    assert (
+        found.soft.ctl == pytest.approx(np.mean(ctl))
+        and found.by_concept["c"] == pytest.approx(ctl[2], abs=1e-6)
+        and ctl[2] > 0.1
+    )
+    icl = []
+    for first in range(3):
+        for second in range(3):
+            if first != second:
+                whole = np.sqrt(entropy(true[:, first]) * entropy(true[:, second]))
+                said = mutual_information_knn(sure[:, [first]], true[:, second], blur, "pair", first, second)
+                icl.append(max(0.0, (said - mutual_information(true[:, first], true[:, second])) / whole))
+    assert found.soft.icl == pytest.approx(np.mean(icl)) and found.soft.icl > 0.01
+    assert set(found.beyond_value) == {"a", "b", "c"} and found.beyond_value["c"] > 0.3 > found.beyond_value["a"]
 
 
 def test_soft_leakage_needs_probabilities_of_every_concept():
