@@ -208,3 +208,52 @@ def test_a_query_of_what_is_not_defined_is_refused():
         machine.query("q", 1)
     with pytest.raises(PrologError, match=r"defines no bug/1, which decides the label; did you mean 'big/1'"):
         label("big(W) :- a(W, 1).", Worlds(digits(["a"]), np.array([[1]])), head="bug")
+
+
+IN_CLAUSES = r"""
+five(X) :- X is 2 + 3.
+next(X) :- 5 is X + 1.
+pair(Z) :- f(A, B) = f(1, 2), Z is A + B * 2 - 1.
+list(X) :- X is [4] + 1.
+chain(X, Y) :- Y is X + X * X * 2 + 1 - 2.
+copies(X, L) :- findall(X, member(_, [a, b]), L).
+terms(X, L) :- findall(g(X, Y, c), member(Y, [1, 2]), L).
+first(f(X, g(Y), X), Y, h).
+same(X, f(X, X)).
+fresh(f(_, A, _), A).
+built(X, Y) :- Y = t(X, Z, [Z|X], s).
+order(X, Y) :- X < Y, X =< Y - 1, Y > X, Y >= X + 1, X =\= Y, X + 1 =:= Y.
+twice(X) :- Y = X, Y == X, X = Y.
+one(X) :- ( X = 1 ; X = 2 ), !.
+inner(X) :- findall(Y, ( member(Y, [1, 2, 3]), Y > 1, ! ), X).
+bound(X) :- X = 3, ( X > 2 -> true ; fail ).
+neg(X) :- member(X, [1, 2, 3]), \+ ( X > 1, X < 3 ).
+again(X) :- member(X, [1, 2]), \+ \+ X = 1.
+anon(X) :- member(_-X, [a-1, b-2]).
+deep(N, N) :- N >= 3, !.
+deep(N, M) :- K is N + 1, deep(K, M).
+count(N) :- aggregate_all(count, ( member(X, [1, 2, 3]), X > 1 ), N).
+sums(S) :- aggregate_all(sum(X * 2), member(X, [1, 2, 3]), S).
+most(M) :- aggregate_all(max(X), member(X, [1, 5, 3]), M).
+groups(K, L) :- bagof(V, member(K-V, [b-1, a-2, b-3]), L).
+each :- forall(member(X, [1, 2]), X > 0).
+later(G) :- G = member(X, [1]), call(G), X == 1.
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        ("five(X)", ["five(5)"]), ("five(5)", ["five(5)"]), ("five(6)", []), ("next(4)", ["next(4)"]), ("next(5)", []), ("pair(Z)", ["pair(4)"]),
+        ("list(X)", ["list(5)"]), ("chain(3, Y)", ["chain(3,20)"]), ("copies(z, L)", ["copies(z,[z,z])"]), ("terms(q, L)", ["terms(q,[g(q,1,c),g(q,2,c)])"]),
+        ("first(f(1, g(2), 1), Y, Z)", ["first(f(1,g(2),1),2,h)"]), ("first(f(1, g(2), 3), Y, Z)", []), ("first(X, 5, h)", ["first(f(A,g(5),A),5,h)"]),
+        ("first(f(A, B, 7), 5, Z)", ["first(f(7,g(5),7),5,h)"]), ("first(f(1, g(2)), Y, Z)", []), ("first(k(1, g(2), 1), Y, Z)", []),
+        ("same(1, Y)", ["same(1,f(1,1))"]), ("same(1, f(1, 2))", []), ("same(X, f(A, 2))", ["same(2,f(2,2))"]), ("fresh(f(1, 2, 3), A)", ["fresh(f(1,2,3),2)"]),
+        ("built(q, Y)", ["built(q,t(q,A,[A|q],s))"]), ("order(1, 2)", ["order(1,2)"]), ("order(2, 1)", []), ("order(1, 3)", []), ("twice(X)", ["twice(A)"]),
+        ("one(X)", ["one(1)"]), ("one(2)", ["one(2)"]), ("inner(X)", ["inner([2])"]), ("bound(X)", ["bound(3)"]), ("neg(X)", ["neg(1)", "neg(3)"]),
+        ("again(X)", ["again(1)"]), ("anon(X)", ["anon(1)", "anon(2)"]), ("deep(0, M)", ["deep(0,3)"]), ("count(N)", ["count(2)"]), ("sums(S)", ["sums(12)"]),
+        ("most(M)", ["most(5)"]), ("groups(K, L)", ["groups(a,[2])", "groups(b,[1,3])"]), ("each", ["each"]), ("later(G)", ["later(member(1,[1]))"]),
+    ],
+)  # fmt: skip
+def test_variables_and_terms_inside_clauses(goal, found):
+    assert answers(goal, IN_CLAUSES) == found
