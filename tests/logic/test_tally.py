@@ -8,7 +8,7 @@ from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
-from assay.logic.tally import NotTallied, compile_tallied, true_outcomes, truth_diagram
+from assay.logic.tally import NotTallied, Skeleton, compile_tallied, true_outcomes, truth_diagram
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]
@@ -69,3 +69,35 @@ def test_too_large_is_refused():
     halves = conjunction(*(Count(tuple(map(Var, BITS[n::8]))).eq(4) for n in range(8)))
     with pytest.raises(TooLarge, match="tallies have 1,679,616 combinations, more than 400,000"):
         compile_tallied(halves, bits(BITS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "count(a == 1, b == 2, a + b + c > 5) == 2", "count(a + b + d == 4, b + c + d > 6, a == 3) >= 1", "a > 1 and a + b + c > 4 and d < 3",
+        "a == 3 or a + b + c == 2 or d == 1", "a + (b if a + c + d > 4 else 1) - 2 * d > 0", "(a == 1 and b == 2) or (c + d + a) % 3 == 1",
+        "not (a + b + c + d == 6)", "a + b - c - d == -2", "-a - b - c < -4", "(b > 1) + (c > 1) + (d > 1) == a",
+    ],
+)  # fmt: skip
+def test_parts_that_look_at_many_concepts_are_counted_beside_those_that_look_at_few(text):
+    space = digits(["a", "b", "c", "d"], (0, 1, 2, 3))
+    codes = space.all_codes()
+    expected = evaluate(parse(text), space, codes)
+    diagram = truth_diagram(parse(text), space)
+    assert (true_outcomes(diagram)[diagram.outcome_of(codes)] == expected).all() and 0 < expected.sum() < len(codes)
+    try:
+        tallied = compile_tallied(parse(text), space)
+    except NotTallied:
+        return
+    assert tallied.counts[(True,)] == expected.sum()
+
+
+def test_terms_are_tables_from_their_least_value_on():
+    space = digits(["a", "b", "c"], (1, 2, 4))
+    skeleton = Skeleton(parse("a + b + c > 6 and a * b != 4"), space)
+    tables = [[term.table.tolist() for term in tally.terms] for tally in skeleton.tallies]
+    assert [[0, 1, 3]] * 3 in tables and [tally.most for tally in skeleton.tallies if len(tally.terms) == 3] == [9]
+    pairs = [term for tally in skeleton.tallies for term in tally.terms if len(term.places) == 2]
+    assert all(term.table.min() == 0 and term.table.shape == (3, 3) for term in pairs) and len(pairs) == 1
+    with pytest.raises(NotTallied, match="a constant"):
+        Skeleton(parse("True"), space)
