@@ -6,6 +6,7 @@ import pytest
 from assay.render import engines
 from assay.render.engines import blender, check_engine
 from assay.render.engines.antialiasing import sample_offsets
+from assay.render.engines.bvh import build_tree
 from assay.render.engines.packed_scene import (
     LEVELS,
     _boxes,
@@ -149,3 +150,27 @@ def test_blenders_python_is_the_one_named_or_ours_where_it_has_bpy(monkeypatch):
     assert blender.interpreter() is None
     monkeypatch.setattr(blender.importlib.util, "find_spec", lambda name: name == "bpy" or None)
     assert blender.interpreter() == blender.sys.executable
+
+
+def test_a_tree_parts_boxes_where_their_faces_cost_least():
+    """Three clusters along x, y and z: no box of a node is larger than it need be, and leaves hold few."""
+    rng = np.random.default_rng(4)
+    middles = np.concatenate([rng.normal(0, 0.3, (8, 3)) + at for at in ((0, 0, 0), (9, 0, 1), (8, 7, 0))])
+    low, high = middles - rng.uniform(0.1, 0.3, (24, 3)), middles + rng.uniform(0.1, 0.3, (24, 3))
+    nodes, links, order = build_tree(low.copy(), high.copy(), 2)
+    assert sorted(order.tolist()) == list(range(24))
+    held = {}
+
+    def gather(k):
+        first, count = links[k]
+        mine = order[first : first + count].tolist() if count else [*gather(first), *gather(first + 1)]
+        held[k] = sorted(mine)
+        assert nodes[k].tolist() == [*low[mine].min(axis=0), *high[mine].max(axis=0)] and count <= 2
+        return mine
+
+    assert sorted(gather(0)) == list(range(24)) and len(held) == len(nodes)
+    clusters = ([*range(16, 24)], [*range(16)], [*range(8)], [*range(8, 16)])  # a flat box of two is the smaller one
+    assert all(cluster in held.values() for cluster in clusters)
+    faces = nodes[:, 3:] - nodes[:, :3]
+    cost = (faces * np.roll(faces, 1, axis=1)).sum()
+    assert cost == pytest.approx(207.3601, rel=1e-6)  # as it was before
