@@ -37,6 +37,7 @@ def measure_network(
     """Return what a network computes, in a few numbers; a brief measure is of answers only."""
     pictures, facts = batch.pictures[:ASKED], dict[str, Any]()
     facts["parameters"] = [part.numel() for part in model.parameters()]
+    facts["kept"] = len(model.state_dict())
     facts["weights"] = summary(*model.parameters())
     facts["before"] = answers(model, pictures, {})
     if brief:

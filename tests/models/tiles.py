@@ -1,4 +1,4 @@
-"""Two coloured tiles side by side: a small task with objects, parts, masks, texts, nuisances, two labels, a limit."""
+"""Two tiles side by side: a small task with objects, parts, masks, texts, nuisances, two labels and a constraint."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
 from assay.config import Settings
 from assay.data.confounding.confounder import NUISANCES
 from assay.data.dataset import Dataset
@@ -25,6 +25,7 @@ from tests.toys import written
 
 SIDE, EXAMPLES = 8, 24
 SIDES = ("left", "right")
+TOPS, HEIGHT = {"left": 1, "right": 2}, SIDE + 3
 
 
 class Tiles(Task):
@@ -52,8 +53,11 @@ class Tiles(Task):
     @cached_property
     def layout(self) -> Layout:
         """Room for two tiles."""
-        parts = {side: Box(place * SIDE, 0, (place + 1) * SIDE, SIDE) for place, side in enumerate(SIDES)}
-        return Layout(2 * SIDE, SIDE, 3, {name: parts[name.split(".")[0]] for name in self.knowledge.space.names})
+        parts = {
+            side: Box(place * SIDE, TOPS[side], (place + 1) * SIDE, TOPS[side] + SIDE)
+            for place, side in enumerate(SIDES)
+        }
+        return Layout(2 * SIDE, HEIGHT, 3, {name: parts[name.split(".")[0]] for name in self.knowledge.space.names})
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -62,15 +66,16 @@ class Tiles(Task):
 
     def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
         """Draw a nuisance, and the noise."""
-        return {NUISANCES: {"frame": int(rng.integers(2))}, "noise": rng.integers(60, size=2 * SIDE * SIDE).tolist()}
+        return {NUISANCES: {"frame": int(rng.integers(2))}, "noise": rng.integers(60, size=2 * SIDE * HEIGHT).tolist()}
 
     def render(self, world: World) -> Picture:
         """Paint the tiles over the noise."""
-        image = np.array(world.style["noise"], dtype=np.uint8).reshape(SIDE, 2 * SIDE, 1).repeat(3, axis=2)
-        instances = np.zeros((SIDE, 2 * SIDE), dtype=np.uint8)
+        image = np.array(world.style["noise"], dtype=np.uint8).reshape(HEIGHT, 2 * SIDE, 1).repeat(3, axis=2)
+        instances = np.zeros((HEIGHT, 2 * SIDE), dtype=np.uint8)
         for number, side in enumerate(SIDES, start=1):
             edge = 1 if world[f"{side}.big"] else 3
-            inside = np.s_[edge : SIDE - edge, (number - 1) * SIDE + edge : number * SIDE - edge]
+            top = TOPS[side]
+            inside = np.s_[top + edge : top + SIDE - edge, (number - 1) * SIDE + edge : number * SIDE - edge]
             image[inside] += np.array([180, 90, 30], dtype=np.uint8)
             image[inside][..., 1] += np.uint8(50 * int(world[f"{side}.shade"]))
             instances[inside] = number
@@ -87,25 +92,39 @@ def tiles() -> Dataset:
     return written(Tiles(), Path(_FOLDER.name) / "data", **Tiles.sizes)
 
 
+SWITCHES = Knowledge.of(
+    ConceptSpace((Concept("a", (0, 1)), Concept("b", (False, True)), Concept("c", ("x", "y", "z")))),
+    {"y": "a == 1 and b or c == 'y'"},
+)
+LAMPS = Knowledge.of(bits([*"abc"]), {"y": "a and b and c", "other": "xor(a, c)"})
+WORLDS = {"switches": (SWITCHES, Layout(5, 4)), "lamps": (LAMPS, Layout(5, 4, 2))}
+"""Other concepts, whose pictures are noise: of two values that are no truth values, and of truth values only."""
+
+
 @cache
-def batch(missing: bool = True) -> Batch:
-    """Return two dozen worlds with their pictures, in some of which a concept is missing if that is asked."""
-    task = Tiles()
-    every = task.knowledge.space.all_codes().astype(np.int64)
-    codes = rng_for(0, "tiles").permutation(every[~task.knowledge.violations(every).any(axis=1)])[:EXAMPLES]
-    styles = [task.style(rng_for(0, "tiles", row), own, "train") for row, own in enumerate(codes.tolist())]
-    worlds = [World(task.space, tuple(own), style) for own, style in zip(codes.tolist(), styles, strict=True)]
-    images = np.stack([task.render(world).image for world in worlds]).transpose(0, 3, 1, 2)
+def batch(world: str = "tiles", missing: bool = True) -> Batch:
+    """Return two dozen examples with their pictures, in some of which a concept is missing if that is asked."""
+    task, rng = Tiles(), rng_for(0, world)
+    knowledge, layout = (task.knowledge, task.layout) if world == "tiles" else WORLDS[world]
+    every = np.tile(knowledge.space.all_codes().astype(np.int64), (3, 1))
+    if knowledge.constraints:
+        every = every[~knowledge.violations(every).any(axis=1)]
+    codes = rng.permutation(every)[:EXAMPLES]
+    images = rng.integers(0, 255, (EXAMPLES, layout.channels, layout.height, layout.width), dtype=np.uint8)
+    if world == "tiles":
+        styles = [task.style(rng_for(0, world, row), own, "train") for row, own in enumerate(codes.tolist())]
+        worlds = [World(task.space, tuple(own), style) for own, style in zip(codes.tolist(), styles, strict=True)]
+        images = np.stack([task.render(world).image for world in worlds]).transpose(0, 3, 1, 2)
     concepts = torch.from_numpy(codes.copy())
     if missing:
         concepts[1::5, 2] = -1
-    labels = torch.from_numpy(np.ascontiguousarray(task.knowledge.labels_of(codes)))
+    labels = torch.from_numpy(np.ascontiguousarray(knowledge.labels_of(codes)))
     return Batch(labels, concepts, torch.arange(EXAMPLES), torch.from_numpy(np.ascontiguousarray(images)))
 
 
-def model_of(name: str, settings: Mapping[str, Any], whole: bool = False, seed: int = 3) -> Any:
+def model_of(name: str, settings: Mapping[str, Any], world: str = "tiles", whole: bool = False, seed: int = 3) -> Any:
     """Return a model of these settings before training, one that sees the whole picture only where that is asked."""
     task = Tiles()
-    layout = Layout(2 * SIDE, SIDE, 3) if whole else task.layout
-    given = Settings({"backbone": "mlp", "device": "cpu", **settings})
-    return MODELS[name](task.knowledge, layout, given, {}, seed)
+    knowledge, layout = (task.knowledge, task.layout) if world == "tiles" else WORLDS[world]
+    seen = Layout(layout.width, layout.height, layout.channels) if whole else layout
+    return MODELS[name](knowledge, seen, Settings({"backbone": "mlp", "device": "cpu", **settings}), {}, seed)

@@ -1,14 +1,28 @@
 """Every concept model computes what it did, under most of its settings."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from tests.models.pins import require_pins
+from assay.models.concept.alignment import (
+    Alignment,
+    _fit,
+    _head_inputs,
+    _row,
+    effects,
+    limits_of,
+    linear_of,
+    set_weights,
+)
+from tests.models.pins import require_pins, summary
 from tests.models.steps import measure_network
-from tests.models.tiles import batch, model_of
+from tests.models.tiles import batch, model_of, tiles
 
-CASES: dict[str, tuple[str, dict[str, Any]]] = {
+MEASURED: dict[str, tuple[str, dict[str, Any]]] = {
     "blackbox": ("blackbox", {}),
     "blackbox, conv": ("blackbox", {"backbone": "conv-pool", "dropout": 0.3}),
     "embedding": ("embedding", {"hidden": [12, 8]}),
@@ -25,6 +39,14 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "cbm, logits": ("cbm", {"reads": "logits", "softmax_twice": True}),
     "cbm, rule": ("cbm", {"head": "rule", "supervised_values": [1, True]}),
     "cbm, rule, sequential": ("cbm", {"head": "rule", "mode": "sequential"}),
+    "cbm, and": ("cbm", {"head": "and", "world": "lamps"}),
+    "cbm, switches": ("cbm", {"world": "switches", "mode": "independent", "missing": "frequency"}),
+    "cem, switches": ("cem", {"world": "switches", "width": 2}),
+    "probcbm, switches": ("probcbm", {"world": "switches", "samples": 3}),
+    "dcr, switches": ("dcr", {"world": "switches", "width": 2, "temperature": 2.0}),
+    "dcr, lamps": ("dcr", {"world": "lamps", "width": 2, "logic": "product", "temperature": 1.0}),
+    "ecbm, lamps": ("ecbm", {"world": "lamps", "width": 5, "features": 2, "reads": "picture"}),
+    "semantic, switches": ("semantic", {"world": "switches", "violation_weight": 1.0}),
     "semantic": ("semantic", {}),
     "semantic, violations": ("semantic", {"semantic_weight": 0.7, "violation_weight": 1.3, "head": "mlp"}),
     "semantic, sequential": ("semantic", {"mode": "sequential", "constraints": ["dark"], "semantic_weight": 2.0}),
@@ -52,12 +74,71 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def measure(name: str) -> Any:
-    """Return what a model computes on two tiles."""
-    model, settings = CASES[name]
+def measure_model(model: str, settings: Mapping[str, Any]) -> Any:
+    """Return what a model computes, on two tiles or in another world."""
     given = dict(settings)
     whole, brief = (bool(given.pop(key, False)) for key in ("whole", "brief"))
-    return measure_network(model_of(model, given, whole), batch(), brief=brief)
+    world = given.pop("world", "tiles")
+    network = model_of(model, given, world, whole)
+    facts = measure_network(network, batch(world), brief=brief)
+    return {
+        **facts,
+        "linear": getattr(network, "linear", None) is not None,
+        "taught": network.about().get("constraints"),
+    }
+
+
+def aligned(settings: Mapping[str, Any]) -> Any:
+    """Return the bounds on the weights of a linear label head, and the weights that are fitted within them."""
+    alignment = Alignment(**settings)
+    model, data = model_of("cbm", {}), tiles()["train"]
+    limits = limits_of(alignment, model)
+    inputs = _head_inputs(model, data, alignment.concepts)
+    fits = [_fit(inputs, data, place, model, alignment, limits) for place in range(2)]
+    before = effects(model)
+    set_weights(model, fits)
+    layer = linear_of(model)
+    return {
+        "limits": np.nan_to_num(limits, posinf=99, neginf=-99).tolist(),
+        "inputs": summary(inputs),
+        "fits": [[list(weights.shape), *summary(weights, base)] for weights, base in fits],
+        "layer": summary(layer.weight, layer.bias),
+        "before": list(before.items()),
+        "after": summary(list(effects(model).values())),
+        "row": _row("aligned", model, data, tiles()["test"]).to_dict(),
+    }
+
+
+def rules(settings: Mapping[str, Any]) -> Any:
+    """Return the rules that a reasoner of large weights writes for examples."""
+    model, data = model_of("dcr", settings, seed=1), tiles()["train"]
+    with torch.no_grad():
+        for part in model.parameters():
+            part *= 6
+    formulas = {str(key): str(formula) for key, formula in model.learned_formulas(data).items()}
+    return {"rules": [str(rule) for rule in model.rules(data)], "formulas": formulas}
+
+
+ALIGNED = {
+    "aligned": {"zero": ["left.big"], "positive": ["right.shade=2"], "penalty": 0.05},
+    "aligned, negative": {"negative": ["left.shade"], "labels": ["total"], "penalty": 0.02},
+    "aligned, bounds": {"bounds": {"right.big": (-0.5, 0.25)}, "positive": ["right.big"], "penalty": 0.1},
+    "aligned, predicted": {"zero": ["right.shade=1"], "concepts": "predicted", "penalty": 0.01},
+}
+RULES = {
+    "rules": {"width": 3, "temperature": 1.2},
+    "rules, product": {"width": 4, "logic": "product", "temperature": 1.1},
+}
+CASES: dict[str, Callable[[], Any]] = {
+    **{name: partial(measure_model, *case) for name, case in MEASURED.items()},
+    **{name: partial(aligned, case) for name, case in ALIGNED.items()},
+    **{name: partial(rules, case) for name, case in RULES.items()},
+}
+
+
+def measure(name: str) -> Any:
+    """Return what a case gives."""
+    return CASES[name]()
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -22,6 +22,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "dpl, own rule": ("dpl", {"rule": {"y": "left.big or right.big"}}),
     "dpl, further": ("dpl", {"further_labels": FURTHER}),
     "dpl, own rule, further": ("dpl", {"rule": {"total": "left.shade + left.big"}, "further_labels": FURTHER}),
+    "dpl, switches": ("dpl", {"world": "switches", "entropy_weight": 0.5}),
+    "ltn, switches": ("ltn", {"world": "switches", "exists": "p-mean"}),
+    "ltn, lamps": ("ltn", {"world": "lamps", "conjunction": "lukasiewicz", "disjunction": "goedel"}),
+    "bears, lamps": ("bears", {"world": "lamps", "members": 2, "diversity": 3.0}),
     "bears": ("bears", {"members": 3}),
     "bears, diverse": ("bears", {"members": 2, "diversity": 1.4, "concept_weight": 0.3, "entropy_weight": 0.2}),
     "bears, further": ("bears", {"members": 2, "further_labels": FURTHER}),
@@ -53,7 +57,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 def measure(name: str) -> Any:
     """Return what a model computes on two tiles; further labels follow from concepts, of which none may be missing."""
     model, settings = CASES[name]
-    return measure_network(model_of(model, settings), batch(missing="further_labels" not in settings))
+    given = dict(settings)
+    world = given.pop("world", "tiles")
+    return measure_network(model_of(model, given, world), batch(world, missing="further_labels" not in given))
 
 
 @pytest.mark.parametrize("name", CASES)
