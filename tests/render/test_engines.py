@@ -301,3 +301,19 @@ def test_unknown_engines_and_qualities_are_named():
         shoot(room(), engine="blendr")
     with pytest.raises(UnknownName, match="no quality named 'best'; there is: draft, high, standard"):
         shoot(room(), quality="best")
+
+
+@pytest.mark.parametrize("projection", ["perspective", "fisheye"])
+def test_a_small_picture_is_the_middle_of_a_large_one(projection):
+    """What lies across the edges, outside and behind the eye is left out of neither by mistake."""
+    rng = np.random.default_rng(8)
+    balls = [one("ball", at, thing=f"ball{n}", scale=0.25) for n, at in enumerate(rng.uniform(-3, 3, (60, 3)))]
+    narrow, eye = 50.0, (0.5, -4.5, 1.5)
+    half = np.radians(narrow / 2)
+    wide = 2 * (np.arctan(2 * np.tan(half)) if projection == "perspective" else 2 * np.arcsin(2 * np.sin(half / 2)))
+    how = {"eye": eye, "target": (0.2, 0, 0.3), "projection": projection}
+    small = label_pixels(scene_of(*balls, fov=narrow, size=(44, 36), **how))
+    large = label_pixels(scene_of(*balls, fov=float(np.degrees(wide)), size=(88, 72), **how))
+    middle = np.s_[18:-18, 22:-22]
+    assert (small.things == large.things[middle]).all() and len(np.unique(small.things)) > 15
+    assert np.allclose(small.depth, large.depth[middle], rtol=1e-6)

@@ -232,3 +232,16 @@ def test_trains_in_michalskis_words():
     assert michalski_text(cars) == (
         "1 rectangle long not_double flat 3 rectangle 3 2 ellipse short not_double arc 2 triangle 2"
     )
+
+
+def test_several_cars_change_one_after_the_other():
+    kinds, before = kinds_of("michalski"), np.array([*train(LONG_CAR, SHORT_CAR, SHORT_CAR), GONE, GONE])
+    gone, blue = place("roof", "absent"), place("colour", "blue")
+    assert change_train(kinds, before, {2: gone, 3: blue}, 1) is None  # a car would follow one that is gone
+    assert change_train(kinds, before, {2: {**gone, **blue}}, 1) is None  # gone and blue at once
+    assert (change_train(kinds, before, {3: gone}, 1) == before).all() and before[2].tolist() != GONE
+    both = change_train(kinds, before, {4: blue, 3: blue}, 1)
+    assert len(cars_of(both.ravel())) == 5 and both[3].tolist() == both[4].tolist() == [4, *before[2, 1:]]
+    two = cars_of(change_train(kinds, np.array([*train(SHORT_CAR), GONE]), {1: blue}, 1).ravel())
+    assert two[1] == {**two[0], "colour": "blue"}
+    assert change_train(kinds, np.array([*train(LONG_CAR), GONE]), {0: gone}, 0)[0].tolist() == GONE
