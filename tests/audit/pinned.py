@@ -1,0 +1,190 @@
+"""Whole audits of small datasets, clean and with planted faults: outcomes, numbers and sentences of every check."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.auditing.audit import audit, card_section
+from assay.auditing.audited import (
+    AuditedDataset,
+    audited_dataset,
+    means_of_parts,
+    nuisances_of,
+    picture_stats,
+    place_in_split,
+)
+from assay.auditing.colours import hue_shares
+from assay.auditing.copies import PictureRow, Window, near_copies
+from assay.auditing.imported import open_imported
+from assay.auditing.noise import denied, unequal
+from assay.auditing.nuisance import forest, line, picture_leaks, reachable, sampled_leaks, sampled_nuisances
+from assay.auditing.reading import readings
+from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, separable_effects
+from assay.seeds import rng_for
+from tests.audit.planted import Described, Row, Squares, folder_of, made, picture, rows
+from tests.conftest import write
+from tests.pins import Cases, digest
+from tests.toys import Shelf, written
+
+COUNT = 300
+
+
+def told(data: AuditedDataset) -> dict[str, Any]:
+    """Return all that an audit says."""
+    found = audit(data)
+    results = {one.check: [one.status, one.text, one.numbers] for one in found.results}
+    return {
+        "text": found.text,
+        "results": results,
+        "card": digest(card_section(found)),
+        "plain": digest(found.to_dict()),
+    }
+
+
+# -- faults of a table and its pictures --------------------------------------------------------------------------------
+
+
+def clean(table: list[Row]) -> None:
+    """Leave all as it is."""
+
+
+def wrong_labels(table: list[Row]) -> None:
+    """Give every ninth row another label."""
+    for row in table[::9]:
+        row["label_y"] = not row["label_y"]
+
+
+def telling_font(table: list[Row]) -> None:
+    """Let the font and the tilt go with the label."""
+    for number, row in enumerate(table):
+        row["nuisance_font"] = "serif" if row["label_y"] == (number % 12 != 0) else "sans"
+        row["nuisance_tilt"] = round(row["nuisance_tilt"] + 2 * row["label_y"], 3)
+
+
+def shared_sources(table: list[Row]) -> None:
+    """Take sources of training for testing."""
+    for row in table[205:225]:
+        row["source"] = table[3]["source"]
+
+
+def telling_texts(table: list[Row]) -> None:
+    """Say something else of some rows, and the label in others."""
+    for number, row in enumerate(table):
+        row["text"] = f"a is {row['concept_a']}, b is {row['concept_b'] ^ (number % 7 == 0)}."
+
+
+def one_class(table: list[Row]) -> None:
+    """Test on one class."""
+    table[:] = [row for row in table if row["label_y"] or row["split"] == "train"]
+
+
+def same_worlds(table: list[Row]) -> None:
+    """Let the third concept be what the first one is."""
+    for row in table:
+        row["concept_c"] = row["concept_a"]
+
+
+FAULTS: dict[str, Callable[[list[Row]], None]] = {
+    fault.__name__.replace("_", " "): fault
+    for fault in (
+        clean, wrong_labels, telling_font, shared_sources, telling_texts, one_class, same_worlds,
+    )
+}  # fmt: skip
+
+
+def table_with(fault: str, folder: Path) -> dict[str, Any]:
+    """Audit a table with a fault, without pictures, and without the rule."""
+    table = rows(COUNT)
+    FAULTS[fault](table)
+    ruled = told(open_imported(folder_of(folder / "ruled", table, draw=None)))
+    return {"ruled": ruled, "unruled": told(open_imported(folder_of(folder / "unruled", table, None, None)))}
+
+
+def copied(row: Row, number: int) -> np.ndarray:
+    """Return the picture of a training row for some rows of the test."""
+    if number < 200 or number % 6:
+        return picture(row, number)
+    pixels = picture(rows(COUNT)[number - 200], number - 200)
+    return np.roll(pixels, 2, axis=0) if number % 12 else pixels
+
+
+def blind(row: Row, number: int) -> np.ndarray:
+    """Return a picture in which the second concept is not shown."""
+    return picture({**row, "concept_b": number % 2 == 0}, number)
+
+
+def marked(row: Row, number: int) -> np.ndarray:
+    """Return a picture with a corner that tells the label."""
+    pixels = picture(row, number)
+    pixels[-2:, -2:] = 250 if row["label_y"] else 5
+    return pixels
+
+
+DRAWN = {"plain": picture, "copied": copied, "blind": blind, "marked": marked}
+
+
+def pictures_with(fault: str, folder: Path) -> dict[str, Any]:
+    """Audit pictures with a fault."""
+    return told(open_imported(folder_of(folder / "data", rows(COUNT), draw=DRAWN[fault])))
+
+
+# -- datasets of tasks -------------------------------------------------------------------------------------------------
+
+
+def tasks(folder: Path) -> dict[str, Any]:
+    """Audit datasets of tasks."""
+    found = {}
+    sizes = {"train": 80, "valid": 20, "test": 60, "hard": 16}
+    with pytest.MonkeyPatch.context() as patch:
+        for task in (Squares, Described):
+            found[task.name] = told(audited_dataset(made(task, folder / task.name, patch, **sizes)))
+    found["shelf"] = told(audited_dataset(written(Shelf(), folder / "shelf", train=40, test=24, valid=8, hard=12)))
+    few = {"train": 60, "valid": 10, "test": 40, "ood": 16, "hard": 20}
+    listed = [{"what": "watermark", "with": "y"}]
+    found["mnlogic"] = told(audited_dataset(write(folder / "mnlogic", "mnlogic", k=3, splits=few)))
+    found["marked"] = told(audited_dataset(write(folder / "marked", "mnlogic", k=3, splits=few, confound=listed)))
+    return found
+
+
+def parts(folder: Path) -> dict[str, Any]:
+    """Look at what checks are made of."""
+    table = rows(COUNT)
+    telling_font(table)
+    data = open_imported(folder_of(folder / "data", table, draw=marked))
+    train, test = data.parts["train"], data.parts["test"]
+    columns = sampled_nuisances(train)
+    rng = rng_for(0, "parts")
+    image = rng.integers(256, size=(9, 14, 3)).astype(np.uint8)
+    stats = picture_stats(image)
+    codes = rng.integers(3, size=(50, 2))
+    labels = codes[:, 0] ^ (rng.random(50) < 0.1)
+    values = rng.random((50, 4)) + 0.3 * labels[:, None]
+    guesses = [learn(values[:30], labels[:30], values[30:]) for learn in (forest, line)]
+    effects = [find(values, labels, codes) for find in (separable_effects, effects_in_equal_worlds)]
+    styles = [{"a": n, "b": "xyz"[n % 3], "c": [n, 2 * n], "d": {"e": n % 2 == 0}} for n in range(6)]
+    rowed = [[PictureRow(part, row) for row in range(30)] for part in (train, test)]
+    return {
+        "columns": [columns.names, columns.values, columns.only(columns.names[:1])],
+        "leaks": [[leak, leak.clear, leak.text, leak.above(0.05)] for find in (sampled_leaks, picture_leaks)
+                  for leak in find(data, train, test)],
+        "readings": [[one, one.visible, one.hidden, one.text] for one in readings(data)],
+        "regions": [[one.name, one.local, two.name] for one, two in leaking_regions(data, train, test, 0)],
+        "stats": [stats.shape, stats.small, stats.medium, stats.means, stats.patches, means_of_parts(image, 3)],
+        "hues": hue_shares(image, [0, 60, 120, 180, 240]),
+        "guesses": [[one.labels, np.round(one.importance, 4)] for one in guesses], "effects": effects,
+        "doubts": [[one.rows, one.judged, one.share] for one in (unequal(labels, codes), denied(labels, codes))],
+        "reachable": reachable(codes, labels[:, None]),
+        "nuisances": nuisances_of(styles, 6), "place": place_in_split(5, 9),
+        "copies": [[copy.row, copy.how] for copy in near_copies(*rowed)],
+        "windows": [[Window(5, top, left).inside, Window(5, 1, 2).of(image)] for top, left in ((0, 1), (-1, 2), (2, 9))],
+    }  # fmt: skip
+
+
+EACH: dict[str, Callable[[Path], Any]] = {f"table, {fault}": partial(table_with, fault) for fault in FAULTS}
+CASES: Cases = {
+    **EACH, **{f"pictures, {fault}": partial(pictures_with, fault) for fault in DRAWN}, "tasks": tasks, "parts": parts,
+}  # fmt: skip
