@@ -474,3 +474,8 @@ def test_nuisances_are_judged_by_a_line_through_them_and_their_squares():
     assert found.importance.shape == (2,)
     far = nuisance.line(np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20), np.array([[1e9], [-1e9], [1.0]]))
     assert far.labels.tolist()[2] == 1
+
+
+def test_folds_are_the_same_everywhere():
+    numbers = np.arange(40)
+    assert reachable(numbers[:, None] % 7, (numbers[:, None] * 7 % 5 > 2).astype(int)) == pytest.approx(0.275)

@@ -12,7 +12,7 @@ from assay.concepts import bits, digits
 from assay.counting.backends import Estimate, count_with, encode_problem
 from assay.counting.concept_permutations import MergedReadings, count_block, count_idle_readings, count_maps
 from assay.counting.count import ReadingCount, _free, _used, count_readings
-from assay.counting.counterexample_guided import FEW, all_worlds
+from assay.counting.counterexample_guided import FEW, all_worlds, sample_worlds
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import READING_CLASSES, check_reading_class
 from assay.counting.readings import Readings, _below
@@ -172,3 +172,19 @@ def test_a_problem_as_clauses_shows_its_entries(problem):
     cnf = encode_problem(problem)
     assert {name for name, _ in cnf.meanings.values()} == {f"e{n}" for n in range(len(problem.entries))}
     assert len(cnf.meanings) == 9  # three entries of three values
+
+
+def test_worlds_that_are_sampled_are_the_same_everywhere():
+    knowledge = Knowledge.of(digits(["a", "b"], range(6)), {"y": "a + b > 4"})
+    found = sample_worlds(knowledge, "shared", 6).tolist()
+    assert found == [
+        [0, 3],
+        [0, 4],
+        [1, 2],
+        [1, 5],
+        [2, 1],
+        [3, 0],
+        [4, 0],
+        [5, 1],
+        [5, 3],
+    ]  # three of each, and every value

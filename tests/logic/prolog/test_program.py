@@ -268,3 +268,8 @@ def test_answers_are_asked_by_the_numbers_of_values():
     rule = oracle("p(W) :- n(W, X), X > 4.", space)
     assert ask_program(rule, space, np.array([[2], [5], [7]]), {"n": [7, 2, 5]}).tolist() == [False, True, True]
     assert isinstance(rule_of("p(W) :- n(W, X), X > 4.", space), type(parse("n > 4")))
+
+
+def test_the_worlds_to_check_on_are_the_same_everywhere():
+    found = _some_worlds(digits(["a", "b"]), False)
+    assert found[:5].tolist() == [[2, 6], [0, 3], [2, 0], [2, 1], [3, 1]] and len(found) == 400
