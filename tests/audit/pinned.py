@@ -28,7 +28,7 @@ from assay.seeds import rng_for
 from tests.audit.planted import Described, Row, Squares, folder_of, made, picture, rows
 from tests.conftest import write
 from tests.pins import Cases, digest
-from tests.toys import Shelf, written
+from tests.toys import Shelf
 
 COUNT = 300
 
@@ -138,12 +138,11 @@ def pictures_with(fault: str, folder: Path) -> dict[str, Any]:
 def tasks(folder: Path) -> dict[str, Any]:
     """Audit datasets of tasks."""
     found = {}
-    sizes = {"train": 80, "valid": 20, "test": 60, "hard": 16}
+    sizes = {"train": 200, "valid": 20, "test": 120, "hard": 16}
     with pytest.MonkeyPatch.context() as patch:
-        for task in (Squares, Described):
+        for task in (Squares, Described, Shelf):
             found[task.name] = told(audited_dataset(made(task, folder / task.name, patch, **sizes)))
-    found["shelf"] = told(audited_dataset(written(Shelf(), folder / "shelf", train=40, test=24, valid=8, hard=12)))
-    few = {"train": 60, "valid": 10, "test": 40, "ood": 16, "hard": 20}
+    few = {"train": 200, "valid": 10, "test": 120, "ood": 16, "hard": 20}
     listed = [{"what": "watermark", "with": "y"}]
     found["mnlogic"] = told(audited_dataset(write(folder / "mnlogic", "mnlogic", k=3, splits=few)))
     found["marked"] = told(audited_dataset(write(folder / "marked", "mnlogic", k=3, splits=few, confound=listed)))
