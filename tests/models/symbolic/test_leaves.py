@@ -374,3 +374,13 @@ def test_a_label_that_is_a_sum_is_found(rule, found):
     else:
         assert (evaluate(formula, space, codes) == evaluate(parse(rule), space, codes)).all()
         assert str(formula) == found
+
+
+def test_of_many_programs_those_that_miss_little_are_tried_in_pairs(monkeypatch):
+    rows = [[1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]]
+    monkeypatch.setattr(search, "NEAR", 2)  # the halves of the target are dear, and miss least
+    best = searched([1, 1, 1, 1, 1, 1, 0, 0], rows, [4, 4, 1, 1], programs=0, error_bits=8.0)._nearest()
+    assert (str(best.formula), best.bits, best.errors) == ("a or b", 4 + 4 + 1.25, 0)
+    wide = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 1], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]]
+    both = searched([1, 1, 0, 0, 0, 0], wide, [4, 4, 1, 1], programs=0, error_bits=8.0)._nearest()
+    assert (str(both.formula), both.bits, both.errors) == ("a and b", 4 + 4 + 1, 0)
