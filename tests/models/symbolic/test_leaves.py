@@ -384,3 +384,13 @@ def test_of_many_programs_those_that_miss_little_are_tried_in_pairs(monkeypatch)
     wide = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 1], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]]
     both = searched([1, 1, 0, 0, 0, 0], wide, [4, 4, 1, 1], programs=0, error_bits=8.0)._nearest()
     assert (str(both.formula), both.bits, both.errors) == ("a and b", 4 + 4 + 1, 0)
+
+
+def test_examples_beyond_the_first_64_count_too():
+    rng = np.random.default_rng(4)
+    rows = rng.random((3, 70)) < 0.5
+    for operation, wanted in ((np.logical_and, "a and b"), (np.logical_or, "a or b"), (np.logical_xor, "xor(a, b)")):
+        late = np.stack([rows[0], rows[1], rows[1]])
+        late[2, 66:] = ~late[2, 66:]  # as b in the first word, and cheaper
+        result = searched(operation(rows[0], rows[1]), late, [2, 3, 1]).run()
+        assert str(result.best.formula) == wanted and result.complete

@@ -227,3 +227,9 @@ def test_a_clause_is_dropped_if_another_is_as_good_in_all_respects(seed):
             wanted.append(at)
     assert places(pool, kept) == wanted and drop_dominated([], pack_bits(truth), pack_bits(~truth)) == []
     assert 1 < len(kept) < 14
+
+
+def test_prices_of_many_examples():
+    numbers = [0, 1, 2, 3, 6, 20, 40, 60]  # of 200: 1 %, 3 %, 10 %, 20 %, 30 %
+    wanted = sorted(exceptions(n + 1, 200) - exceptions(n, 200) for n in numbers)
+    assert solver(range(9), size=200).prices() == pytest.approx(wanted)
