@@ -174,7 +174,7 @@ def parts(folder: Path) -> dict[str, Any]:
         "regions": [[one.name, one.local, two.name] for one, two in leaking_regions(data, train, test, 0)],
         "stats": [stats.shape, stats.small, stats.medium, stats.means, stats.patches, means_of_parts(image, 3)],
         "hues": hue_shares(image, [0, 60, 120, 180, 240]),
-        "guesses": [[one.labels, np.round(one.importance, 4)] for one in guesses], "effects": effects,
+        "guesses": [guesses[0].labels, guesses[0].importance, guesses[1].labels], "effects": effects,
         "doubts": [[one.rows, one.judged, one.share] for one in (unequal(labels, codes), denied(labels, codes))],
         "reachable": reachable(codes, labels[:, None]),
         "nuisances": nuisances_of(styles, 6), "place": place_in_split(5, 9),
