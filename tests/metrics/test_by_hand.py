@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.errors import DataError
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
@@ -18,6 +18,7 @@ from assay.metrics.functions import (
     exact_match,
     rule_consistency,
 )
+from assay.metrics.random_guesser import Between, uniform_guesser
 
 SPACE = ConceptSpace(
     (Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("t", (False, True))),
@@ -105,3 +106,13 @@ def test_codes_and_probabilities_are_told_apart():
     metric.reset()
     with pytest.raises(DataError, match="has seen no example"):
         metric.compute()
+
+
+def test_a_guess_of_nothing_is_no_sane_answer_where_something_must_be():
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("some", parse("a or b"))])
+    guesser, nothing = uniform_guesser(knowledge), np.array([[0, 0]])
+    assert guesser.set_f1(nothing) == pytest.approx(0.25)  # both guess nothing
+    assert guesser.sane_f1(nothing) == Between(0.0, 0.0)
+    assert guesser.contradiction_rate().low == pytest.approx(0.25) and guesser.exact_match(nothing) == pytest.approx(
+        0.25
+    )
