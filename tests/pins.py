@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from assay.errors import AssayError
 from tests.families.draws import flatten, summary
 
 HERE, FILE = Path(__file__).parent, "pinned.json"
@@ -78,6 +79,18 @@ def digests(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the digest of each part of plain data, and short parts as they are."""
     short = {key: len(json.dumps(part)) < SHORT for key, part in plain(data).items()}
     return {key: part if short[key] else digest(part) for key, part in plain(data).items()}
+
+
+def refusal(ask: Callable[[], Any], *folders: Path) -> str:
+    """Return the words in which something is refused, or that it is not."""
+    try:
+        ask()
+    except (AssayError, ValueError, TypeError) as error:
+        text = f"{type(error).__name__}: {error}"
+        for folder in folders:
+            text = text.replace(str(folder), "FOLDER")
+        return text
+    return "not refused"
 
 
 def require_pinned(folder: str, name: str, outputs: Any) -> None:

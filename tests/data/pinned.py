@@ -37,7 +37,7 @@ from assay.testing.sample_task import TwoSquares
 from tests.conftest import write
 from tests.data.imports.drawn import LAYOUTS, RULE, draw
 from tests.data.imports.verbs import import_layout
-from tests.pins import Cases, digest, digests, without
+from tests.pins import Cases, digest, digests, refusal, without
 from tests.toys import Coin, Shelf, written
 
 CHANGING = ("versions", "sha256", "fingerprint", "content", "parent", "bytes", "md5", "contentSize", "version")
@@ -290,8 +290,70 @@ def exported(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+REFUSED: tuple[dict[str, Any], ...] = (
+    {"drop": ["q"]}, {"drop": ["one", "two", "hidden"]}, {"refine": {"two": []}}, {"refine": {"two": ["red", "red"]}},
+    {"refine": {"two": ["green"]}}, {"refine": {"q": [1]}}, {"drop": ["two"], "refine": {"two": ["red"]}},
+    {"label_noise": {"q": 0.1}}, {"label_noise": 1.5}, {"concept_noise": {"q": 0.1}}, {"missing": {"q": 0.1}},
+    {"label_flips": {"q": {}}}, {"label_flips": {"same": {True: {"x": 0.1}}}}, {"concept_flips": {"two": {"x": {"red": 1}}}},
+    {"concept_flips": {"two": {"red": {"blue": 0.7, "none": 0.7}}}}, {"subjective_noise": 0.2},
+    {"subjective_noise": 0.2, "subjective_groups": [["hidden"]]}, {"subjective_noise": 0.2, "subjective_groups": [["one", "two"]]},
+    {"missing": 0.2, "mechanism": "mnar"}, {"missing_factors": (-1, 1)}, {"shown_concepts": ["q"]}, {"shown_values": ["q"]},
+    {"shown_examples": -1}, {"where": "q == 1"}, {"where": "one == 'red' and one == 'blue'"}, {"examples": 100},
+    {"shares": {"one == 'red'": 0.5, "one != 'blue'": 0.5}}, {"shares": {"one == 'red'": 0.5}, "label_shares": {"same": {True: 0.5}}},
+    {"shares": {"one == 'red'": 0.7, "one == 'blue'": 0.7}}, {"label_shares": {True: 0.5}}, {"label_shares": {"q": {True: 0.5}}},
+    {"label_shares": {"same": {"x": 0.5}}}, {"threshold": 0.5}, {"reader": {"model": "x"}}, {"splits": ["q"]}, {},
+    {"noise_01": {"one": 0.5}}, {"present": ["q"], "missing": 0.1, "mechanism": "mnar"}, {"other": 1},
+)  # fmt: skip
+
+
+def refused(folder: Path) -> dict[str, Any]:
+    """Ask for what cannot be."""
+    data, task = shelf(folder), Shelf()
+    marks: tuple[dict[str, Any], ...] = (
+        {"what": "watermark", "with": "q"}, {"what": "q", "with": "same"}, {"what": "position", "with": "same"},
+        {"what": "tint", "with": "same"},
+        {"what": "frame", "with": "same", "one_sided": True}, {"what": "frame", "with": "same", "values": [1]},
+        {"what": "frame", "with": "same", "where": ["q"]},
+    )  # fmt: skip
+    columns = {"a": [True, False] * 8, "y": [True, False] * 8}
+    images = [np.full((9, 9), n, dtype=np.uint8) for n in range(16)]
+    tabled: tuple[dict[str, Any], ...] = (
+        {"labels": ["q"]}, {"concepts": ["q"]}, {"labels": []}, {"concepts": []}, {"shares": {"train": 0.2}},
+        {"shares": {"test": 1.0}}, {"size": 2}, {"split": "q"}, {"rule": {"y": "b"}}, {"rule": {"q": "a"}}, {"images": images[:3]},
+        {"rule": {"labels": {"y": "a"}, "constraints": {"c": "not a"}}}, {"rule": {"labels": {"y": "a"}, "splits": {"q": "a"}}},
+        {"picture": "q"}, {"layout": "q"}, {"resize": "q"}, {"rule": {"y": "not a"}},
+        {"rule": {"labels": {"y": "a"}, "disjoint": [["train", "q"]]}},
+    )  # fmt: skip
+    scores = folder / "scores.csv"
+    texts = ("", "split,index", "split,index,a,a", "split,index,a\ntrain,x,1", "split,index,a\ntrain,1,x", "split,index,a\ntrain,1",
+             "split,index,a\ntrain,1,1\ntrain,1,2", "split,index,a\ntrain,1,nan")  # fmt: skip
+    found: dict[str, Any] = {}
+    for number, values in enumerate(REFUSED):
+        ask = partial(lambda values, to: annotate(data, validate(Annotation, Settings(values)), to), values)
+        found[f"annotation {values}"] = refusal(partial(ask, folder / f"a{number}"), folder)
+    for number, mark in enumerate(marks):
+        ask = partial(lambda mark, to: confound_dataset(data, [Confounder.model_validate(mark)], to), mark)
+        found[f"mark {mark}"] = refusal(partial(ask, folder / f"m{number}"), folder)[:200]
+    for number, table in enumerate(tabled):
+        given = {"concepts": ["a"], "labels": ["y"], "images": images, "rule": {"y": "a"}, **table}
+        found[f"table {number}"] = refusal(partial(from_table, columns, folder / f"t{number}", **given), folder)
+    for number, text in enumerate(texts):
+        scores.write_text(text, encoding="utf-8")
+        found[f"scores {number}"] = refusal(lambda: read_scores(scores), folder)
+    for do in (["q"], ["q=1"], ["two=q"], ["one=red", "two"], ["one=red"], []):
+        found[f"do {do}"] = refusal(partial(intervened, data, "test", task, do, False), folder)
+    for word in ("0", "12345", "99x", "ab"):
+        knowledge = Knowledge.of(digits(["x", "y"]), {"sum": "x + y"})
+        found[f"worlds {word}"] = refusal(partial(parse_worlds, knowledge, word))
+    found["splits"] = [refusal(lambda: data["q"], folder),
+                       refusal(lambda: export(data, "q", folder / "e"), folder).partition(";")[0],
+                       refusal(lambda: export(data, "prolog", folder / "e", ["q"]), folder),
+                       refusal(lambda: Dataset.open(folder / "none"), folder)]  # fmt: skip
+    return found
+
+
 IMPORTS: dict[str, Callable[[Path], Any]] = {f"imported {name}": partial(imported, name) for name in sorted(LAYOUTS)}
 CASES: Cases = {
     "made": made, "changed": changed, "settings": settings, "annotated": annotated, "machine": machine,
-    "confounded": confounded, "tables": tables, "exported": exported, **IMPORTS,
+    "confounded": confounded, "tables": tables, "refused": refused, "exported": exported, **IMPORTS,
 }  # fmt: skip

@@ -23,11 +23,17 @@ from assay.diagnosis.discovery.scores import score_stability, score_units
 from assay.diagnosis.headline import headline
 from assay.diagnosis.identifiability import identifiability
 from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
-from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis.interventions.intervenable import BottleneckModel, model_from_predictions
 from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
 from assay.diagnosis.interventions.label_heads import LinearHead, rule_head
 from assay.diagnosis.interventions.policies import POLICIES, ValidationRanking, policy_of
-from assay.diagnosis.interventions.sources import certain_answers, draw_expert_answers, even_confusion
+from assay.diagnosis.interventions.sources import (
+    answers_from,
+    certain_answers,
+    check_answers,
+    draw_expert_answers,
+    even_confusion,
+)
 from assay.diagnosis.interventions.units import Units
 from assay.diagnosis.leakage import leakage
 from assay.diagnosis.maps import MapFitter
@@ -53,7 +59,7 @@ from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
 from assay.testing.zoo import SPECIMENS, Habitat, answers, certain, misread
 from tests.conftest import write
-from tests.pins import Cases, digest, digests, without
+from tests.pins import Cases, digest, digests, refusal, without
 from tests.predictors import predictions
 
 SIZES = {"train": 60, "test": 130, "ood": 70, "hard": 50}
@@ -459,6 +465,61 @@ def relations(_: Path) -> dict[str, Any]:
     }
 
 
+def refused(folder: Path) -> dict[str, Any]:
+    """Ask for what cannot be."""
+    data = write(folder / "data", "mnlogic", k=3, splits={"train": 10, "valid": 0, "test": 8, "hard": 0, "ood": 0})
+    test, space = data["test"], data.knowledge.space
+    expert, table = folder / "expert.json", folder / "answers.csv"
+
+    def answering(part: SplitData) -> BottleneckModel:
+        sure = [certain(codes, 2, 0.9) for codes in part.concepts.T]
+        return BottleneckModel("known", sure, rule_head(part.knowledge), soft=False)
+
+    plans: tuple[dict[str, Any], ...] = (
+        {"source": "perfect:x"}, {"source": "self:x"}, {"source": "expert"}, {"source": "expert:2"}, {"source": "expert:none.json"},
+        {"source": "q"}, {"source": "model"}, {"source": "vlm"}, {"source": "clip:x"}, {"source": "clip"},
+        {"source": "toggle"}, {"kind": "q"}, {"kind": "manipulation"}, {"policy": "q"}, {"policy": "uncertainty"}, {"policy": "validation"},
+        {"policy": "random", "threshold": 0.1}, {"policy": "random", "order": ["a"]}, {"policy": "fixed", "order": ["q"]},
+        {"policy": "random", "budget": "3-1"}, {"policy": "random", "budget": "x"}, {"policy": "random", "budget": "0.5"},
+        {"policy": "random", "budget": "-1"}, {"policy": "random", "budget": "inf"}, {"policy": "random", "costs": {"q": 1}},
+        {"policy": "random", "costs": {"a": 0}}, {"policy": "random", "groups": {"g": ["q"]}},
+        {"policy": "random", "groups": {"g": ["a"], "h": ["a"]}}, {"policy": "random", "groups": {"a": ["b"]}},
+        {"policy": "random", "batch_budget": -1.0}, {"policy": "random", "target": 0.9}, {"policy": "random", "split": "q"},
+        {"policy": "random", "source": "perfect", "budget": "0,1"},
+    )  # fmt: skip
+    found = {
+        str(plan): refusal(lambda plan=plan: intervene(InterventionPlan(**plan), data, answering), folder)
+        for plan in plans
+    }
+    confusions = (
+        "[]",
+        '{"q": 1}',
+        '{"a": 2}',
+        '{"a": [[1, 0]]}',
+        '{"a": [[0.5, 0.4], [0, 1]]}',
+        '{"a": "x"}',
+        '{"a": [[2, -1], [0, 1]]}',
+    )
+    for text in confusions:
+        expert.write_text(text, encoding="utf-8")
+        found[text] = refusal(lambda: answers_from(f"expert:{expert}", test, answering(test)), folder)
+    for text in ("x\n1\n", "a\ntrue\n", "index,a\n99,true\n", "a\n5\n"):
+        table.write_text(text, encoding="utf-8")
+        found[text] = refusal(lambda: answers_from(f"file:{table}", test, answering(test)), folder)
+    spread = certain(test.concepts[:, 0], 2, 0.9)
+    gappy = np.where(np.arange(2)[None, :] == 1, np.nan, spread)
+    shapes = ([spread] * 2, [spread[:3]] * 3, [-spread] * 3, [spread / 2] * 3, [gappy] * 3, [spread] * 3)
+    found["shapes"] = [refusal(lambda given=given: check_answers(given, 8, (2, 2, 2))) for given in shapes]
+    found["codes"] = [
+        refusal(lambda c=c: certain_answers(c, space))
+        for c in (test.concepts[:, :2], test.concepts + 2, test.concepts[0])
+    ]
+    found["targets"] = [refusal(lambda t=t: fit_abstention([spread], test.labels, t)) for t in (0.0, 1.0, 1.1, -0.5)]
+    found["silent"] = [refusal(lambda: model_from_predictions(predictions(test, test.labels), data.knowledge)),
+                       model_from_predictions(predictions(test, test.labels, test.concepts), data.knowledge).soft]  # fmt: skip
+    return found
+
+
 ALL = tuple(SPECIMENS)
 PLENTY: dict[str, Callable[[Path], Any]] = {
     f"specimens of {name}, {part}": partial(specimens, name, ALL[part::6]) for name in RULES for part in range(6)
@@ -470,6 +531,7 @@ CASES: Cases = {
     **{f"leaks of {name}": partial(leaks, name) for name in ("xor", "mixed")},
     **{f"interventions in {name}": partial(interventions, name) for name in ("xor", "mixed")},
     "without a rule": ruleless,
+    "refused": refused,
     "confounded": confounded,
     "studies": studies,
     "calibrations": calibrations,
