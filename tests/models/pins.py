@@ -56,7 +56,8 @@ def require_pins(file: str, name: str, measured: Any) -> None:
         for path, value in found.items()
     }
     other = {path: (found[path], known[path]) for path in found if not same[path]}
-    assert not other, f"{name}: if it should compute this, measure it anew: python -m tests.models.pins"
+    few = dict(list(other.items())[:4])
+    assert not other, f"{name} gives {few}; if it should, measure it anew: python -m tests.models.pins"
 
 
 def main(folders: list[str]) -> None:
