@@ -27,7 +27,7 @@ from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, sep
 from assay.seeds import rng_for
 from tests.audit.planted import Described, Row, Squares, folder_of, made, picture, rows
 from tests.conftest import write
-from tests.pins import Cases, digest
+from tests.pins import Cases, digest, refusal
 from tests.toys import Shelf
 
 COUNT = 300
@@ -183,7 +183,53 @@ def parts(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def painted(folder: Path) -> dict[str, Any]:
+    """Audit colours that concepts name: as they are, exchanged with another concept, or not shown."""
+    found = {}
+    rgb = {"red": (230, 20, 20), "green": (20, 220, 30), "blue": (30, 30, 240)}
+    rng = rng_for(0, "painted")
+    names, shapes = list(rgb), ["round", "flat", "long"]
+    for way in ("own", "other", "grey"):
+        table = []
+        for number in range(160):
+            one, two = (int(code) for code in rng.integers(3, size=2))
+            table.append({"file": f"pictures/{number}.png", "split": "train" if number < 100 else "test",
+                          "concept_colour": names[one], "concept_shape": shapes[two], "label_y": one == 0})  # fmt: skip
+
+        def paint(row: Row, number: int, way: str = way) -> np.ndarray:
+            shown = {"own": row["concept_colour"], "other": names[shapes.index(row["concept_shape"])]}.get(way)
+            pixels = rng_for(0, "paint", number).integers(60, 75, size=(9, 9, 3)).astype(np.uint8)
+            pixels[2:6, 3:8] = (120, 120, 120) if shown is None else rgb[shown]
+            return pixels
+
+        data = open_imported(folder_of(folder / way, table, "labels:\n  y: colour == 'red'\n", paint))
+        (result,) = audit(data, ["colours"]).results
+        found[way] = [result.status, result.text, result.numbers]
+    return found
+
+
+def refused(folder: Path) -> dict[str, Any]:
+    """Open folders that cannot be audited."""
+    texts = {
+        "no split": "concept_a,label_y\ntrue,true\n", "no concept": "split,label_y\ntrain,true\n",
+        "no label": "split,concept_a\ntrain,true\n", "gap": "split,concept_a,label_y\ntrain,true,true\ntrain,,true\n",
+        "gap in split": "split,concept_a,label_y\n,true,true\n", "fine": "split,concept_a,label_y\ntrain,1,true\ntest,0,false\n",
+    }  # fmt: skip
+    found = {"none": refusal(lambda: open_imported(folder), folder)}
+    for name, text in texts.items():
+        (folder / name).mkdir()
+        (folder / name / "concepts.csv").write_text(text, encoding="utf-8")
+        found[name] = refusal(lambda name=name: open_imported(folder / name), folder)
+    rule = folder / "fine" / "rule.yaml"
+    for text in ("labels:\n  y: a > 3\n", "labels:\n  y: a + 1\n", "labels:\n  q: a\n", "labels:\n  y: a == 1\n"):
+        rule.write_text(text, encoding="utf-8")
+        found[text] = refusal(lambda: open_imported(folder / "fine"), folder)
+    found["check"] = refusal(lambda: audit(open_imported(folder / "fine"), ["q"]), folder)
+    return found
+
+
 EACH: dict[str, Callable[[Path], Any]] = {f"table, {fault}": partial(table_with, fault) for fault in FAULTS}
 CASES: Cases = {
-    **EACH, **{f"pictures, {fault}": partial(pictures_with, fault) for fault in DRAWN}, "tasks": tasks, "parts": parts,
+    **EACH, **{f"pictures, {fault}": partial(pictures_with, fault) for fault in DRAWN},
+    "tasks": tasks, "parts": parts, "painted": painted, "refused": refused,
 }  # fmt: skip

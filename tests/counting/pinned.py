@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
+from assay.counting.backends import count_with
 from assay.counting.concept_permutations import count_block, count_idle_readings, count_maps
 from assay.counting.count import count_readings
 from assay.counting.counterexample_guided import all_worlds, counterexample, prove_on_all, sample_worlds
@@ -23,7 +24,7 @@ from assay.seeds import rng_for
 from tests.counting.random_tasks import flat_space, random_task, slot_space
 from tests.counting.rules import EVENODD, addition, both_ways, cle4evr, conjunction, kandinsky, xor
 from tests.diagnosis.pinned import RULES
-from tests.pins import Cases, digest
+from tests.pins import Cases, digest, refusal
 
 MOST = 10**15
 FAMILIES = ("per-concept", "shared", "per-object")
@@ -141,9 +142,29 @@ def drawn(_: Path) -> dict[str, Any]:
     return found
 
 
+def refused(_: Path) -> dict[str, Any]:
+    """Count what cannot be counted."""
+    rule, shelf = addition(4), RULES["shelf"]()
+    none = np.zeros((0, 2), dtype=np.int64)
+    wide = Knowledge.of(bits([f"x{n}" for n in range(40)]), {"y": "x0 and x1"})
+    asks: dict[str, Callable[[], Any]] = {
+        "family": lambda: count_readings(rule, "q"), "no world": lambda: count_readings(rule, "shared", none),
+        "no world, free": lambda: count_readings(rule, "free", none),
+        "supervised": lambda: count_readings(rule, "block", None, {"a": None}),
+        "a stranger": lambda: count_readings(rule, "shared", None, {"q": None}),
+        "a value": lambda: count_readings(rule, "shared", None, {"a": [77]}),
+        "free, wide": lambda: count_readings(wide, "free"), "block, wide": lambda: count_readings(wide, "block"),
+        "objects": lambda: count_readings(rule, "per-object"), "rank": lambda: Readings(Problem(rule, "shared", some(rule, 3))).of_rank(10**9),
+        "cells": lambda: cells(shelf.space, "free"), "counter": lambda: count_with("q", Problem(rule, "shared", some(rule, 3))),
+    }  # fmt: skip
+    found: dict[str, Any] = {name: refusal(ask) for name, ask in asks.items()}
+    wide_count = count_readings(wide, "shared", None, None, 5.0)
+    return {**found, "wide": [wide_count.worlds, str(wide_count.low), str(wide_count.high), wide_count.method]}
+
+
 NAMES = tuple(known())
 EACH: dict[str, Callable[[Path], Any]] = {f"counts of {name}": partial(counted, name) for name in NAMES}
 CASES: Cases = {
     **EACH, **{f"readings of {name}": partial(asked, name) for name in NAMES if name not in ("figures", "evenodd")},
-    "parts": parts, "random rules": drawn,
+    "parts": parts, "refused": refused, "random rules": drawn,
 }  # fmt: skip

@@ -25,7 +25,7 @@ from assay.metrics.collapse import (
 )
 from assay.metrics.consistency import complete, sane_things_f1, set_f1_of, things_f1
 from assay.metrics.continual import stage_metrics
-from assay.metrics.evidence import Evidence
+from assay.metrics.evidence import Evidence, gather
 from assay.metrics.interval import at_least, at_most, from_error, holm, of_difference, of_mean, wilson
 from assay.metrics.quality import confusion, f1_by_value, macro_f1
 from assay.metrics.random_guesser import Guesser, frequencies, uniform_guesser
@@ -34,7 +34,9 @@ from assay.metrics.transposed import transpose
 from assay.seeds import rng_for
 from assay.testing.zoo import certain
 from tests.diagnosis.pinned import RULES
-from tests.pins import Cases
+from tests.pins import Cases, refusal
+from tests.predictors import predictions
+from tests.toys import Coin, written
 
 ROWS = 60
 
@@ -181,8 +183,37 @@ def called(_: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def refused(folder: Path) -> dict[str, Any]:
+    """Give what is not whole."""
+    data = written(Coin(), folder / "coin", train=6, valid=0, test=5, pairs=0).symbols("test")
+    whole = predictions(data, data.labels, data.concepts)
+    wrong = {
+        "other data": replace(whole, fingerprint="q"), "other split": replace(whole, split="train"),
+        "no row": replace(whole, index=np.array([], dtype=np.int64)), "a stranger": replace(whole, index=np.array([0, 1, 2, 3, 99])),
+        "no label": replace(whole, labels={"y": whole.labels["y"]}), "fine": whole,
+    }  # fmt: skip
+    found: dict[str, Any] = {name: refusal(lambda one=one: gather(data, one)) for name, one in wrong.items()}
+    found["other data"] = found["other data"].partition("fingerprint")[0]
+    turned = gather(data, replace(whole, index=whole.index[::-1]))
+    found["turned"] = [turned.labels, turned.concepts, turned.predicted_labels]
+    two = np.array([[0, 1], [1, 0]])
+    pairs = {
+        "three dimensions": (two[None], two[None]), "words": (["a", "b"], ["a", "b"]), "halves": ([0.5, 1], [1, 0]),
+        "negative": ([-2, 1], [0, 1]), "other lengths": ([0, 1], [0, 1, 1]), "truths": ([True, False], [True, True]),
+        "probabilities": ([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]), "empty": ([], []), "gaps": ([-1, 1, 0], [0, 1, -1]),
+    }  # fmt: skip
+    for name, (true, said) in pairs.items():
+        found[name] = refusal(lambda t=true, s=said: functions.accuracy(t, s))
+    found["values"] = [functions.accuracy(*pairs[name]) for name in ("truths", "probabilities")]
+    for groups in ([[0, 5]], [[0], [0]], [[]], [[0, 1]], {"g": [1]}):
+        found[f"groups {groups}"] = refusal(lambda g=groups: functions.concept_f1(two, two, groups=g))
+    found["running"] = refusal(lambda: functions.RunningMetric(functions.accuracy).compute())
+    found["unknown"] = refusal(lambda: score(gather(data, whole), ["q"])).partition(";")[0]
+    return found
+
+
 EACH: dict[str, Callable[[Path], Any]] = {f"scores of {name}": partial(scored, name) for name in KNOWN}
 CASES: Cases = {
     **EACH, **{f"guesses of {name}": partial(guessed, name) for name in ("shelf", "objects")},
-    "without a rule": ruleless, "numbers": numbers, "functions": called,
+    "without a rule": ruleless, "refused": refused, "numbers": numbers, "functions": called,
 }  # fmt: skip
