@@ -16,6 +16,7 @@ from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot
 from assay.seeds import rng_for
 from tests.models.pins import require_pins, summary
+from tests.models.tiles import tiles
 
 TIMES = ("seconds",)
 """What no two runs have in common."""
@@ -64,6 +65,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
         "noisy bits",
         {"steps": 9, "hidden": [4, 3], "learning_rate": 0.02, "decay": 0.5, "reading": "soft", "scaled": False},
     ),
+    **{f"{model}, tiles": (model, "tiles", {}) for model in ("tree", "rules", "linear")},
     **{f"ilp, {table}": ("ilp", table, NARROW) for table in TABLES},
     "ilp, single": ("ilp", "cars", {**NARROW, "objects": 1, "others": False, "order": False, "comparisons": False}),
     "ilp, counts": ("ilp", "noisy cars", {**NARROW, "objects": 1, "counts": 2, "clauses": 1, "reading": "soft"}),
@@ -106,6 +108,8 @@ def timeless(data: Any) -> Any:
 def measure(name: str) -> Any:
     """Return what a learner learns from a table, and what it then answers."""
     model, table, settings = CASES[name]
+    if table == "tiles":
+        return fitted(model)
     data = examples(table)
     learner = MODELS[model](data.knowledge, None, Settings(settings), {}, 2)
     learner.learn(data)
@@ -114,12 +118,32 @@ def measure(name: str) -> Any:
         int((label.argmax(axis=1) == data.labels[:, place])[data.labels[:, place] >= 0].sum())
         for place, label in enumerate(sure)
     ]
+    half = [
+        given[:9] if place % 2 else own
+        for place, (given, own) in enumerate(zip(data.probabilities, uncertain(data.space), strict=True))
+    ]
     return {
+        "half": [summary(label) for label in learner.labels_from_concepts(half)],
         "state": timeless(learner.state()),
         "arrays": {part: [list(array.shape), *summary(array)] for part, array in learner.arrays().items()},
         "words": learner.in_words(),
         "right": right,
         "answers": [summary(label) for label in unsure],
+    }
+
+
+def fitted(model: str) -> Any:
+    """Return what a learner learns from the true concepts of two tiles, and what it answers when some are set."""
+    data = tiles()
+    learner = MODELS[model](data.knowledge, data.layout, Settings({"reading": "soft"}), {}, 2)
+    learner.fit(data["train"], data["valid"])
+    test = data["test"]
+    shares = np.tile([[0.2, 0.5, 0.3]], (len(test), 1))
+    said = [learner.answers(test, do) for do in ({}, {0: np.zeros(len(test), dtype=int)}, {2: shares})]
+    held = learner.answerer(test).answer(np.array([3, 1]), {0: np.eye(3)[[2, 1]]})
+    return {
+        "history": [[epoch.phase, epoch.number, epoch.loss, epoch.score, epoch.best] for epoch in learner.history],
+        "answers": [summary(*own.labels, *own.concepts) for own in (*said, held)],
     }
 
 
