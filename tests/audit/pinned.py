@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.auditing.audit import audit, card_section
+from assay.auditing.audit import CHECKS, audit, card_section
 from assay.auditing.audited import (
     AuditedDataset,
     audited_dataset,
@@ -27,6 +27,7 @@ from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, sep
 from assay.seeds import rng_for
 from tests.audit.planted import Described, Row, Squares, folder_of, made, picture, rows
 from tests.conftest import write
+from tests.data.imports.verbs import import_layout
 from tests.pins import Cases, digest, refusal
 from tests.toys import Shelf
 
@@ -183,6 +184,16 @@ def parts(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def imported(folder: Path) -> dict[str, Any]:
+    """Audit imported datasets with gaps, with the rule and without."""
+    found = {}
+    for rule in (True, False):
+        data = audited_dataset(import_layout(folder / str(rule), "table", 210 if rule else 90, rule, 0.15))
+        checks = [name for name in CHECKS if name != "sources"]  # which names the folder
+        found[str(rule)] = [[one.check, one.status, one.text, one.numbers] for one in audit(data, checks).results]
+    return found
+
+
 def painted(folder: Path) -> dict[str, Any]:
     """Audit colours that concepts name: as they are, exchanged with another concept, or not shown."""
     found = {}
@@ -231,5 +242,5 @@ def refused(folder: Path) -> dict[str, Any]:
 EACH: dict[str, Callable[[Path], Any]] = {f"table, {fault}": partial(table_with, fault) for fault in FAULTS}
 CASES: Cases = {
     **EACH, **{f"pictures, {fault}": partial(pictures_with, fault) for fault in DRAWN},
-    "tasks": tasks, "parts": parts, "painted": painted, "refused": refused,
+    "tasks": tasks, "parts": parts, "painted": painted, "imported": imported, "refused": refused,
 }  # fmt: skip
