@@ -17,7 +17,7 @@ from assay.models.core.fitting import fit_together
 from assay.models.core.losses import Supervision, supervised_labels, supervision_mask
 from assay.models.core.model import Model
 from assay.models.core.subconcepts import with_reading
-from assay.models.core.tensors import Annotations, Batch
+from assay.models.core.tensors import Annotations, Batch, TorchSplit, to_batch
 from assay.render.picture import Box, Layout
 from tests.models.pins import require_pins, summary
 from tests.models.steps import measure_network
@@ -123,6 +123,22 @@ def settings_of(name: str) -> Any:
     return {key: str(value) for key, value in config.model_dump().items() if key not in ("device", "backbone")}
 
 
+def tensors(share: float, channels_last: bool) -> Any:
+    """Return a split as a batch, as a torch dataset, and on its way to a network."""
+    data = tiles()["valid"]
+    whole, single, feed = to_batch(data, CPU), TorchSplit(data), Feed(data, CPU, share, channels_last)
+    orders = torch.stack([torch.arange(len(data)), torch.arange(len(data)).flip(0)])
+    parts = [[rows.tolist(), [] if own is None else summary(own)] for rows, own in feed.batches(orders, 9)]
+    chosen = feed.choose(np.array([4, 1, 7])).chunks(2)
+    return {
+        "whole": [list(whole.images.shape), *(summary(own) for own in (whole.images, whole.concepts, whole.pictures))],
+        "single": [summary(*single[-2]), summary(*(own for row in single.__getitems__([3, 0]) for own in row))],
+        "feed": [len(feed), feed.is_held, *(summary(own) for own in feed.chunks(8))],
+        "batches": parts,
+        "chosen": [[list(own.shape), *summary(own)] for own in chosen],
+    }
+
+
 NETWORKS = [name for name in MODELS if MODELS[name].is_network]
 CASES: dict[str, Callable[[], Any]] = {
     "sgd": partial(fit, "cbm", {"optimizer": "sgd", "learning_rate": 0.2}),
@@ -172,6 +188,9 @@ CASES: dict[str, Callable[[], Any]] = {
     "supervised values": partial(supervision, {"supervised_values": [0, False]}),
     "supervised share": partial(supervision, {"supervised_share": 0.45}),
     "none supervised": partial(supervision, {"supervised_share": 0.0}),
+    "tensors": partial(tensors, 0.25, False),
+    "tensors, channels last": partial(tensors, 0.25, True),
+    "tensors, streamed": partial(tensors, 0.0, False),
     "cells": partial(made_of_cells, "cbm", {}),
     "cells, tuned": partial(made_of_cells, "cem", {"subconcepts": "tuned", "width": 3}),
     "cells, latent": partial(made_of_cells, "dpl", {"subconcepts": "latent"}),
