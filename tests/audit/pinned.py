@@ -190,7 +190,8 @@ def imported(folder: Path) -> dict[str, Any]:
     for rule in (True, False):
         data = audited_dataset(import_layout(folder / str(rule), "table", 210 if rule else 90, rule, 0.15))
         checks = [name for name in CHECKS if name != "sources"]  # which names the folder
-        found[str(rule)] = [[one.check, one.status, one.text, one.numbers] for one in audit(data, checks).results]
+        results = audit(data, checks).results
+        found[str(rule)] = [[one.check, one.status, one.text.replace(str(folder), ""), one.numbers] for one in results]
     return found
 
 
