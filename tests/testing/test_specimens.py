@@ -373,7 +373,7 @@ def test_small_splits_are_the_first_rows() -> None:
     assert tiny["test"].predicted_concepts.tolist() == STRICT.splits["test"][:12].tolist()
     assert forty["test"].predicted_concepts.tolist() == STRICT.splits["test"][:40].tolist()
     mistaken = (forty["test"].predicted_labels != forty["test"].labels).any(axis=1)
-    assert mistaken.sum() in (6, 7) and not mistaken[38:].any()
+    assert mistaken.sum() == 7 and not mistaken[38:].any()  # 33 of 40 are right
 
 
 def test_the_compensated_exchange_the_two_most_frequent_values() -> None:
