@@ -165,3 +165,9 @@ def test_captum_gives_the_same(pictures: Tensor, small: Small) -> None:
     theirs = captum.LayerGradCam(small, small.second).attribute(pictures, target=0, relu_attributions=True)
     large = F.interpolate(theirs, size=(6, 8), mode="bilinear", align_corners=False)[:, 0]
     assert torch.allclose(ours, large, atol=1e-5)
+
+
+def test_patches_that_leave_pixels_between_them_are_refused():
+    assert Occlusion.of_size(28, 28, 4, 4) == Occlusion(4, 4)
+    with pytest.raises(ConfigError, match=r"stride 5 is more than the patch's 4 pixels"):
+        Occlusion.of_size(28, 28, 4, 5)

@@ -183,7 +183,7 @@ def test_a_method_is_made_for_the_pictures():
 
 @pytest.mark.parametrize(
     ("size", "asked", "patch", "step"),
-    [((64, 80), (None, None), 8, 4), ((4, 9), (None, None), 1, 1), ((20, 90), (None, 3), 2, 3), ((20, 9), (50, None), 9, 4),
+    [((64, 80), (None, None), 8, 4), ((4, 9), (None, None), 1, 1), ((20, 90), (None, 2), 2, 2), ((20, 9), (50, None), 9, 4),
      ((28, 28), (7, None), 7, 3)],
 )  # fmt: skip
 def test_patches_suit_the_pictures(size, asked, patch, step):

@@ -87,6 +87,8 @@ class Occlusion:
     def of_size(cls, height: int, width: int, patch: int | None = None, step: int | None = None) -> "Occlusion":
         """Return patches that suit pictures of a size, where no other are asked for."""
         side = min(patch or max(1, round(min(height, width) / PATCHES)), height, width)
+        if step is not None and step > side:
+            raise ConfigError(f"stride {step} is more than the patch's {side} pixels: some would never be hidden")
         return cls(side, step or max(1, side // 2))
 
     def __call__(self, scores: Scores, pictures: Tensor) -> Tensor:
