@@ -295,14 +295,15 @@ def _length(store: Store, args: Arguments) -> Iterator[None]:
             store.unify(term, as_list(Variable() for _ in range(wanted - number)))
             yield
         return
+    more = 0
     while True:
-        store.build(number + 1)
+        store.build(more + 1)
         mark = len(store.trail)
-        store.unify(term, as_list(Variable() for _ in range(number)))
-        if store.unify(wanted, number):
+        store.unify(term, as_list(Variable() for _ in range(more)))
+        if store.unify(wanted, number + more):
             yield
         store.undo(mark)
-        number += 1
+        more += 1
 
 
 def _nth(first: int) -> Answers:
