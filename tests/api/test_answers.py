@@ -127,6 +127,9 @@ def test_functions_and_estimators_are_asked_in_batches(mnlogic: Dataset, monkeyp
     assert named.labels["y"].codes.tolist() == found.labels["y"].codes.tolist() and not named.concepts
     sure = predictor_of(Estimator(), mnlogic)(data).labels["y"]
     assert set(sure.codes.tolist()) == {1} and sure.probabilities[0].tolist() == [0.1, 0.9]  # by class, not by place
+    certain = type("Certain", (), {"classes_": Estimator.classes_, "predict": Estimator.predict})()
+    plain = predictor_of(certain, mnlogic)(data).labels["y"]
+    assert set(plain.codes.tolist()) == {1} and plain.probabilities is None
     with pytest.raises(ConfigError, match="a int is no model"):
         predictor_of(3, mnlogic)
 

@@ -197,7 +197,9 @@ def test_errors_of_the_first_examples():
     concepts = np.array([[0, 0, 0, 0], [1, 1, 1, -1], [2, 2, 2, 2], [0, 0, 0, 0], [1, 1, 1, 1]])
     labels = np.array([[0, 0], [0, 1], [0, 2], [0, 0], [0, 1]])
     said = np.array([[1, 2], [0, 1], [0, 2], [1, 0], [-1, 1]])
-    read = np.array([[0, 0, 0, 0], [1, 0, 1, 2], [1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]])
+    read = np.array(
+        [[0, 0, 2, 0], [1, 0, 1, 2], [1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 1]]
+    )  # also where labels are wrong
     silent = (None,) * 2, (None,) * 4
     evidence = Evidence(KNOWLEDGE, "test", labels, concepts, said, read, *silent)
     found = judging._errors(evidence, np.array([99, 7, 3, 100, 5]), SimpleNamespace(knowledge=KNOWLEDGE))

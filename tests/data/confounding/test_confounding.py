@@ -186,3 +186,16 @@ def test_a_confounded_task_is_the_task_in_all_else() -> None:
 
 def _is_fact(member: object) -> bool:
     return not (inspect.isfunction(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
+
+
+def test_a_counterfactual_keeps_the_styles_that_a_confounder_chose() -> None:
+    chosen = confounder(what="style.paper", values=["yellow", "blue"], **{"with": "glorp"})
+    task = ConfoundedTask(TASKS["robots"](size=16), (chosen,))
+    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(12))
+    assert {str(world.style["paper"]) for world in worlds} == {"yellow", "blue"}
+    mouth = task.space.concept("mouth")
+    for world in worlds:
+        now = mouth.values[world.codes[task.space.place("mouth")]]
+        other = task.change_world(world, {"mouth": next(value for value in mouth.values if value != now)})
+        assert other is not None and other.codes != world.codes
+        assert all(other.style[key] == world.style[key] for key in ("paper", NUISANCES))

@@ -166,3 +166,13 @@ def test_categories_become_names_for_formulas():
         "T_shirt",
         "_2_wheels",
     ]
+
+
+def test_annotations_may_come_in_any_order(tmp_path):
+    held = table(3)
+    held["annotations"] = [
+        {"id": n, "image_id": image, "category_id": kind, "bbox": [0, 0, 4, 4], "area": 12}
+        for n, (image, kind) in enumerate([(3, 7), (1, 1), (3, 1), (2, 7), (1, 1), (3, 7)])
+    ]
+    album = read_coco(str(written(tmp_path, train=held))).album
+    assert album.counts(("dog", "traffic_light"), AnnotationFilter())[:3].tolist() == [[0, 2], [1, 0], [2, 1]]

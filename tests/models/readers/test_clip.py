@@ -148,3 +148,9 @@ def test_a_folder_that_does_not_serve_is_one_line(mnlogic, clip, tmp_path, monke
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(MissingExtra, match="the reader 'clip' needs transformers: pip install"):
         open_reader(f"clip:{clip}", {})
+
+
+def test_where_and_in_what_batches_it_reads_is_no_part_of_its_record(clip):
+    plain = open_reader(f"clip:{clip}", {}).about()
+    assert open_reader(f"clip:{clip}", {"device": "cpu", "batch_size": 3}).about() == plain
+    assert plain["settings"] == {} and plain["reader"] == "clip" and plain["folder"] == clip.name
