@@ -227,6 +227,20 @@ def test_weights_find_the_clauses_that_explain_and_rules_may_be_none():
     assert again.clauses == found.clauses and np.array_equal(again.weights, found.weights)
 
 
+def test_clauses_are_read_back_with_their_objects_and_a_weight_for_each_rule():
+    bias = Bias(balls(), Language(objects=2))
+    before, red = bias.by_name["ball_before"], bias.by_name["colour_red"]
+    pair, single = ("balls", "balls"), ("balls",)
+    clauses = (
+        IlpClause(pair, (PlacedLiteral(red, (1,)), PlacedLiteral(before, (1, 0)))),
+        IlpClause(single, (PlacedLiteral(red, (0,)),)),
+        IlpClause((), ()),
+    )
+    for weights in (np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.0]]), np.array([[0.7, 0.2, 0.1]])):
+        again = WeightedClauses.from_dict(WeightedClauses(clauses, weights).to_dict(), bias)
+        assert again.clauses == clauses and np.array_equal(again.weights, weights)
+
+
 def test_an_undecided_program_is_its_strongest_clause():
     bias = Bias(bits(["a", "b"]))
     clauses = tuple(IlpClause((), (PlacedLiteral(bias.by_name[f"{name}_true"], ()),)) for name in "ab")

@@ -246,3 +246,12 @@ def test_rebuilding_reads_no_weights(tmp_path, transformers):
         assert build_backbone(f"pretrained@{folder}", SHAPE).features == 16
     with pytest.raises(ConfigError, match="holds no safetensors"), rebuilding():
         build_backbone(f"frozen:pretrained@{folder}", SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "patch", "size"),
+    [("vit", 61, 4, 64), ("vit", 64, 4, 64), ("vit", 65, 16, 80), ("swin", 64, 2, 64), ("swin", 65, 4, 96)],
+)
+def test_small_pictures_are_cut_into_small_patches(transformers, name, side, patch, size):
+    inside = build_backbone(name, (3, side, 33)).network[-1].network.config
+    assert inside.patch_size == patch and inside.image_size[0] == size
