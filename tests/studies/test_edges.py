@@ -1,0 +1,441 @@
+"""Studies at their edges: ties, one pair, several challenges and folds, defaults, and what is said where nothing is."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from assay.config import Settings
+from assay.errors import ConfigError, DataError, UnknownName
+from assay.reporting.plot import COLOURS
+from assay.studies import fidelity, ready
+from assay.studies.analyses import (
+    ANALYSES,
+    Aligning,
+    Changing,
+    Intervening,
+    Leaking,
+    Probing,
+    SwappingRule,
+    Transferring,
+    analyses_from,
+)
+from assay.studies.charts import budget_of, charts_of, intervention_chart, seed_charts
+from assay.studies.fidelity import AsReleased, FidelityRow, StudyFidelity, departures
+from assay.studies.published import Published, published_numbers
+from assay.studies.ready import ReadyStudy, find_study
+from assay.studies.records import Record
+from assay.studies.results import mean_of, tables_of
+from assay.studies.run import _say_outcome
+from assay.studies.study import StudyConfig, _with_place, study_from
+from assay.studies.summary import ALL, RecordKey, SeedSummary, comparisons, over_tasks, sign_flip, summaries
+from assay.studies.work import Outcome
+from tests.samples import needs_task
+
+pytestmark = needs_task("mnlogic")
+
+
+def record(
+    value, model="tree", seed=0, fold=-1, metric="label_f1", split="test", challenge="plain", task="two", **more
+):
+    run = more.get("run", f"{task}-{challenge}-{model}-{seed}-{fold}")
+    return Record(
+        *(task, challenge, model, seed, fold, split, metric, value, math.nan, math.nan, 32),
+        *(more.get("verdict", "sound"), run, "data", "print", 0, "0.1.0"),
+    )
+
+
+def key(model="tree", metric="label_f1", split="test", challenge="plain", task="two"):
+    return RecordKey(task, challenge, model, split, metric)
+
+
+def study(**more):
+    tasks = [{"task": "mnlogic", "name": name, "k": k} for name, k in (("two", 2), ("three", 3))]
+    given = {"name": "s", "tasks": tasks, "models": ["tree", "linear"], "metrics": ["label_f1", "concept_f1"]}
+    return study_from(Settings({**given, "splits": ["test", "ood"], **more}))
+
+
+NOISY = ["plain", {"challenge": "noisy", "annotate": {"label_noise": 0.1}}]
+
+
+# -- numbers over seeds ------------------------------------------------------------------------------------------------
+
+
+def test_pairs_are_of_the_same_seed_and_fold_split_metric_and_challenge():
+    held = [
+        *(record(0.9, "mlp", 0, fold) for fold in (0, 1)), record(0.4, "mlp", 1, 0), record(0.7, "tree", 0, 0),
+        record(0.8, "tree", 0, 1), record(0.1, "tree", 1, 1), record(0.3, "mlp", 0, 0, split="ood"),
+        record(0.2, "mlp", 0, 0, challenge="noisy"), record(0.6, "mlp", 0, 0, metric="collapse"),
+        record(0.5, "tree", 0, 0, metric="collapse"), record(math.nan, "cbm", 0, 0),
+    ]  # fmt: skip
+    found = comparisons(held, "tree")
+    assert list(found) == [key("mlp"), key("mlp", "collapse")]
+    assert found[key("mlp")].differences == pytest.approx((0.2, 0.1)) and found[key("mlp")].baseline == "tree"
+    one = found[key("mlp", "collapse")]
+    assert one.pairs == 1 and one.difference == pytest.approx(0.1) and one.p == 1.0
+    assert math.isnan(one.low) and math.isnan(one.high)
+    assert comparisons(held, "nobody") == {}
+
+
+def test_sign_flips_are_gone_through_up_to_fourteen_pairs_and_drawn_beyond():
+    assert sign_flip(np.zeros(3)) == 1.0 and sign_flip(np.array([1.0, -1.0])) == 1.0
+    assert sign_flip(np.full(14, -0.25)) == 2 / 2**14
+    assert sign_flip(np.array([0.1, 0.2, 0.3])) == 0.25 and sign_flip(np.array([0.1, 0.2, -0.3])) == 1.0
+    drawn = sign_flip(np.ones(15))
+    assert drawn * 10_001 == pytest.approx(round(drawn * 10_001)) and 1 <= round(drawn * 10_001) <= 6
+    assert sign_flip(np.array([*np.ones(8), *-np.ones(8)])) == 1.0
+
+
+def test_means_over_tasks_are_of_equal_challenge_model_split_metric_seed_and_fold():
+    held = [record(value, task=task, seed=seed) for task, seed, value in
+            (("two", 0, 0.2), ("three", 0, 0.8), ("two", 1, 0.5), ("three", 1, 0.6))]  # fmt: skip
+    apart = [
+        record(0.1, split="ood"), record(0.3, split="hard", task="three"), record(0.1, fold=1), record(0.9, "mlp"),
+        record(0.9, challenge="noisy", task="three"), record(0.9, metric="collapse", task="three"),
+    ]  # fmt: skip
+    found = over_tasks([*held, *apart])
+    assert [(one.task, one.seed, one.split, one.model) for one in found] == [
+        (ALL, 0, "test", "tree"),
+        (ALL, 1, "test", "tree"),
+    ]
+    assert [one.value for one in found] == pytest.approx([0.5, 0.55])
+    assert summaries(found)[key(task=ALL)].mean == pytest.approx(0.525) and over_tasks([]) == []
+
+
+def test_published_numbers_have_defaults_and_their_own_places():
+    told = [
+        {"task": "two", "model": "tree", "metric": "label_f1", "value": 1},
+        {"task": "two", "model": "tree", "metric": "label_f1", "value": 0.5, "split": "ood", "challenge": "noisy",
+         "deviation": 0.25, "source": "T1"},
+    ]  # fmt: skip
+    first, second = published_numbers(study(published=told)).items()
+    assert first[0] == key() and first[1].text == "1.00" and math.isnan(first[1].estimate.low)
+    assert second == (key(split="ood", challenge="noisy"), Published(0.5, 0.25, "T1"))
+    assert tuple(second[1].estimate) == (0.5, 0.25, 0.75) and second[1].text == "0.50 ± 0.25 [T1]"
+    assert Published(0.5, source="T2").text == "0.50 [T2]"
+    for lack in ("task", "model", "metric", "value"):
+        with pytest.raises(ConfigError, match="published: expected task, model, metric and value"):
+            published_numbers(study(published=[{k: v for k, v in told[0].items() if k != lack}]))
+
+
+# -- tables and charts -------------------------------------------------------------------------------------------------
+
+
+def test_a_mean_is_told_with_its_deviation_and_interval_if_there_are_several_runs():
+    assert mean_of(None) == "–" and mean_of(SeedSummary(key(), 0.127, math.nan, math.nan, math.nan, 1)) == "0.13"
+    assert mean_of(SeedSummary(key(), 0.5, 0.125, 0.25, 0.75, 2)) == "0.50 ± 0.12 (0.25–0.75)"
+
+
+def test_challenges_have_a_column_and_splits_a_table_each():
+    held = [
+        record(0.2), record(0.4, challenge="noisy"), record(0.6, "linear", split="ood", metric="concept_f1"),
+        record(0.9, split="hard"),
+    ]  # fmt: skip
+    verdicts, test, ood = tables_of(study(challenges=NOISY), held)
+    assert verdicts.head == ("task", "challenge", "model", "verdict") and verdicts.stubs == 3 and verdicts.open
+    assert verdicts.rows[1] == ("two", "noisy", "tree", "sound 1 of 1")
+    assert test.head == ("task", "challenge", "model", "label f1", "concept f1") and test.stubs == 3
+    assert test.rows == (("two", "plain", "tree", "0.20", "–"), ("two", "noisy", "tree", "0.40", "–"))
+    assert ood.rows == (("two", "plain", "linear", "–", "0.60"),)
+    assert [table.caption for table in (test, ood)] == ["s: split test, one run", "s: split ood, one run"]
+    assert test.note == "" and not test.open
+
+
+def test_where_no_split_is_one_of_the_studys_all_are_shown_in_order():
+    held = [record(0.2, split="valid"), record(0.3, split="hard")]
+    assert [table.caption for table in tables_of(study(), held)[1:]] == [
+        "s: split hard, one run",
+        "s: split valid, one run",
+    ]
+    assert tables_of(study(), []) == []
+
+
+def test_verdicts_are_counted_once_a_run_in_the_order_that_they_come():
+    held = [record(0.5, seed=seed, verdict=verdict, metric=metric)
+            for seed, verdict in enumerate(("shortcut", "sound", "sound")) for metric in ("label_f1", "collapse")]  # fmt: skip
+    table = tables_of(study(seeds=[0, 1, 2]), held)[0]
+    assert table.caption == "Verdicts over all seeds" and table.head == ("task", "model", "verdict")
+    assert table.rows == (("two", "tree", "shortcut 1 of 3, sound 2 of 3"),) and table.stubs == 2
+
+
+def test_differences_are_of_the_studys_metrics_and_splits():
+    held = [
+        *(record(value, "linear", seed) for seed, value in enumerate((0.5, 0.7, 0.9))),
+        *(record(value, "tree", seed) for seed, value in enumerate((0.4, 0.4, 0.4))),
+        *(record(value, model, metric="concept_f1", split="ood") for model, value in (("linear", 0.2), ("tree", 0.45))),
+        *(record(value, model, metric="collapse") for model, value in (("linear", 0.2), ("tree", 0.45))),
+        *(record(value, model, split="hard") for model, value in (("linear", 0.2), ("tree", 0.45))),
+    ]
+    table = tables_of(study(seeds=[0, 1, 2]), held)[-1]
+    assert table.head == ("task", "model", "split", "metric", "difference", "95 % interval", "p") and table.stubs == 2
+    assert table.rows == (
+        ("two", "linear", "test", "label f1", "+0.30", "-0.20 to +0.80", "0.250"),
+        ("two", "linear", "ood", "concept f1", "-0.25", "–", "1.000"),
+    )
+    assert table.note == "Exact sign-flip test on 3 pairs of equal seeds; p cannot be below 0.2500."
+    many = [record(0.5 + 0.01 * seed, model, seed) for model in ("tree", "linear") for seed in range(15)]
+    assert tables_of(study(seeds=list(range(15))), many)[-1].note.endswith("on 15 pairs of equal seeds; p cannot be below 0.0001.")  # fmt: skip
+    assert "Differences" not in tables_of(study(), held)[-1].caption
+    assert tables_of(study(folds=2), held)[-1].caption == "Differences from tree, seed by seed"
+
+
+def test_published_columns_stand_beside_their_metric_in_their_split():
+    told = {"task": "two", "model": "linear", "metric": "concept_f1", "value": 0.3, "split": "ood"}
+    _, test, ood = tables_of(study(published=[told]), [record(0.2), record(0.6, split="ood")])
+    assert test.head == ("task", "model", "label f1", "concept f1")
+    assert ood.head == ("task", "model", "label f1", "concept f1", "published")
+    assert ood.rows == (("two", "tree", "0.60", "–", "–"), ("two", "linear", "–", "–", "0.30"))
+
+
+def test_a_curve_has_an_interval_only_if_every_point_has_several_runs():
+    held = [
+        record(value, seed=seed, metric=f"accuracy_k{k}") for k in (0, 10, 2) for seed, value in ((0, 0.5), (1, 0.7))
+    ]
+    more = [record(0.2, "mlp", metric="accuracy_k1"), *(record(0.4, "mlp", s, metric="accuracy_k0") for s in (0, 1))]
+    chart = intervention_chart([*held, *more])
+    tree, mlp = chart.lines
+    assert tree.x == [0, 2, 10] and tree.y == pytest.approx([0.6] * 3) and all(low < 0.6 for low in tree.low)
+    assert all(high > 0.6 for high in tree.high)
+    assert mlp.x == [0, 1] and mlp.y == [0.4, 0.2] and mlp.low is None and mlp.high is None
+    assert chart.description == "tree: from 0.60 to 0.60; mlp: from 0.40 to 0.20"
+    assert chart.x_label == "concepts that may be asked about" and chart.y_label == "label accuracy"
+    assert intervention_chart([record(0.5), record(0.5, metric="accuracy_max")]) is None
+    many = [record(0.1, f"m{number}", metric="accuracy_k0") for number in range(len(COLOURS) + 2)]
+    assert [line.name for line in intervention_chart(many).lines] == [f"m{n}" for n in range(len(COLOURS))]
+    assert [budget_of(m) for m in ("accuracy_k0", "accuracy_k12", "accuracy_k", "accuracy_k1_a")] == [0, 12, None, None]
+
+
+def test_charts_of_seeds_leave_out_what_does_not_apply_and_single_pairs():
+    held = [
+        *(record(value, "tree", seed) for seed, value in enumerate((0.25, math.nan, 0.75))),
+        *(record(value, "linear", seed) for seed, value in enumerate((math.nan, 0.5, 1.0))),
+        *(record(0.5, model, seed, metric="concept_f1") for model in ("tree", "linear") for seed in (0, 1)),
+        record(0.5, metric="collapse"),
+    ]
+    values, concepts, differences = seed_charts(study(seeds=[0, 1, 2]), held, {})
+    assert [(row.name, list(row.values)) for row in values.rows] == [("tree", [0.25, 0.75]), ("linear", [0.5, 1.0])]
+    assert values.title == "label f1" == values.value_label and not values.zero
+    assert concepts.title == "concept f1" and differences.title == "concept f1: difference from tree"
+    assert differences.value_label == "difference" and [row.name for row in differences.rows] == ["linear"]
+    assert differences.description == "Pairs of equal seeds. linear: +0.00 over 2 pairs, p = 1.000."
+
+
+def test_charts_are_by_task_and_challenge_and_interventions_come_last():
+    held = [record(0.5, seed=s, challenge=c, split=split) for c in ("plain", "noisy") for s in (0, 1) for split in ("ood", "test")]  # fmt: skip
+    held.append(record(0.5, metric="accuracy_k1"))
+    groups = charts_of(study(challenges=NOISY, seeds=[0, 1]), held)
+    assert [(group.task, group.title, group.folded) for group in groups] == [
+        ("two", "Over seeds: test", False), ("two", "Over seeds: ood", True), ("two", "Interventions", False),
+        ("two, noisy", "Over seeds: test", False), ("two, noisy", "Over seeds: ood", True),
+    ]  # fmt: skip
+    folds = charts_of(study(folds=2), [record(0.5, fold=fold) for fold in (0, 1)])
+    assert [group.title for group in folds] == ["Over seeds: test"]
+
+
+# -- what a study is ---------------------------------------------------------------------------------------------------
+
+
+def test_a_study_file_need_not_say_much():
+    config = StudyConfig(tasks=["mnlogic"], models=["tree"])
+    assert (config.name, config.output, config.about, config.seeds, config.folds) == ("study", "out", "", [0], 0)
+    assert config.challenges == ["plain"] and config.analyses == [] == config.published and config.baseline is None
+    assert config.metrics == ["label_f1", "concept_f1", "collapse", "rule_consistency"]
+    assert config.splits == ["test", "ood", "hard"] and config.n is config.epochs is config.patience is None
+
+
+def test_runs_are_named_by_task_model_challenge_seed_and_fold_in_this_order():
+    made = study(challenges=NOISY, seeds=[3, 1], folds=2, models=["tree", {"model": "linear", "on": ["three"]}])
+    names = [run.name.rpartition("-")[0] for run in made.runs]
+    assert names[:5] == [*(f"two-tree-seed{s}-fold{f}" for s in (3, 1) for f in (0, 1)), "two-tree-noisy-seed3-fold0"]
+    assert len(names) == 24 and names[-1] == "three-linear-noisy-seed1-fold1"
+    assert {(run.fold, run.folds) for run in made.runs} == {(0, 2), (1, 2)}
+    assert {run.task for run in made.runs if run.label == "linear"} == {"three"}
+    assert len(made.datasets) == 2 and [copy.parent for copy in made.copies] == [step.name for step in made.datasets]
+    noisy = [run for run in made.runs if run.challenge == "noisy"]
+    assert {run.data for run in noisy} == {copy.name for copy in made.copies}
+    assert made.baseline == "tree" and study(baseline="linear").baseline == "linear"
+    assert {run.log for run in made.with_log("wandb").runs} == {"wandb"} and {run.log for run in made.runs} == {None}
+    assert [run.name for run in made.with_log("wandb").runs] == [run.name for run in made.runs]
+
+
+def test_a_part_of_a_study_has_the_first_seeds_and_what_they_need():
+    made = study(challenges=NOISY, seeds=[3, 1, 2], models=["tree", {"model": "linear", "on": ["three"]}])
+    part = made.only(["linear"], 2)
+    assert {run.seed for run in part.runs} == {3, 1} and {run.task for run in part.runs} == {"three"}
+    assert [step.name for step in part.datasets] == [made.datasets[1].name] and part.copies == made.copies[1:]
+    first, second = made.runs[0], replace(made.runs[-1], needs=made.runs[0].name)
+    chained = replace(made, runs=(*made.runs[:-1], second)).only(["linear"])
+    assert first in chained.runs and second in chained.runs and len(chained.runs) == 7
+    assert len(made.only(seeds=1).runs) == 6 and len(made.only(["tree", "linear"]).runs) == len(made.runs) == 18
+    with pytest.raises(UnknownName, match="the study has no model called 'trea'; did you mean 'tree'"):
+        made.only(["trea"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"baseline": "linaer"}, "baseline: no model is called 'linaer'; did you mean 'linear'"),
+        ({"models": [{"model": "tree", "on": ["tow"]}]}, "on: no task is called 'tow'; did you mean 'two'"),
+        ({"challenges": [{"challenge": "c", "annotat": {}, "a": 1}]}, "challenge 'c': unknown key 'a'; there are annotate, n"),
+        ({"seeds": [0, 1, 0]}, r"seeds: each once, not \[0, 1, 0\]"),
+        ({"folds": -1}, "folds"), ({"n": 0}, "n: "), ({"epochs": 0}, "epochs"), ({"models": []}, "models"),
+    ],
+)  # fmt: skip
+def test_studies_that_cannot_be_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        study(**changes)
+
+
+def test_the_number_of_examples_is_the_challenges_then_the_tasks_then_the_studys():
+    tasks = [{"task": "mnlogic", "name": "own", "k": 2, "n": 40}, {"task": "mnlogic", "name": "none", "k": 2}]
+    challenges = ["plain", {"challenge": "few", "n": 20}]
+    made = study(tasks=tasks, challenges=challenges, n=30, models=["tree"])
+    sizes = {step.name: step.recipe.splits[0].size for step in made.datasets}
+    assert [(run.task, run.challenge, sizes[run.data]) for run in made.runs] == [
+        ("own", "plain", 40), ("own", "few", 20), ("none", "plain", 30), ("none", "few", 20),
+    ]  # fmt: skip
+    assert made.copies == ()
+
+
+def test_an_error_is_told_with_its_place_once():
+    assert _with_place("s.yaml line 4", ConfigError("k: wrong")) == "s.yaml line 4: k: wrong"
+    assert _with_place("s.yaml line 4", ConfigError("s.yaml line 6: k: wrong")) == "s.yaml line 6: k: wrong"
+    assert _with_place("", ConfigError("k: wrong")) == "k: wrong"
+
+
+# -- analyses ----------------------------------------------------------------------------------------------------------
+
+
+def test_analyses_have_these_defaults():
+    assert Intervening().model_dump() == {
+        "policy": "responsiveness", "budget": "0,1,3,max", "source": None, "reader": {}, "kind": "confirmation",
+        "threshold": None, "target": None, "split": "test", "suffix": "",
+    }  # fmt: skip
+    assert Leaking().split == "test" and Changing(do=["a=1"]).split == "test" and Aligning(weights={}).budget == ""
+    assert Probing().model_dump() == {"method": "linear", "layers": [], "settings": {}, "suffix": ""}
+    swap = SwappingRule(labels={"y": "a"})
+    assert swap.splits == ["test"] and swap.suffix == "_swapped" and swap.only_predicted is False
+    assert swap.metrics == ["label_accuracy", "rsbench_label_f1", "label_mean_f1"]
+    other = Transferring(to=["a"])
+    assert other.folders == {} and other.split == "test" and other.metrics == ["label_accuracy"]
+    assert {name: entry[1] for name, entry in ANALYSES.items()} == {
+        "intervene": Intervening, "leakage": Leaking, "probe": Probing, "change": Changing, "align": Aligning,
+        "swap_rule": SwappingRule, "transfer": Transferring,
+    }  # fmt: skip
+
+
+def test_analyses_are_those_of_a_model_and_know_the_datasets_of_tasks():
+    given = [
+        "leakage",
+        {"analysis": "probe", "models": ["a", "b"]},
+        {"analysis": "transfer", "to": ["y", "x"], "models": []},
+    ]
+    others = {"x": "data-x", "y": "data-y", "z": "data-z"}
+    assert [name for name, _ in analyses_from(given, model="b", others=others)] == ["leakage", "probe"]
+    assert [name for name, _ in analyses_from(given, model="c", others=others)] == ["leakage"]
+    leak, probe, transfer = analyses_from(given, others=others)
+    assert leak[1].values == {} == probe[1].values
+    assert list(transfer[1].values["folders"].items()) == [("y", "data-y"), ("x", "data-x")]
+    assert "folders" not in analyses_from(given)[2][1].values and "models" in given[1]
+    for models in ("a", [1], ["a", 2]):
+        with pytest.raises(ConfigError, match="here: models of analysis 'probe': expected a list of names"):
+            analyses_from([{"analysis": "probe", "models": models}], "here: ")
+    with pytest.raises(ConfigError, match="here: transfer: no task is called 'zz'; did you mean 'z'"):
+        analyses_from([{"analysis": "transfer", "to": ["x", "zz"]}], "here: ", "c", others)
+
+
+# -- ready studies and what was published ------------------------------------------------------------------------------
+
+
+def test_a_size_adds_to_what_all_sizes_share():
+    one = ReadyStudy("a", "about", {"name": "A", "n": 3, "k": 1, "sizes": {"paper": {"n": 9}, "small": {"epochs": 2}}})
+    assert one.at_size("paper").values == {"name": "A (paper)", "n": 9, "k": 1}
+    assert one.at_size("small").values == {"name": "A (small)", "n": 3, "k": 1, "epochs": 2}
+    assert ReadyStudy("a", "", {"name": "B"}).at_size("small").values == {"name": "B (small)"}
+
+
+def test_all_digits_are_those_of_the_folder_that_is_set(monkeypatch):
+    settings = Settings({"tasks": ["mnlogic", {"task": "mnlogic", "k": 2}, "no such task"], "models": ["tree"]})
+    monkeypatch.delenv(ready.MNIST, raising=False)
+    same, lacking = ready._with_all_digits(settings)
+    assert same is settings and len(lacking) == 1 and "set ASSAY_MNIST=FOLDER for all" in lacking[0]
+    monkeypatch.setenv("ASSAY_MNIST", "/digits")
+    found, lacking = ready._with_all_digits(settings)
+    assert lacking == [] and found.values["models"] == ["tree"]
+    assert found.values["tasks"] == [
+        {"task": "mnlogic", "digits": "/digits"},
+        {"task": "mnlogic", "k": 2, "digits": "/digits"},
+        {"task": "no such task"},
+    ]
+    other = Settings({"tasks": ["no such task"]})
+    assert ready._with_all_digits(other) == (other, [])
+
+
+def test_a_study_is_a_file_or_a_ready_one_which_writes_to_a_folder_of_its_name(tmp_path):
+    assert find_study("rsbench-table-2").output == Path("out/rsbench-table-2-small")
+    assert find_study("rsbench-table-2").name.endswith("(small)")
+    (tmp_path / "mine").write_text("{name: m, tasks: [mnlogic], models: [tree]}")
+    assert find_study(str(tmp_path / "mine"), output=tmp_path / "there").output == tmp_path / "there"
+    with pytest.raises(ConfigError):
+        find_study(str(tmp_path / "none.yml"))
+    known = list(ready._study_files())
+    assert known == sorted(known) and all(ready._study_files()[name].suffix == ".yaml" for name in known)
+
+
+def test_the_metric_as_released_is_another_or_has_a_suffix():
+    released = AsReleased(model="m", metrics={"a": "b"}, suffix="_x", fault="f")
+    assert (released.metric("a"), released.metric("c"), released.task) == ("b", "c_x", None)
+    assert AsReleased(model="m", fault="f").metric("c") == "c"
+
+
+def departing(monkeypatch, rows, paper=None, **more):
+    made = study(models=[{"model": "blackbox", "batch_size": 16}], seeds=[0, 1, 2], **more)
+    monkeypatch.setattr(fidelity, "find_study", lambda name, size: made)
+    known = StudyFidelity(table="T", paper=paper or {}, rows={"blackbox": FidelityRow(**rows)})
+    monkeypatch.setattr(fidelity, "fidelity_of", lambda name: known)
+    return [(one.setting, one.published, one.ours, one.why) for one in departures("mine")]
+
+
+def test_a_departure_is_what_neither_the_paper_nor_the_released_code_has(monkeypatch):
+    paper = {"batch_size": 64, "seeds": 5}
+    assert departing(monkeypatch, {}, paper) == [("batch_size", 64, 16, ""), ("seeds", 5, 3, "")]
+    assert departing(monkeypatch, {"released": {"batch_size": 16}, "departs": {"seeds": "time"}}, paper) == [
+        ("seeds", 5, 3, "time")
+    ]
+    assert departing(monkeypatch, {"paper": {"batch_size": 16, "seeds": 3}}, paper) == []
+    assert departing(monkeypatch, {"paper": {"seeds": 6}}, folds=2) == []
+    assert departing(monkeypatch, {"paper": {"task.k": 2}}) == [("task.k", 2, 3, "")]
+    with pytest.raises(DataError, match="mine, blackbox: ours does not depart in 'epochs'"):
+        departing(monkeypatch, {"departs": {"seeds": "x", "epochs": "y"}}, {"seeds": 4})
+    with pytest.raises(DataError, match="s has no model called 'nobody'"):
+        fidelity._settings_of(study(), "nobody")
+
+
+def test_settings_that_follow_from_the_data():
+    made = study(models=["blackbox"], challenges=NOISY[1:], n=50)
+    found = fidelity._settings_of(made, "blackbox")
+    assert (found["examples"], found["seeds"], found["input"], found["task.k"]) == (50, 1, [1, 28, 84], 3)
+    assert found["test"] == {split.name: split.size for split in made.datasets[1].recipe.splits}["test"]
+    parts = study(models=[{"model": "dpl", "supervised_share": 0.3}], n=50, folds=3, seeds=[0, 1])
+    found = fidelity._settings_of(parts, "dpl")  # it looks at one digit at a time
+    assert (found["input"], found["supervised_examples"], found["seeds"]) == ([1, 28, 28], 15, 6)
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+def test_how_a_step_ended_is_said_in_a_line():
+    made, said = study(), []
+    run, data = made.runs[0], made.datasets[0]
+    for step, outcome in (
+        (run, Outcome(run.name, True, 2.6)), (data, Outcome(data.name, True, 0.4)), (run, Outcome(run.name, False, 0.0)),
+        (data, Outcome(data.name, True, 1.0, "no room")),
+    ):  # fmt: skip
+        _say_outcome(SimpleNamespace(output=Path("o")), step, outcome, said.append)
+    assert said == [
+        f"trained    o/runs/{run.name} (3 s)", f"made    o/data/{data.name} (0 s)", f"kept    o/runs/{run.name}",
+        f"failed  o/data/{data.name}: no room",
+    ]  # fmt: skip
