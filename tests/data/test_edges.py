@@ -18,16 +18,22 @@ from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, validate
 from assay.data import estimate, picture_store, push, shard, shard_files
 from assay.data import make as making
+from assay.data import manifest as manifests
 from assay.data import pairs as pairing
 from assay.data.annotate import _changes, count_labels, count_tags, likeliest_codes
 from assay.data.annotation import Annotation, rate_of
 from assay.data.annotator import Annotator, apply_flips, refuse_unknown, sample_codes, symmetric
 from assay.data.columns import kind_of_values, numbers, open_parquet, parquet_bytes, read_parquet, strings, to_column
+from assay.data.concept_masks import ConceptMasks
+from assay.data.concept_sets import ConceptSet, label_from
+from assay.data.content import content_of
 from assay.data.croissant import croissant
 from assay.data.dataset import Dataset
 from assay.data.estimate import seconds_per_example
 from assay.data.folds import Fold, folds_of
+from assay.data.machine_scores import read_scores, refuse_constant, threshold_scores
 from assay.data.picture_store import HeldPictures, PictureFile, PictureStore, SplitShards, StoredRows, starts_of
+from assay.data.rebuild import Redrawing, redrawing_for
 from assay.data.recipe import Recipe, recipe_from, split_to_dict, usual_size
 from assay.data.regions import RegionRow, cells
 from assay.data.remote import RemotePath, folder_at, is_remote, refuse_remote
@@ -35,8 +41,12 @@ from assay.data.row_choice import choose_rows, quotas
 from assay.data.shard import IMAGE, ShardJob, ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.errors import ConfigError, DataError, MissingExtra, RunFailed, UnknownName
+from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
+from assay.render.picture import Box, Layout, ObjectBox
+from assay.render.png import encode_png
 from assay.worlds.split import Split
 from assay.worlds.world import World
 from tests.samples import needs_task
@@ -781,3 +791,227 @@ def test_buffers_are_as_long_as_what_is_in_them():
     held = HeldPictures(memoryview(b"abcdef"), np.array([0, 1, 4, 6]))
     out.write(b"".join(held.read([1, 2, 0])))
     assert out.getvalue() == b"bcdefa"
+
+
+# -- manifests and contents --------------------------------------------------------------------------------------------
+
+
+def plain_manifest(**more):
+    shards = [{"file": "test/part-00000.parquet", "rows": 2, "bytes": 9, "sha256": "aa", "content": "cc"}]
+    decisive = {key: {} for key in ("task", "knowledge", "layout", "sources")}
+    body = {"format": 1, "seed": 0, "shard_rows": 5, **decisive, "splits": [{"name": "test", "shards": shards}], **more}
+    return manifests.with_fingerprint(body)
+
+
+def test_a_fingerprint_stands_for_data_and_rule_alone():
+    base = plain_manifest()
+    known = base["fingerprint"]
+    assert (
+        len(known) == 32
+        and plain_manifest(summary="x", versions={}, backbones={}, pairs={"shards": []})["fingerprint"] == known
+    )
+    for key, value in (
+        ("format", 2), ("seed", 1), ("shard_rows", 6), ("task", {"a": 1}), ("knowledge", {"a": 1}), ("layout", {"a": 1}),
+        ("sources", {"a": 1}), ("splits", []),
+    ):  # fmt: skip
+        assert plain_manifest(**{key: value})["fingerprint"] != known
+    (shard_entry,) = base["splits"][0]["shards"]
+
+    def with_shard(**changes):
+        held = {key: value for key, value in {**shard_entry, **changes}.items() if value is not None}
+        return plain_manifest(splits=[{"name": "test", "shards": [held]}])["fingerprint"]
+
+    assert with_shard(bytes=10) == with_shard(sha256="bb") == known
+    assert known not in (with_shard(content="dd"), with_shard(rows=3), with_shard(file="test/b"))
+    assert with_shard(content=None) != with_shard(content=None, sha256="bb")
+    assert manifests.to_json({"b": "é", "a": 1}) == '{\n "a": 1,\n "b": "é"\n}\n'.encode()
+    assert [manifests.pairs_split(names) for names in (["test_1", "test"], ["test_1"], ["train", "test_2"])] == [
+        "test", "test_1", None,
+    ]  # fmt: skip
+
+
+def test_manifests_that_are_not_read(tmp_path):
+    def put(data):
+        (tmp_path / "manifest.json").write_bytes(data if isinstance(data, bytes) else manifests.to_json(data))
+
+    def refused(message):
+        with pytest.raises(DataError, match=message):
+            manifests.read_manifest(tmp_path)
+
+    refused("has no manifest.json: make one: assay make")
+    (tmp_path / ".plan.json").write_text("{}")
+    refused("has no manifest.json: it is half made")
+    good = plain_manifest()
+    put(good)
+    assert manifests.read_manifest(tmp_path) == good
+    put(plain_manifest(format=2))
+    refused("is of format 2, this assay reads format 1")
+    put({**good, "seed": 1})
+    refused("does not match its fingerprint; it was changed by hand")
+    for damaged in (b"{", b"[]", manifests.to_json({"format": 1})):
+        put(damaged)
+        refused("is damaged; delete the folder and make it again")
+    (entry,) = good["splits"][0]["shards"]
+    for file in ("../x", "/etc/x", "a/../x", "x", "a/b/c", ".a/x", "a/.x"):
+        put(plain_manifest(splits=[{"name": "test", "shards": [{**entry, "file": file}]}]))
+        refused(re.escape(f"names the file {file!r}, which lies outside of its folder"))
+        put(plain_manifest(pairs={"shards": [{**entry, "file": file}]}))
+        refused("lies outside of its folder")
+    for name in ("../a", "", ".a", "a b", "-a"):
+        put(plain_manifest(splits=[{"name": name, "shards": []}]))
+        refused(re.escape(f"has a split with the odd name {name!r}"))
+    put(plain_manifest(splits=[{"name": "a-1.b_c", "shards": [{**entry, "file": "a-1/b.c"}]}]))
+    assert manifests.read_manifest(tmp_path)["splits"][0]["name"] == "a-1.b_c"
+    with pytest.raises(DataError, match="no dataset folder"):
+        manifests.read_manifest(tmp_path / "none")
+
+
+def test_contents_are_values_names_types_and_pixels():
+    png = encode_png(np.arange(12, dtype=np.uint8).reshape(3, 4))
+    other = encode_png(np.arange(1, 13, dtype=np.uint8).reshape(3, 4))
+
+    def content(files=(png, b"?"), paths=("a", "b"), **more):
+        image = pa.StructArray.from_arrays(
+            [strings(list(files), pa.binary()), strings(list(paths), pa.string())], fields=list(IMAGE)
+        )
+        return content_of(pa.table({"index": pa.array([1, 2]), "image": image, **more}))
+
+    known = content()
+    changed = [
+        content((other, b"?")), content((png, b"!")), content((b"?", png)), content(paths=("a", "c")), content(more=pa.array([1, 2])),
+        content(index=pa.array([2, 1])), content(index=pa.array([1, 2], pa.int32())), content(index=pa.array([1, None])),
+    ]  # fmt: skip
+    assert len({known, *changed}) == 9
+
+
+# -- scores of machines and other concepts -----------------------------------------------------------------------------
+
+
+def test_scores_are_read_by_split_and_number(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("index, warm ,split,big\n3,0.5,train,-1\n0,2,test,1e2\n1,0.25,train,4\n")
+    scores = read_scores(path)
+    assert scores.names == ("warm", "big") and scores.rows == {"train": {3: 0, 1: 2}, "test": {0: 1}}
+    assert scores.of("train", np.array([1, 3, 1])).tolist() == [[0.25, 4], [0.5, -1], [0.25, 4]]
+    for split, index in (("train", [3, 0]), ("valid", [0])):
+        with pytest.raises(DataError, match=f"the scores say nothing of example 0 of split '{split}'"):
+            scores.of(split, np.array(index))
+    for text, message in (
+        ("split,index\n", "expected the columns split, index and one or more"), ("split,a\nx,1\n", "expected the columns"),
+        ("index,a\n1,1\n", "expected the columns"), ("split,index,a,a\n", "expected the columns"), ("", "expected the columns"),
+        ("split,index,a\nx,0,1\nx,1.5,1\n", "line 3: expected a split, a whole number and 1 numbers"),
+        ("split,index,a\nx,0\n", "line 2: expected a split"), ("split,index,a\nx,0,b\n", "line 2: expected a split"),
+        ("split,index,a\nx,0,1\ny,0,1\nx,0,2\n", "line 4: example 0 of split 'x' occurs twice"),
+        ("split,index,a\nx,0,nan\n", "every score must be a number"), ("split,index,a\nx,0,inf\n", "every score must be"),
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(DataError, match=message):
+            read_scores(path)
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        read_scores(tmp_path / "none.csv")
+    refuse_constant(["a", "b"], np.array([[0, 1], [1, 0]]))
+    with pytest.raises(DataError, match="the machine says the same of 'b' in every example"):
+        refuse_constant(["a", "b"], np.array([[0, 1], [1, 1]]))
+    training = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 6.0]])
+    rows = np.array([[0.0, 3.0], [1.0, 2.0], [0.5, 1.5]])
+    assert threshold_scores(rows, training, "mean").tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert threshold_scores(rows, training, "median").tolist() == [[1, 1], [1, 1], [1, 0]]
+    assert threshold_scores(rows, training, 1.5).tolist() == [[0, 1], [0, 1], [0, 1]]
+
+
+def test_other_concepts_are_read_off_the_old_ones():
+    asked = validate(Annotation, Settings({"drop": ["a"], "refine": {"shape": ["cross", "round"]}}))
+    found = ConceptSet.of(KNOWLEDGE, asked)
+    assert [view.concept.name for view in found.views] == ["b", "shape_is_cross", "shape_is_round"]
+    assert found.unchanged == {"b"} and [view.table for view in found.views] == [(0, 1), (0, 0, 1), (1, 0, 0)]
+    assert found.translate(np.array([[1, 0, 2], [0, 1, 0], [0, -1, -1], [0, 1, 1]])).tolist() == [
+        [0, 1, 0], [1, 0, 1], [-1, -1, -1], [1, 0, 0],
+    ]  # fmt: skip
+    assert [(group.name, group.concepts) for group in found.space.encoders] == [
+        ("bit", ("b",)), ("shape_is_cross", ("shape_is_cross",)), ("shape_is_round", ("shape_is_round",)),
+    ]  # fmt: skip
+    (one,) = found.constraints
+    assert one.name == "one_shape" and one.tags == ("one_hot",)
+    holds = [evaluate(one.formula, found.space, np.array([[0, *pair]]))[0] for pair in ((0, 0), (1, 0), (1, 1))]
+    assert holds == [True, True, False]
+    whole = ConceptSet.of(
+        KNOWLEDGE, validate(Annotation, Settings({"refine": {"shape": ["cross", "round", "square"]}}))
+    )
+    holds = [evaluate(whole.constraints[0].formula, whole.space, np.array([[0, 0, *three]]))[0] for three in ((0, 0, 0), (0, 1, 0), (1, 1, 0))]  # fmt: skip
+    assert holds == [False, True, False]
+    single = ConceptSet.of(KNOWLEDGE, validate(Annotation, Settings({"refine": {"shape": ["cross"]}})))
+    assert single.constraints == () and single.unchanged == {"a", "b"}
+    layout = Layout(
+        8, 4, 3, {"b": Box(0, 0, 2, 2), "shape": Box(2, 0, 4, 2), "a": Box(4, 0, 6, 2), "sky": Box(6, 0, 8, 2)}
+    )
+    assert set(found.layout(layout, True).regions) == {"b", "shape_is_cross", "shape_is_round", "sky"}
+    assert found.layout(layout, True).regions["shape_is_round"] == Box(2, 0, 4, 2)
+    assert found.layout(layout, False) == Layout(8, 4, 3)
+    for settings, message in (
+        ({"drop": ["a", "b", "shape"]}, "drop: no concept is left"), ({"refine": {"shape": []}}, "refine: give distinct values of 'shape'"),
+        ({"refine": {"shape": ["cross", "cross"]}}, "refine: give distinct values"),
+        ({"drop": ["b"], "refine": {"b": [True]}}, "concept 'b' cannot be both dropped and refined"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=message):
+            ConceptSet.of(KNOWLEDGE, validate(Annotation, Settings(settings)))
+
+
+def test_a_label_through_other_concepts_is_certain_or_has_odds():
+    space, y = bits(["p", "q"]), KNOWLEDGE.labels[0]
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]])
+    sure = label_from(space, [0, 1], codes, np.array([0, 1, 1, 0, 0]), y)
+    assert sure.odds is None and evaluate(sure.formula, space, codes).tolist() == [False, True, True, False, False]
+    drawn = label_from(
+        space,
+        [1],
+        np.array([[0, 0], [1, 0], [0, 0], [0, 0], [0, 1], [0, 1], [1, 1]]),
+        np.array([1, 0, 0, 0, 1, 1, 0]),
+        y,
+    )
+    scores = evaluate(drawn.odds.score, space, np.array([[0, 0], [1, 1]])) * drawn.odds.scale
+    assert scores.tolist() == pytest.approx([np.log(1 / 3), np.log(2)], abs=1 / 64)
+    assert evaluate(drawn.formula, space, np.array([[0, 0], [1, 0], [0, 1]])).tolist() == [False, False, True]
+    with pytest.raises(ConfigError, match="label 'y' is always True in these rows: nothing to learn"):
+        label_from(space, [0], codes, np.ones(5, int), y)
+    with pytest.raises(ConfigError, match="label 'kind' does not follow from the concepts p, and only true-or-false"):
+        label_from(space, [0], codes, np.array([0, 1, 2, 2, 2]), KNOWLEDGE.labels[1])
+
+
+def test_a_world_is_changed_only_as_asked_and_if_it_can_be():
+    knowledge = Knowledge.of(bits(["p", "q"]), {"y": "p"}, [Constraint("c", parse("p or q"))])
+    made = {}
+    task = SimpleNamespace(
+        space=knowledge.space, knowledge=knowledge, change_world=lambda world, changes: made.get(tuple(changes.items()))
+    )
+    redrawing = Redrawing(task)
+    world = World(knowledge.space, (1, 0), {})
+    assert redrawing.change(world, 0, 1) is world and redrawing.change(world, 0, 0) is None
+    made[("p", False),] = World(knowledge.space, (0, 0), {})
+    assert redrawing.change(world, 0, 0) is None  # it cannot be
+    made[("p", False),] = World(knowledge.space, (0, 1), {})
+    assert redrawing.change(world, 0, 0).codes == (0, 1)
+    made[("q", True),] = World(knowledge.space, (0, 0), {})
+    assert redrawing.change(world, 1, 1) is None  # it did not become what was asked for
+    assert redrawing_for("confirmation", None) is None
+
+
+def test_masks_are_of_things_seen_and_else_of_regions():
+    things = [
+        [ObjectBox("p", Box(1, 0, 3, 2)), ObjectBox("p", Box(-2, 1, 1, 9)), ObjectBox("q", Box(2, 2, 2, 3))],
+        [ObjectBox("other", Box(0, 0, 4, 3))],
+    ]
+    layout = Layout(4, 3, 1, {"q": Box(0, 2, 2, 3)})
+
+    class Data(SimpleNamespace):
+        def __len__(self):
+            return 2
+
+    data = Data(things=things, columns=("things",), layout=layout, knowledge=Knowledge.of(bits(["p", "q"]), {"y": "p"}))
+    masks = ConceptMasks(data)
+    assert masks.kind == "boxes"
+    p, q = masks.of_concept("p"), masks.of_concept("q")
+    assert p[0].astype(int).tolist() == [[0, 1, 1, 0], [1, 1, 1, 0], [1, 0, 0, 0]] and not p[1].any()
+    assert q.astype(int).tolist() == [[[0] * 4, [0] * 4, [1, 1, 0, 0]]] * 2
+    assert (masks.of_concepts(["p", "q"]) == (p | q)).all() and not masks.of_concepts([]).any()
+    assert ConceptMasks(Data(columns=(), layout=layout, knowledge=data.knowledge)).kind == "regions"
+    assert ConceptMasks(Data(columns=(), layout=Layout(4, 3), knowledge=data.knowledge)).kind == ""
