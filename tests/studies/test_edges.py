@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.errors import ConfigError, DataError, UnknownName
+from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 from assay.reporting.plot import COLOURS
-from assay.studies import fidelity, ready
+from assay.studies import analyses, fidelity, ready
+from assay.studies import run as running
 from assay.studies.analyses import (
     ANALYSES,
     Aligning,
@@ -22,6 +23,7 @@ from assay.studies.analyses import (
     SwappingRule,
     Transferring,
     analyses_from,
+    run_analysis,
 )
 from assay.studies.charts import budget_of, charts_of, intervention_chart, seed_charts
 from assay.studies.fidelity import AsReleased, FidelityRow, StudyFidelity, departures
@@ -29,7 +31,6 @@ from assay.studies.published import Published, published_numbers
 from assay.studies.ready import ReadyStudy, find_study
 from assay.studies.records import Record
 from assay.studies.results import mean_of, tables_of
-from assay.studies.run import _say_outcome
 from assay.studies.study import StudyConfig, _with_place, study_from
 from assay.studies.summary import ALL, RecordKey, SeedSummary, comparisons, over_tasks, sign_flip, summaries
 from assay.studies.work import Outcome
@@ -434,8 +435,163 @@ def test_how_a_step_ended_is_said_in_a_line():
         (run, Outcome(run.name, True, 2.6)), (data, Outcome(data.name, True, 0.4)), (run, Outcome(run.name, False, 0.0)),
         (data, Outcome(data.name, True, 1.0, "no room")),
     ):  # fmt: skip
-        _say_outcome(SimpleNamespace(output=Path("o")), step, outcome, said.append)
+        running._say_outcome(SimpleNamespace(output=Path("o")), step, outcome, said.append)
     assert said == [
         f"trained    o/runs/{run.name} (3 s)", f"made    o/data/{data.name} (0 s)", f"kept    o/runs/{run.name}",
         f"failed  o/data/{data.name}: no room",
+    ]  # fmt: skip
+
+
+def test_progress_counts_parts_of_runs_under_way(tmp_path, monkeypatch):
+    made = study(seeds=[0, 1])
+    kept, first, second, third = made.runs[:4]
+    finished = {kept.name}
+    parts = {first.name: (1, 4), second.name: (9, 9), third.name: (0, 0)}
+    monkeypatch.setattr(running, "is_finished", lambda step, output: step.name in finished)
+    monkeypatch.setattr(running, "progress_of", lambda step, output: parts[step.name])
+    watched, seen, said = [], [], []
+
+    class Fake:
+        def run(self, steps, output, poll):
+            assert [step.name for step in steps] == [first.name, second.name, third.name]
+            poll()
+            yield Outcome(second.name, True, 1.0)
+            poll()
+
+    found = running._all(made, made.runs[:4], Fake(), said.append, lambda *words: watched.append(words), seen.append)
+    assert [outcome.name for outcome in found] == [kept.name, second.name] == [outcome.name for outcome in seen]
+    assert [(name, whole, note) for name, _, whole, note in watched] == [
+        ("s", 4, "1 of 4 runs done"), ("s", 4, "2 of 4 runs done"),
+    ]  # fmt: skip
+    assert [done for _, done, _, _ in watched] == pytest.approx([1 + 0.25 + 0.95, 2 + 0.25 + 0.95])
+    assert [text.split()[0] for text in said] == ["kept", "trained"]
+
+
+def test_the_report_has_the_first_finished_run_of_each_model(tmp_path, monkeypatch):
+    made = replace(study(seeds=[0, 1], challenges=NOISY), output=tmp_path)
+    lost = {made.runs[0].name, *(run.name for run in made.runs if run.label == "linear" and run.task == "three")}
+    monkeypatch.setattr(running, "is_finished", lambda step, output: step.name not in lost)
+    names = [path.name.rpartition("-")[0] for path in running._reported_runs(made)]
+    assert names == [
+        "two-tree-seed1", "two-linear-seed0", "two-tree-noisy-seed0", "two-linear-noisy-seed0", "three-tree-seed0",
+        "three-tree-noisy-seed0",
+    ]  # fmt: skip
+
+
+def test_a_study_without_any_run_done_says_what_failed_first(tmp_path, monkeypatch):
+    made = replace(study(), output=tmp_path)
+    with pytest.raises(RunFailed, match="^every run failed; the first, a: broke$"):
+        running._finish(made, [Outcome("a", False, 0.0, "broke"), Outcome("b", False, 0.0, "too")], lambda *_: None)
+    with pytest.raises(RunFailed, match="^every run failed; the first, : there is none to run$"):
+        running._finish(made, [], lambda *_: None)
+
+
+# -- numbers of analyses -----------------------------------------------------------------------------------------------
+
+
+def test_interventions_give_a_number_a_budget(monkeypatch):
+    asked = []
+
+    class Point(SimpleNamespace):
+        def to_dict(self):
+            return self.numbers
+
+    points = [
+        Point(whole=False, budget=0, numbers={"accuracy": 0.5, "coverage": None, "other": 1}),
+        Point(whole=False, budget=3.0, numbers={"net_work_automated": 2, "selective_accuracy": 0.25, "budget": 3}),
+        Point(whole=True, budget=9, numbers={"accuracy": 1, "coverage": 0.75}),
+    ]
+
+    def intervene(plan, dataset, answering, redraw, reader):
+        asked.append((plan, dataset, answering, redraw, reader))
+        return SimpleNamespace(curve=SimpleNamespace(points=points), index=range(7))
+
+    monkeypatch.setattr("assay.diagnosis.interventions.intervene.intervene", intervene)
+    monkeypatch.setattr("assay.studies.run_models.answering_for", lambda folder, dataset, split: ((folder, split), {}))
+    monkeypatch.setattr("assay.data.rebuild.redrawing_for", lambda kind, dataset: ("redraw", kind))
+    monkeypatch.setattr("assay.models.readers.opening.reader_for", lambda source, reader: ("reader", source, reader))
+    given = {"policy": "p", "budget": "0,3", "source": "vlm", "reader": {"model": "m"}, "kind": "manipulation", "suffix": "_x",
+             "threshold": 0.25, "target": 0.75, "split": "ood"}  # fmt: skip
+    found = run_analysis("intervene", Path("r"), "data", Settings(given))
+    assert [(one.split, one.metric, one.value, one.examples) for one in found] == [
+        ("ood", "accuracy_k0_x", 0.5, 7), ("ood", "net_work_automated_k3_x", 2.0, 7), ("ood", "selective_accuracy_k3_x", 0.25, 7),
+        ("ood", "accuracy_max_x", 1.0, 7), ("ood", "coverage_max_x", 0.75, 7),
+    ]  # fmt: skip
+    ((plan, *others),) = asked
+    assert others == ["data", (Path("r"), "ood"), ("redraw", "manipulation"), ("reader", "vlm", {"model": "m"})]
+    assert (plan.policy, plan.source, plan.kind, plan.split) == ("p", "vlm", "manipulation", "ood")
+    assert (plan.threshold, plan.target) == (0.25, 0.75)
+
+
+def test_changes_tell_apart_where_the_label_moved(monkeypatch):
+    labels = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0, 0], [1, 1], [0, 1], [0, 1]])  # four worlds, before and after
+    said = np.array([[0, 0], [1, 1], [1, 1], [0, 1], [0, 0], [1, 1], [0, 1], [1, 1]])
+    did = []
+
+    def intervened(dataset, split, task, do):
+        did.append((dataset, split, task, do))
+        return type("Pairs", (), {"data": "pairs", "__len__": lambda self: 4})()
+
+    monkeypatch.setattr("assay.data.pairs.intervened", intervened)
+    monkeypatch.setattr("assay.data.rebuild.task_of", lambda dataset: "task")
+    monkeypatch.setattr("assay.models.core.runs.load_model", lambda folder: SimpleNamespace(predict=lambda data: data))
+    evidence = SimpleNamespace(labels=labels, predicted_labels=said)
+    monkeypatch.setattr("assay.metrics.evidence.gather", lambda data, predictions: evidence)
+
+    def numbers(*do):
+        found = run_analysis("change", Path("r"), "data", Settings({"do": list(do), "split": "ood"}))
+        return [(one.split, one.metric, one.value, one.examples) for one in found]
+
+    assert numbers("swap") == [
+        ("ood", "before_swap", 0.25, 4), ("ood", "after_swap", 0.75, 4), ("ood", "after_moved_swap", 0.5, 2),
+        ("ood", "after_stays_swap", 1.0, 2),
+    ]  # fmt: skip
+    assert [metric for _, metric, _, _ in numbers("a=1")][:2] == ["before_do", "after_do"]
+    assert numbers("a=1", "b=2")[0][1] == "before_do" and did[0] == ("data", "ood", "task", ["swap"])
+    labels[4:] = labels[:4]
+    assert [metric for _, metric, _, _ in numbers("swap")] == ["before_swap", "after_swap", "after_stays_swap"]
+
+
+def test_leaks_are_of_the_kinds_that_there_are(monkeypatch):
+    found = {"soft": {"ctl": 0.1, "icl": 0.2, "probe": 0.3}, "hard": None, "rows": 12}
+    monkeypatch.setattr("assay.diagnosis.leakage.leakage", lambda evidence: SimpleNamespace(to_dict=lambda: found))
+    monkeypatch.setattr(analyses, "gather_from", lambda dataset, predictions: predictions)
+    monkeypatch.setattr(analyses.RunFolder, "all_predictions", lambda self, knowledge: {"test": 1})
+    data = SimpleNamespace(knowledge=None)
+    said = run_analysis("leakage", Path("r"), data, Settings({}))
+    assert [(one.split, one.metric, one.value, one.examples) for one in said] == [
+        ("test", "ctl_soft", 0.1, 12), ("test", "icl_soft", 0.2, 12), ("test", "probe_soft", 0.3, 12),
+    ]  # fmt: skip
+    found["hard"] = {"ctl": 0.4, "icl": 0.5, "probe": 0.6}
+    assert [one.metric for one in run_analysis("leakage", Path("r"), data, Settings({}))][3:] == [
+        "ctl_hard", "icl_hard", "probe_hard",
+    ]  # fmt: skip
+    with pytest.raises(ConfigError, match="no predictions for split 'ood'"):
+        run_analysis("leakage", Path("r"), data, Settings({"split": "ood"}))
+
+
+def test_alignments_give_the_numbers_of_each_label_head(monkeypatch):
+    class Row(SimpleNamespace):
+        def to_dict(self):
+            return {"front_end": self.front_end, "gain": self.gain, "test_accuracy": 0.5}
+
+    rows = [Row(front_end="as trained", gain=0.25), Row(front_end="aligned", gain=0.75)]
+    monkeypatch.setattr("assay.models.concept.alignment.align_run", lambda *given: SimpleNamespace(rows=rows))
+    asked = []
+
+    def interventions(run, dataset, settings):
+        asked.append((run.name, dict(settings.values)))
+        return []
+
+    monkeypatch.setattr(analyses, "interventions", interventions)
+    data = {"test": range(9)}
+    found = run_analysis("align", Path("r"), data, Settings({"weights": {}}))
+    assert [(one.split, one.metric, one.value, one.examples) for one in found] == [
+        ("test", "gain_as_trained", 0.25, 9), ("test", "test_accuracy_as_trained", 0.5, 9), ("test", "gain_aligned", 0.75, 9),
+        ("test", "test_accuracy_aligned", 0.5, 9),
+    ]  # fmt: skip
+    assert asked == []
+    run_analysis("align", Path("r"), data, Settings({"weights": {}, "budget": "0,2"}))
+    assert asked == [
+        ("r", {"budget": "0,2", "suffix": "_as_trained"}), ("aligned", {"budget": "0,2", "suffix": "_aligned"}),
     ]  # fmt: skip
