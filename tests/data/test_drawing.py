@@ -17,7 +17,7 @@ from assay.data.manifest import PAIRS, PLAN, all_shards, fingerprint, pairs_spli
 from assay.data.pairs import Change, choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import RemotePath
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, jobs
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, file_names, jobs
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.testing.sample_task import TwoSquares
 from assay.worlds.world import World
@@ -359,3 +359,11 @@ def test_changed_manifests_and_missing_folders_are_refused(folder, tmp_path):
     with pytest.raises(DataError, match="it is half made"):
         read_manifest(tmp_path / "bare")
     assert Change(0, "left", world(1, 2)).value == 1
+
+
+def test_no_worlds_have_columns_without_rows():
+    task = TwoSquares()
+    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(2))
+    some, none = _draw(task, worlds, ["a", "b"]), _draw(task, [], [])
+    assert list(none) == list(some) and {len(column) for column in none.values()} == {0}
+    assert [column.type for column in none.values()] == [column.type for column in some.values()]

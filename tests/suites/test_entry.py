@@ -117,6 +117,11 @@ def test_labels_must_be_predicted(entry, data):
     assert "label 'y' is not predicted in every row" in refusal(entry, data)
 
 
+def test_labels_must_be_predicted_in_every_row(entry, data):
+    change(entry, lambda frame: frame.assign(label_y=[None, *frame["label_y"][1:]]))
+    assert "label 'y' is not predicted in every row" in refusal(entry, data)
+
+
 def test_concepts_read_off_the_truth_are_refused_unless_the_level_sees_them(entry, data, suite):
     for name in suite.datasets:
         write_by_hand(entry, Dataset.open(data / name), name, doubt=1.0)

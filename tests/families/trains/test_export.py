@@ -140,3 +140,9 @@ def test_other_datasets_are_refused(tmp_path):
     with pytest.raises(DataError, match="holds no pictures of trains") as caught:
         export(dataset, "vlol", tmp_path / "out")
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_only_the_first_run_of_a_mask_may_be_empty():
+    assert mask(np.array([[0, 1], [0, 1]], dtype=bool))["counts"] == "22"
+    assert mask(np.ones((2, 2), dtype=bool))["counts"] == "04"
+    assert mask(np.array([[1, 0], [1, 0]], dtype=bool))["counts"] == "022"
