@@ -170,7 +170,7 @@ def test_a_method_is_made_for_the_pictures():
     images = np.arange(2 * 2 * 3 * 1, dtype=np.uint8).reshape(2, 2, 3, 1)
     split = Split(size=2, layout=SimpleNamespace(channels=1, height=2, width=3), batches=lambda size: [(0, images)])
     model = SimpleNamespace(name="m", network=nn.Linear(1, 1), device="cpu")
-    assert attribution_for(plan("occlusion", patch=2, stride=3), model, split) == Occlusion(2, 3)
+    assert attribution_for(plan("occlusion", patch=2, stride=1), model, split) == Occlusion(2, 1)
     assert attribution_for(plan("input-gradient"), model, split) is input_gradient
     mean = attribution_for(plan("integrated-gradients", steps=5), model, split)
     np.testing.assert_allclose(mean.baseline, images.mean(axis=0).transpose(2, 0, 1) / 255, atol=1e-6)

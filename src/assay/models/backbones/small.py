@@ -62,7 +62,7 @@ def conv_pool_3(shape: Shape) -> nn.Module:
 
 @backbone(smallest=1)
 def conv_3(shape: Shape) -> nn.Module:
-    """Return three convolutions that keep the resolution: 64 features a pixel, the detector of the concept benchmark."""
+    """Return three convolutions without pooling, 64 features a pixel: the detector of the concept benchmark."""
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise((shape[0], 16, 32, 64)):
         layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
