@@ -19,7 +19,7 @@ from assay.tasks.base import Task
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import World
-from tests.families.looks import measure_scene, measure_stage
+from tests.families.looks import measure_scene, measure_stage, write_measured
 
 HERE, FILE = Path(__file__).parent, "draws.json"
 PLACES = np.arange(24)
@@ -157,8 +157,7 @@ def main() -> None:
     """Measure everything and write it down."""
     for path in sorted(HERE.glob("*/test_draws.py")):
         cases: Cases = importlib.import_module(f"tests.families.{path.parent.name}.test_draws").CASES
-        lines = [f"{json.dumps(name)}: {json.dumps(measure_case(case))}" for name, case in cases.items()]
-        (path.parent / FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_measured(path.parent / FILE, {name: measure_case(case) for name, case in cases.items()})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,12 +90,17 @@ def require_look(family: str, name: str, measured: list[float], tolerance: float
     )
 
 
+def write_measured(path: Path, measured: Mapping[str, Any]) -> None:
+    """Write what was measured as JSON, a line for each name."""
+    lines = [f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in measured.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure everything and write it down."""
     for path in sorted(HERE.glob("*/test_look.py")):
         looks: Looks = importlib.import_module(f"tests.families.{path.parent.name}.test_look").LOOKS
-        lines = [f"{json.dumps(name)}: {json.dumps(look())}" for name, look in looks.items()]
-        (path.parent / FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_measured(path.parent / FILE, {name: look() for name, look in looks.items()})
 
 
 if __name__ == "__main__":
