@@ -17,18 +17,18 @@ from assay.seeds import rng_for
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 COMMANDS = {
-    "push": "push data OUT",
-    "pairs": "pairs OUT -n 60",
-    "import": "import table -o OUT",
-    "export": "export data --to prolog -o OUT",
-    "annotate": "annotate data -o OUT --set missing=0.3 --set label_noise=0.1",
-    "report": "report mine.parquet --data data -o OUT",
-    "view --bundle": "view data mine.parquet --bundle OUT --samples 10",
-    "make": "make mnlogic -n 300 --workers 2 -o OUT --set k=3",
-    "train": "train cbm data -o OUT --epochs 3 --set device=cpu --set backbone=mlp",
     "run": "run study.yaml -o OUT --workers 1 --no-trial",
+    "train": "train cbm data -o OUT --epochs 3 --set device=cpu --set backbone=mlp",
+    "make": "make mnlogic -n 300 --workers 2 -o OUT --set k=3",
+    "view --bundle": "view data mine.parquet --bundle OUT --samples 10",
+    "report": "report mine.parquet --data data -o OUT",
+    "annotate": "annotate data -o OUT --set missing=0.3 --set label_noise=0.1",
+    "export": "export data --to prolog -o OUT",
+    "import": "import table -o OUT",
+    "pairs": "pairs OUT -n 60",
+    "push": "push data OUT",
 }
-"""The quickest first, so that the slow ones, side by side, have all the time that is left."""
+"""The slowest first, so that they have all the time that there is."""
 INPUTS = ("data", "table", "mine.parquet", "study.yaml")
 STUDY = """\
 tasks: [{task: mnlogic, pixels: true, k: 3, splits: {valid: 16, test: 16, hard: 8}}]
