@@ -1,6 +1,8 @@
 """What a study will cost: which steps are tried, and how the cost of a trial is scaled to all of them."""
 
+import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -37,7 +39,7 @@ def test_a_plan_tries_each_dataset_that_is_needed_with_each_model(tmp_path, monk
     ]  # fmt: skip
     tried, watched = [], []
 
-    def try_step(step, kinds, left, parents):
+    def try_step(step, kinds, left, parents, deadline):
         tried.append((step.name, [run.name for run in kinds], [run.name for run in left], parents))
         return Cost(1.0, 10) if step.name != "c" else Cost(100.0, 1000), {f"{step.name}!"}
 
@@ -91,6 +93,19 @@ def test_the_cost_of_a_trial_is_scaled_to_all_examples_and_runs(tmp_path, monkey
     share = rows / sizes[0]
     assert cost.seconds == pytest.approx(3.0 * share + 2 * 7.0 + 0.5) and cost.bytes == int(19 * share)
     assert asked == [("cbm", 320), ("dpl", 320), ("tree", 320)] and unknown == {"tree"}
+
+
+@needs_task("mnadd-half")
+def test_what_cannot_be_tried_in_time_is_named(monkeypatch):
+    recipe = recipe_from("mnadd-half", Settings({"splits": {"train": 4, "valid": 2, "test": 0, "ood": 0, "hard": 0}}))
+    kinds = [run_step("r1", "a"), run_step("r2", "a", "dpl"), run_step("r3", "a", "tree")]
+    study = study_of(Path("nowhere"), [DataStep("a", recipe)], kinds)
+    assert plan_of(study, seconds=0) == plan.StudyPlan(1, 3, 0, Cost(), ("a", "cbm", "dpl", "tree"))
+    clock = iter([100.0, 159.9, 159.9, 160.0, 160.1])  # the trial ends a minute after it began
+    monkeypatch.setattr(plan, "time", SimpleNamespace(monotonic=lambda: next(clock), perf_counter=time.perf_counter))
+    monkeypatch.setattr(plan, "_training_seconds", lambda kind, dataset, rows: 7.0)
+    made = plan_of(study)
+    assert made.unknown == ("dpl", "tree") and made.cost.bytes > 0 and made.cost.seconds > 7.0
 
 
 @needs_task("mnadd-half")

@@ -22,7 +22,9 @@ def run(
         list[str], typer.Option(metavar="NAME", help="Run only this model of the study; can be repeated.")
     ] = [],  # noqa: B006
     seeds: Annotated[int | None, typer.Option(min=1, help="Run only the first so many seeds.")] = None,
-    trial: Annotated[bool, typer.Option(help="Estimate the duration by a small trial of each step.")] = True,
+    trial: Annotated[
+        bool, typer.Option(help="Estimate the duration by a trial of each step, for a minute at most.")
+    ] = True,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes; by default one per processor.")
     ] = None,

@@ -4,6 +4,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 
 from assay.config import Settings
@@ -19,6 +20,8 @@ from assay.studies.work import is_finished
 
 TRIAL = 32
 """How many examples are made and learned to know what one costs."""
+TRIAL_SECONDS = 60.0
+"""When a trial ends. What was not tried by then is named as not counted."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class StudyPlan:
     cost: Cost | None
     """Not known without a trial."""
     unknown: tuple[str, ...]
-    """Models whose cost is not known."""
+    """Datasets and models whose cost is not known."""
 
     def text(self, workers: int) -> str:
         """Return the plan in a line."""
@@ -56,9 +59,16 @@ class StudyPlan:
 
 
 def plan_of(
-    study: Study, watch: Callable[[str, int, int], None] = lambda what, done, all_: None, trial: bool = True
+    study: Study,
+    watch: Callable[[str, int, int], None] = lambda what, done, all_: None,
+    trial: bool = True,
+    seconds: float = TRIAL_SECONDS,
 ) -> StudyPlan:
-    """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it."""
+    """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it.
+
+    After `seconds` nothing more is tried; a step that was begun is finished.
+    """
+    deadline = time.monotonic() + seconds
     left = [step for step in study.runs if not is_finished(step, study.output)]
     data = [step for step in study.datasets if not is_finished(step, study.output)]
     parents = {copy.name: copy.parent for copy in study.copies}
@@ -69,20 +79,23 @@ def plan_of(
     wanted = {step.name for step in data} | {name for name, _ in pairs}
     for place, name in enumerate(sorted(wanted) if cost is not None else ()):
         watch("trying", place, len(wanted))
-        tried = _try_step(datasets[name], [run for (of, _), run in pairs.items() if of == name], left, parents)
+        kinds = [run for (of, _), run in pairs.items() if of == name]
+        tried = _try_step(datasets[name], kinds, left, parents, deadline)
         unknown.update(tried[1])
         cost = (cost or Cost()) + (tried[0] if name in {step.name for step in data} else replace(tried[0], bytes=0))
     return StudyPlan(len(data), len(left), len(study.runs) - len(left), cost, tuple(sorted(unknown)))
 
 
 def _try_step(
-    step: DataStep, kinds: Sequence[RunStep], left: Sequence[RunStep], parents: dict[str, str]
+    step: DataStep, kinds: Sequence[RunStep], left: Sequence[RunStep], parents: dict[str, str], deadline: float = inf
 ) -> tuple[Cost, set[str]]:
-    """Return the cost of a dataset and of the runs on it, and the names of what cannot be tried on few examples."""
+    """Return the cost of a dataset and of its runs, and what cannot be tried on few examples or in time."""
     recipe = step.recipe
     if recipe is None:  # it is there, and is only copied; a trial would train on all of it
         there = sum(path.stat().st_size for path in Path(step.source).rglob("*.parquet"))
         return Cost(0.0, there), {kind.label for kind in kinds}
+    if time.monotonic() >= deadline:
+        return Cost(), {step.name, *(kind.label for kind in kinds)}
     rows = sum(split.size for split in recipe.splits)
     unknown: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +111,8 @@ def _try_step(
         took = time.perf_counter() - began
         cost = Cost(took * share, int(sum(p.stat().st_size for p in dataset.folder.rglob("*.parquet")) * share))
         for kind in kinds:
-            each = _training_seconds(kind, dataset, rows=recipe.splits[0].size)
+            late = time.monotonic() >= deadline
+            each = None if late else _training_seconds(kind, dataset, rows=recipe.splits[0].size)
             runs = [run for run in left if run.label == kind.label and parents.get(run.data, run.data) == step.name]
             if each is None:
                 unknown.add(kind.label)
