@@ -97,6 +97,7 @@ EXPECTED = {
         ["underfit, noisy, too few, boundary"],
         "underfit, noisy, boundary, shortcut, unidentified",
     ),
+    "uncertain": (["underfit, inconsistent"], "underfit, inconsistent, boundary"),
 }
 """What must be reported, alternatives with commas, and what else may be."""
 
@@ -473,3 +474,15 @@ def test_memory_needs_worlds_of_both_kinds(known: int, new: int, room: bool) -> 
     home = shaped(worlds, {"y": "a == 1"}, training=worlds[:1])
     for name in ("memorised head", "memorised black box"):
         assert (SPECIMENS[name][1](home, rng_for(0)) is not None) is room
+
+
+def test_uncertain_concepts_are_right_and_make_labels_wrong() -> None:
+    home = home_of({"y": "a == 1 and b == 1 and c == 1", "z": "e == 6 or c == 0"})
+    predictor = planted("uncertain", home)
+    for split, least in (("test", 0.03), ("ood", 0.01)):
+        concepts, labels = wrong(predictor, split)
+        evidence = predictor.evidence[split]
+        assert concepts == [0] * 5 and least < labels[0] < 0.1
+        sure = [p.max(axis=1) for p in evidence.concept_probabilities if p is not None]
+        assert len(sure) == 5 and len(np.unique(sure)) == 1 and 0.6 <= sure[0][0] <= 0.9
+        assert evidence.predicted_labels[:, 0].max() == 0  # as sure as that nobody is of three things at once

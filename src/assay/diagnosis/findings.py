@@ -185,12 +185,13 @@ def find_unidentified(view: SplitView) -> Finding | None:
 
 
 def find_wrong_rule(view: SplitView) -> Finding | None:
-    """Find labels that are wrong where all concepts of the rule are right."""
+    """Find labels that are wrong where all concepts of the rule are right, and sure enough for the right label."""
     rows = view.concepts_right
     if rows.sum() < FEWEST:
         return None
     wrong = view.evidence.predicted_labels != view.truth
-    counts = {label.label: (int(wrong[rows, i].sum()), int(wrong[:, i].sum())) for i, label in enumerate(view.labels)}
+    blamed = wrong & ~view.unsure & rows[:, None]
+    counts = {label.label: (int(blamed[:, i].sum()), int(wrong[:, i].sum())) for i, label in enumerate(view.labels)}
     total, each = int(rows.sum()), view.level / len(view.labels)
     bad = [
         (label.label, counts[label.label][0])
@@ -205,13 +206,13 @@ def find_wrong_rule(view: SplitView) -> Finding | None:
         f"On {view.name}, in {total:,} examples every concept that the rule uses is right, yet the "
         f"model is wrong about {named}."
     )
-    numbers = {"examples": total, "wrong": int(wrong[rows].any(axis=1).sum())}
+    numbers = {"examples": total, "wrong": int(blamed.any(axis=1).sum())}
     return Finding("wrong rule", view.name, text, labels=tuple(name for name, _ in bad), numbers=numbers)
 
 
 def find_inconsistent(view: SplitView) -> Finding | None:
-    """Find labels that do not follow from predicted concepts, where those are wrong too."""
-    rows = view.complete & ~view.concepts_right
+    """Find labels that do not follow from predicted concepts, where those are wrong too or too uncertain."""
+    rows = view.complete & (~view.concepts_right | view.unsure.any(axis=1))
     count, total = int((rows & ~view.follows).sum()), int(view.complete.sum())
     if not total or at_least(count, total, TOLERATED) > view.level:
         return None

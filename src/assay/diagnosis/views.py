@@ -1,6 +1,7 @@
 """A split as findings see it: how its concepts and labels were judged, and which errors have which cause."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,8 +9,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.diagnosis.concepts import WRONG, ConceptState
+from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.labels import LabelState, expected_labels
 from assay.diagnosis.wording import join_words
+from assay.errors import TooLarge
 from assay.metrics.evidence import Evidence
 
 
@@ -18,6 +21,7 @@ class Errors:
     """The wrong labels of a split by cause, as far as predictions tell.
 
     `rule`        the true rule gives the right label for the predicted concepts
+    `unsure`      it does, too; but these concepts are so uncertain that it makes the wrong label more probable
     `perception`  the label is the one that the rule gives for the predicted concepts, which are wrong
     `both`        neither: the concepts imply a wrong label, and the model says another wrong one
     `unknown`     the model does not say every concept that the rule uses, its truth is not known, or no rule is
@@ -27,6 +31,7 @@ class Errors:
     labels: int
     wrong: int
     rule: int
+    unsure: int
     perception: int
     both: int
     unknown: int
@@ -40,6 +45,7 @@ class Errors:
         causes = {
             "perception": self.perception,
             "the rule": self.rule,
+            "uncertain concepts": self.unsure,
             "both": self.both,
             "a cause unknown": self.unknown,
         }
@@ -112,6 +118,29 @@ class SplitView:
         return np.asarray((self.implied_labels == self.evidence.predicted_labels).all(axis=1))
 
     @cached_property
+    def unsure(self) -> Array:
+        """Which wrong labels the rule makes most probable, though the predicted concepts imply the right ones."""
+        predicted, probabilities = self.evidence.predicted_labels, self.evidence.concept_probabilities
+        wrong = (predicted != self.truth) & (self.implied_labels == self.truth)
+        used = [p for column in self.columns if (p := probabilities[column]) is not None]
+        found = np.zeros(self.truth.shape, dtype=bool)
+        if len(used) < len(self.columns) or self.evidence.knowledge.stochastic:
+            return found
+        likeliest = np.prod([p.max(axis=1) for p in used], axis=0)  # from a half on, no other label is as probable
+        rows = np.flatnonzero(wrong.any(axis=1) & (likeliest < 0.5))
+        if len(rows):
+            with suppress(TooLarge):  # it cannot be told
+                found[rows] = wrong[rows] & (self._probable_labels(rows) == predicted[rows])
+        return found
+
+    def _probable_labels(self, rows: Array) -> Codes:
+        """Return the labels that the rule makes most probable for the concepts' probabilities in some rows."""
+        evidence = self.evidence
+        pairs = zip(evidence.knowledge.space.concepts, evidence.concept_probabilities, strict=True)
+        concepts = [np.ones((len(rows), len(c.values))) / len(c.values) if p is None else p[rows] for c, p in pairs]
+        return np.stack([p.argmax(axis=1) for p in rule_head(evidence.knowledge)(concepts)], axis=1)
+
+    @cached_property
     def near(self) -> Array:
         """Which examples one change brings across the boundary of some label."""
         return np.asarray(np.any([side.in_types.any(axis=1) for side in self.evidence.sides], axis=0))
@@ -135,7 +164,8 @@ class SplitView:
         return Errors(
             labels=wrong.size,
             wrong=int(wrong.sum()),
-            rule=int((wrong & known & good).sum()),
+            rule=int((wrong & known & good & ~self.unsure).sum()),
+            unsure=int(self.unsure.sum()),
             perception=int((wrong & known & same).sum()),
             both=int((wrong & known & ~good & ~same).sum()),
             unknown=int((wrong & ~known).sum()),

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.diagnosis.interventions.label_heads import rule_head
 from assay.metrics.evidence import Evidence
 from assay.testing.zoo import (
     SPECIMENS,
@@ -495,3 +496,22 @@ def few_shuffled(home: Habitat, rng: Random) -> Planted:
     allowed = one_of("underfit", "noisy", "too few", "boundary")
     evidence = everywhere(small, lambda worlds: worlds[np.roll(np.arange(30), 7)])
     return Planted(evidence, (allowed,), all_but(*allowed, "shortcut", "unidentified"))
+
+
+@specimen("uncertain")
+def uncertain(home: Habitat, rng: Random) -> Planted | None:
+    """All concepts right, but so uncertain that the true rule makes other labels more probable."""
+    if home.knowledge.stochastic:
+        return None
+    head = rule_head(home.knowledge)
+    for confidence in (0.9, 0.8, 0.7, 0.6):
+        evidence = {}
+        for split, worlds in home.splits.items():
+            spoken = answers(home, split, worlds, confidence=[confidence] * worlds.shape[1])
+            concepts = [p for p in spoken.concept_probabilities if p is not None]
+            labels = np.stack([p.argmax(axis=1) for p in head(concepts)], axis=1)
+            evidence[split] = replace(spoken, predicted_labels=labels)
+        if (evidence["test"].predicted_labels != evidence["test"].labels).any(axis=1).mean() >= 0.15:
+            allowed = one_of("underfit", "inconsistent")
+            return Planted(evidence, (allowed,), all_but(*allowed, "boundary"))
+    return None

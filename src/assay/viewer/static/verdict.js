@@ -9,6 +9,7 @@ const NUMBERS = ["label_f1", "concept_f1", "collapse", "rule_consistency", "ood_
 const CAUSES = {
   perception: "perception: the label follows from wrong concepts",
   rule: "the rule: the concepts would give the right label",
+  unsure: "uncertain concepts: their values give the right label, their probabilities the wrong one",
   both: "both",
   unknown: "not known",
 };
