@@ -111,7 +111,7 @@ def _find_constants(part: AuditedSplit, data: AuditedDataset) -> list[str]:
 def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     """Return the pairs of which one tells the other in the data, but not in the worlds that the split may hold."""
     texts, done = [], set[frozenset[int]]()
-    distinct = [len(np.unique(part.concepts[:, place])) for place in range(len(data.space))]
+    distinct = [len(np.unique(column[column >= 0])) for column in part.concepts.T]
     for first_place, second_place in permutations(range(len(data.space)), 2):
         pair = frozenset((first_place, second_place))
         if min(distinct[first_place], distinct[second_place]) < 2 or pair in done:

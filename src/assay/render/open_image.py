@@ -24,5 +24,6 @@ def open_image(source: bytes | Path, name: str) -> Image.Image:
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         raise DataError(f"picture {name!r} is no PNG, JPEG or WebP file; convert it") from None
     if image.width * image.height > MOST_PIXELS:
+        image.close()
         raise DataError(f"picture {name!r} has {image.width} x {image.height} pixels, at most {MOST_PIXELS:,} are read")
     return image

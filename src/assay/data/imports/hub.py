@@ -62,7 +62,8 @@ def class_names(schema: pa.Schema) -> dict[str, list[str]]:
     """Return the names of the classes of each column that has any, as `datasets` writes them into the schema."""
     try:
         known = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
-        return {name: list(about["names"]) for name, about in known.items() if about.get("_type") == "ClassLabel"}
+        described = {name: about for name, about in known.items() if isinstance(about, Mapping)}  # a list has a list
+        return {name: list(about["names"]) for name, about in described.items() if about.get("_type") == "ClassLabel"}
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 

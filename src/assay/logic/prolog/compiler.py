@@ -174,7 +174,10 @@ class CompiledClause(Control):
 
     def _applied(self, term: Term) -> Step:
         if term[0] == "." and len(term) == 3:
-            return self.number(term[1])
+            if deref(term[2]) == "[]":
+                return self.number(term[1])
+            build, tick = self.builder(term), self.machine.store.step  # its tail may be empty when it runs
+            return lambda env: arithmetic.value_of(build(env), tick)
         try:
             function = arithmetic.function_of(term[0], len(term) - 1)
         except PrologError as problem:

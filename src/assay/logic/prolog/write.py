@@ -48,7 +48,7 @@ def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
             if label.kind != "bool":
                 value = value_text(label.values[code] if code >= 0 else ABSENT)
                 lines.append(f"{names[label.name]}({world},{value}).")
-            elif label.values[code] is True:
+            elif code >= 0 and label.values[code] is True:
                 lines.append(f"{names[label.name]}({world}).")
     return "\n".join(lines) + "\n"
 
