@@ -105,3 +105,32 @@ def test_conjunctions_are_taken_together():
     solver = Solver(SPACE)
     whole = conjunction(parse("a == b"), parse("b != 2"))
     assert solver.part([whole]) == solver.part([parse("a == b"), parse("b != 2")])
+
+
+NEAR = ConceptSpace(tuple(Concept(name, (0, 1, 2, -1)) for name in "abc"))
+NEAR_CASES = {
+    ("a == 0", "a"): ((1, 2, 3), "a"),
+    ("a + 1 == 0", "a"): ((0, 1, 2), "a"),
+    ("1 - a == 0", "a"): ((0, 2, 3), "a"),
+    ("a - 1 == 0 or a == 2", "a"): ((0, 3), "a"),
+    ("not (a == b or a == 1)", "b"): ((0, 2, 3), "ab"),
+    ("xor(a == b, c == 0)", "a"): ((0, 1, 2, 3), "ab"),
+    ("xor(a == b, c == 0)", "c"): ((1, 2, 3), "c"),
+    ("(a == b and c == 1) or (a == 0 and c != 1)", "b"): ((1, 2, 3), "ab"),
+    ("all_different(a, b, 2) or c == a", "c"): ((0, 1, 3), "abc"),
+    ("all_equal(a, 1, c) or b == 0", "c"): ((0, 2, 3), "c"),
+    ("a == b or b > c", "a"): ((), "a"),
+    ("a == b + 1 or c == b", "c"): ((), "c"),
+    ("a - b == 1", "b"): ((), "b"),
+    ("a in (0, 2)", "a"): ((), "a"),
+    ("(a == c) if b == 1 else a == 2", "c"): ((0, 1, 3), "ac"),
+}
+
+
+@pytest.mark.parametrize("case", NEAR_CASES)
+def test_values_near_zero_that_are_alike(case):
+    solver, codes = Solver(NEAR), NEAR.all_codes()
+    part = solver.part([parse(case[0])])
+    found = solver.interchange.alike(part, NEAR.place(case[1]))
+    assert (found.codes, "".join(sorted(NEAR.names[place] for place in found.entries))) == NEAR_CASES[case]
+    assert solver.total(part) == evaluate(parse(case[0]), NEAR, codes).sum()

@@ -1,11 +1,13 @@
 """Every family counts what trying every reading counts: on all kinds of concepts and labels, on all worlds or some."""
 
+import math
 from itertools import product
 
 import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.counting.concept_permutations import MergedReadings
 from assay.counting.count import count_readings
 from assay.errors import ConfigError
 from assay.logic.knowledge import Constraint, Knowledge
@@ -98,3 +100,33 @@ def test_what_is_absent_is_read_as_absent():
     space = ConceptSpace(concepts, (Slot("x", "things", ("size",)), Slot("y", "things", ("size",))))
     knowledge = Knowledge.of(space, {"y": "count(t.size > 0 for t in things)"})
     assert count_readings(knowledge, "per-object").total == 4  # any map of the sizes
+
+
+@pytest.mark.parametrize("family", ["block", "block-permutation"])
+def test_permutation_by_permutation_counts_concepts_of_any_sizes(family, monkeypatch):
+    monkeypatch.setattr("assay.counting.concept_permutations.MOST_MAPS", 0)
+    uneven = 0
+    for seed in range(16):
+        task = random_task(seed, flat_space, family, partial=seed % 2 == 0)
+        expected = brute.block(task.space, task.labels.__getitem__, task.support, family == "block-permutation")
+        support = shuffled_rows(task.codes, seed) if seed % 2 == 0 else None
+        found = count_readings(task.knowledge, family, support)
+        assert found.total == expected and "permutation by permutation" in found.method, (seed, task)
+        uneven += len(set(task.space.sizes)) > 1
+    assert uneven > 4
+
+
+def test_merged_readings_know_the_values_seen_and_what_can_still_be_reached():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1)), Concept("c", (0, 1, 2, 3))))
+    knowledge = Knowledge.of(space, {"y": "a + b == c"})
+    support = np.array([[2, 0, 1], [0, 1, 1], [2, 1, 3]])
+    merged = MergedReadings(knowledge, support, False, math.inf)
+    assert [(values.tolist(), places.tolist()) for values, places in merged.support_values] == [
+        ([0, 2], [1, 0, 1]), ([0, 1], [0, 1, 1]), ([1, 3], [0, 0, 1])]  # fmt: skip
+    assert merged.maps == 4**2 and merged.goal.tolist() == knowledge.diagram.outcome_of(support).tolist()
+    assert merged.alive[-1].tolist() == [[True, False], [False, True]] and merged.alive[0].tolist() == [[True, True]]
+    for one_to_one, source, rows, unseen in (
+        (False, 2, 3**2, 3**2), (False, 1, 3**2, 1), (False, 0, 3**2, 3), (True, 2, 6, 0), (True, 1, 6, 1), (True, 0, 6, 1),
+    ):  # fmt: skip
+        values, others = MergedReadings(knowledge, support, one_to_one, math.inf)._values(0, source)
+        assert (len(values), others) == (rows, unseen) and values.shape[1] == 2
