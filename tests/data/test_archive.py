@@ -1,6 +1,8 @@
 """A dataset in one file: the same bytes for the same data, and a dataset again when unpacked."""
 
 import shutil
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,23 @@ def test_what_cannot_be_packed(evenodd: Dataset, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no dataset folder"):
         archive(tmp_path / "data", "zip")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_lie_in_order_and_bear_no_date(form: str, tmp_path: Path) -> None:
+    for name in ("b/2.txt", "b/1.txt", "a.txt", "c/d/e.txt"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_text(name * 50)
+    pack = archive(tmp_path / "data", form)
+    names = [f"data/{name}" for name in ("a.txt", "b/1.txt", "b/2.txt", "c/d/e.txt")]
+    if form == "zip":
+        with zipfile.ZipFile(pack) as held:
+            assert held.namelist() == names and {entry.date_time[0] for entry in held.infolist()} == {1980}
+            assert held.read("data/b/2.txt") == b"b/2.txt" * 50
+            assert {entry.compress_type for entry in held.infolist()} == {zipfile.ZIP_DEFLATED}
+        return
+    with tarfile.open(pack) as tar:
+        assert tar.getnames() == names and {entry.mtime for entry in tar.getmembers()} == {0}
+        assert tar.extractfile("data/c/d/e.txt").read() == b"c/d/e.txt" * 50
+    head = pack.read_bytes()[:8]
+    assert head[:3] == b"BZh" if form == "tar.bz2" else head == b"\x1f\x8b\x08\x00" + bytes(4)

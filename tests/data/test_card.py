@@ -219,3 +219,52 @@ def test_croissant_of_annotated_and_imported_data():
     assert not any(field["name"].startswith("given") for field in fields[2]["field"])
     imported = croissant(manifest(task={"name": "toy", "version": 1, "imported": {}}))
     assert imported["license"] == "https://assay.invalid/licence-of-the-source"
+
+
+def test_concepts_that_one_encoder_reads_and_labels_that_are_drawn():
+    knowledge = {
+        "encoders": [{"name": "digit", "concepts": ["p", "q"]}, {"name": "r", "concepts": ["r"]}],
+        "concepts": [{"name": name, "values": [0, 1]} for name in ("r", "p", "q")],
+        "labels": [
+            {"name": "y", "formula": "p", "values": [0, 1]},
+            {"name": "z", "formula": "q | r", "values": [0, 1], "odds": {"scale": 2, "score": "q"}},
+        ],
+    }
+    assert [line.split(" | ")[-1] for line in cards._concepts(knowledge).splitlines()[2:]] == [
+        "r |",
+        "digit |",
+        "digit |",
+    ]
+    assert cards._labels(knowledge).splitlines()[2:] == [
+        "| y | `p` | 0, 1 |",
+        "| z | `q \\| r`, drawn: True with probability 1 / (1 + exp(-2 x)), x = `q` | 0, 1 |",
+    ]
+    assert "Drawn by chance: z;" in cards._noise(knowledge)
+
+
+def test_settings_that_are_off_or_zero_are_settings():
+    task = {"name": "toy", "version": 3, "config": {"k": 0, "flag": False, "text": "", "off": None, "none": []}}
+    made = cards._remake(manifest(task=task))
+    assert "--set flag=false --set k=0 --set 'splits=" in made and "--set 'text=\"\"'" in made
+    assert "off" not in made and "none" not in made
+    assert '"pairs"' not in cards._remake({key: value for key, value in manifest().items() if key != "pairs"})
+
+
+def test_only_what_was_bought_is_called_bought():
+    about = {"settings": {"k": 1}, "splits": ["train"], "seed": 3, "parent": "ff", "machine": "scores"}
+    assert "(k: 1; seed 3)" in cards._annotation({"annotation": about})
+    noted = card(manifest(task={**manifest()["task"], "annotation": about}))
+    assert "no noise was added. That is so of the columns" in noted and "`assay annotate` this one" in noted
+
+
+def test_shares_and_regions_are_those_of_their_split():
+    assert (
+        cards._share(split("a", share=[0.1, 0.35])) == "25 %" and cards._share(split("a", share=[0.0, 1.0])) == "100 %"
+    )
+    counted = [split("train", boundary={"y": {"far": 3}}), split("test", boundary={"y": {"far": 5}})]
+    assert cards._regions(manifest(splits=counted)).splitlines()[-1] == "| far | all others | 3 | 5 |"
+    imported = card(manifest(task={"name": "toy", "version": 1, "config": {}, "imported": {
+        "layout": "x", "examples": 6, "resize": "crop", "splits": "made", "agreement": 0.5, "missing": {"a": 0.5, "b": 0.25}}}))  # fmt: skip
+    assert "Concepts are not known in 50 % of a, 25 % of b." in imported and imported.startswith(
+        "---\npretty_name: assay toy\n"
+    )

@@ -96,3 +96,34 @@ def test_what_the_hub_refuses_is_one_line(mnlogic, hub, monkeypatch):
     monkeypatch.setattr(huggingface_hub.HfApi, "create_repo", refuse)
     with pytest.raises(DataError, match="cannot push to 'hf://datasets/lab/x': PermissionError: no token"):
         push(mnlogic, "hf://lab/x")
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_one_commit_has_the_files_of_the_dataset_and_no_others(private, mnlogic, tmp_path, monkeypatch):
+    shutil.copytree(mnlogic.folder, tmp_path / "data")
+    (tmp_path / "data" / "notes.txt").write_text("mine")
+    asked = []
+
+    class Api:
+        def create_repo(self, *given, **named):
+            asked.append((given, named))
+
+        def upload_folder(self, **named):
+            asked.append(named)
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    data = Dataset.open(tmp_path / "data")
+    monkeypatch.setattr("assay.data.push._refuse_another", lambda dataset, target: asked.append(str(target)))
+    push(data, "hf://lab/x", private)
+    where, made, sent = asked
+    assert where == "hf://datasets/lab/x"
+    assert made == (("lab/x",), {"repo_type": "dataset", "exist_ok": True, "private": private})
+    patterns = sent.pop("allow_patterns")
+    assert patterns[-1] == "manifest.json" and "notes.txt" not in patterns and "README.md" in patterns
+    assert set(patterns) == {
+        name for name in files(tmp_path / "data") if name != "notes.txt" and not name.startswith(".")
+    }
+    assert sent == {
+        "repo_id": "lab/x", "repo_type": "dataset", "folder_path": str(tmp_path / "data"),
+        "commit_message": f"Add {mnlogic.name}, fingerprint {mnlogic.fingerprint}",
+    }  # fmt: skip
