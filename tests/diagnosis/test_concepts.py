@@ -12,14 +12,16 @@ from assay.diagnosis.concepts import (
     clearly_missed,
     decided_examples,
     judge_concepts,
+    map_to_dict,
     misread_values,
     read_by_maps,
     used_concepts,
 )
 from assay.diagnosis.labels import judge_labels
-from assay.diagnosis.maps import explained_by_sources, follows_map, halves_of
+from assay.diagnosis.maps import ConceptMap, explained_by_sources, follows_map, halves_of
 from assay.logic.knowledge import NO_RULE, Knowledge, Label
 from assay.metrics.evidence import Evidence
+from assay.metrics.interval import wilson
 from assay.seeds import rng_for
 
 LEVEL = 0.01
@@ -204,3 +206,76 @@ def test_what_a_map_does_not_know_is_read_as_it_is() -> None:
         {"true": [0], "said": 1, "examples": 50, "follow": 50},
         {"true": [1], "said": 0, "examples": 50, "follow": 50},
     ]
+
+
+def evidence_of(truth: np.ndarray, said: np.ndarray, space: ConceptSpace) -> Evidence:
+    """What is said of concepts beside the truth, under a rule that asks whether the first has its first value."""
+    first = space.concepts[0]
+    knowledge = Knowledge.of(space, {"y": f"{first.name} == {first.values[0]!r}"})
+    labels = knowledge.labels_of(np.maximum(truth, 0))
+    return Evidence(knowledge, "test", labels, truth, labels, said, (None,), (None,) * len(space))
+
+
+@pytest.mark.parametrize(("concepts", "state"), [(1, "noisy"), (20, "too few")])
+def test_all_concepts_share_the_level(concepts: int, state: str) -> None:
+    """88 of 100 right: 0.4 % likely for one that errs in 5 %, which is no alarm among twenty concepts."""
+    space = bits([f"c{number}" for number in range(concepts)])
+    truth = rng_for(0, "level").integers(0, 2, size=(100, concepts))
+    truth[:, 0] = np.arange(100) % 2
+    said = truth.copy()
+    said[:12, 0] = 1 - said[:12, 0]
+    states = judge_concepts(evidence_of(truth, said, space), frozenset({0}), LEVEL)
+    assert 0.01 / 20 < stats.binom.cdf(88, 100, 0.95) < 0.01
+    assert [found.state for found in states] == [state, *["right"] * (concepts - 1)]
+    assert [found.used for found in states] == [True, *[False] * (concepts - 1)]
+
+
+def test_examples_are_those_whose_truth_is_known() -> None:
+    space = ConceptSpace((Concept("c", (0, 1, 2)), Concept("d", (False, True))))
+    truth = rng_for(0, "known").integers(0, 2, size=(90, 2))
+    said = truth.copy()
+    truth[::3, 0], truth[:, 1] = -1, -1
+    said[1, 0] = -1
+    partly, nowhere = judge_concepts(evidence_of(truth, said, space), frozenset({0}), LEVEL)
+    assert (partly.state, partly.examples, partly.answered, partly.right) == ("right", 60, 59, 59)
+    assert partly.accuracy == 1 and partly.interval == wilson(59, 59)
+    assert (nowhere.state, nowhere.examples, nowhere.answered, nowhere.map) == ("too few", 0, 0, None)
+    assert nowhere.to_dict()["accuracy"] is None
+
+
+def test_only_values_that_are_clearly_misread_decide_how() -> None:
+    """Value 0 is always said as 1; that 2 is said as 1 a little more often than as itself may be chance."""
+    assert judged([[0, 100, 0], [0, 100, 0], [130, 140, 132]]).state == "collapsed"
+    assert judged([[0, 100, 0], [0, 10, 90], [130, 140, 132]]).state == "misread"
+    assert judged([[10, 45, 45], [45, 10, 45], [10, 10, 80]]).state == "noisy"
+
+
+def test_of_many_entries_of_a_map_the_first_hundred_are_kept() -> None:
+    values = tuple(range(130))
+    mapping = ConceptMap(
+        "c", "own", ("c",), {(v,): (v + 1) % 130 for v in values}, {(v,): (v + 2, v + 1) for v in values}
+    )
+    data = map_to_dict(mapping)
+    assert (data["kind"], data["read_from"]) == ("own", ["c"])
+    assert data["explained"] == sum(v + 1 for v in values) / sum(v + 2 for v in values)
+    assert data["entries"] == [{"true": [v], "said": v + 1, "examples": v + 2, "follow": v + 1} for v in range(100)]
+
+
+def test_maps_are_read_from_the_worlds_as_they_are() -> None:
+    """Two concepts exchanged: the second is read from the first as it was, not as it has been read."""
+    space = ConceptSpace((Concept("c", ("x", "y", "z")), Concept("d", ("x", "y", "z")), Concept("e", ("z", "x"))))
+    names = ("x", "y", "z")
+
+    def state(concept: str, source: str, image: dict[tuple[str, ...], str]) -> ConceptState:
+        mapping = ConceptMap(concept, "source", (source,), image, dict.fromkeys(image, (1, 1)))
+        return ConceptState(concept, "misread", True, 0, 3, 3, 0, mapping)
+
+    states = [
+        state("c", "d", {(name,): name for name in names}),
+        state("d", "c", {(name,): name for name in names}),
+        state("e", "c", {("x",): "z", ("y",): "x"}),  # what e is where c is z, the map does not know
+        ConceptState("e", "absent", True, 0, 3, 0, 0),
+    ]
+    codes = np.array([[0, 1, 1], [1, 2, 1], [2, 0, 1], [2, 2, 0], [1, 0, 0]])
+    expected = [[1, 0, 0], [2, 1, 1], [0, 2, 1], [2, 2, 0], [0, 1, 1]]
+    assert read_by_maps(states, codes, space).tolist() == expected

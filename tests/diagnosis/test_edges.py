@@ -76,17 +76,17 @@ def test_luck_is_of_right_labels_that_do_not_follow():
     true = [[1, 1]] * 5 + [[0, 1]] * 4
     said = [[1, 1]] * 3 + [[0, 1], [1, 0]] + [[0, 1]] * 2 + [[1, 1]] * 2
     found = view(true, said, [[1], [1], [1], [1], [0], [0], [1], [0], [1]]).errors
-    assert found == Errors(labels=9, wrong=3, rule=1, perception=2, both=0, unknown=0, luck=2)
+    assert found == Errors(labels=9, wrong=3, rule=1, unsure=0, perception=2, both=0, unknown=0, luck=2)
     assert found.to_dict() == {
-        "labels": 9, "wrong": 3, "rule": 1, "perception": 2, "both": 0, "unknown": 0, "luck": 2,
+        "labels": 9, "wrong": 3, "rule": 1, "unsure": 0, "perception": 2, "both": 0, "unknown": 0, "luck": 2,
     }  # fmt: skip
     assert found.text == "Of 3 wrong labels, 2 to perception and 1 to the rule: this is what would have to be mended."
 
 
 def test_causes_in_words_are_those_that_there_are():
-    assert Errors(5, 0, 0, 0, 0, 0, 5).text == ""
-    assert Errors(5, 2, 0, 0, 2, 0, 0).text.startswith("Of 2 wrong labels, 2 to both: ")
-    assert Errors(5000, 1500, 0, 0, 1400, 100, 0).text.startswith(
+    assert Errors(5, 0, 0, 0, 0, 0, 0, 5).text == ""
+    assert Errors(5, 2, 0, 0, 0, 2, 0, 0).text.startswith("Of 2 wrong labels, 2 to both: ")
+    assert Errors(5000, 1500, 0, 0, 0, 1400, 100, 0).text.startswith(
         "Of 1,500 wrong labels, 1,400 to both and 100 to a cause unknown: "
     )
 
@@ -100,7 +100,7 @@ def test_several_labels_are_right_together_and_wrong_by_themselves():
         [1, 1],
         [0, 0],
     ]
-    assert seen.errors == Errors(labels=6, wrong=2, rule=1, perception=1, both=0, unknown=0, luck=0)
+    assert seen.errors == Errors(labels=6, wrong=2, rule=1, unsure=0, perception=1, both=0, unknown=0, luck=0)
     assert seen.labels_implied_by(np.array([[0, 0], [1, 1], [1, 0]])).tolist() == [[0, 0], [1, 1], [0, 1]]
 
 
@@ -109,7 +109,7 @@ def test_without_a_rule_every_cause_is_unknown():
     seen = view([[1, 1], [0, 1]], [[1, 1], [0, 1]], [[0], [0]], plain)
     seen.__dict__["implied_labels"] = np.full((2, 1), -2)
     seen.__dict__["complete"] = np.array([False, False])
-    assert seen.errors == Errors(labels=2, wrong=1, rule=0, perception=0, both=0, unknown=1, luck=0)
+    assert seen.errors == Errors(labels=2, wrong=1, rule=0, unsure=0, perception=0, both=0, unknown=1, luck=0)
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------

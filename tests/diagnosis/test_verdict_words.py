@@ -170,12 +170,12 @@ def test_wrong_labels_by_cause_of_two_labels():
     assert truth.tolist() == [[1, 1], [1, 1], [1, 0], [0, 1], [0, 1]]
     errors = view(XOR, true, said, predicted).errors
     # implied by what is said: (0, 0), (0, 1), none, (1, 0), (0, 1)
-    assert errors == Errors(labels=10, wrong=5, rule=2, perception=2, both=0, unknown=1, luck=3)
+    assert errors == Errors(labels=10, wrong=5, rule=2, unsure=0, perception=2, both=0, unknown=1, luck=3)
     assert (
         errors.text
         == "Of 5 wrong labels, 2 to perception, 2 to the rule and 1 to a cause unknown: this is what would have to be mended."
     )
-    assert Errors(4, 0, 0, 0, 0, 0, 0).text == "" and errors.to_dict()["luck"] == 3
+    assert Errors(4, 0, 0, 0, 0, 0, 0, 0).text == "" and errors.to_dict()["luck"] == 3
 
 
 def test_percentages_say_none_and_all_only_where_it_is_so():
