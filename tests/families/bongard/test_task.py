@@ -114,3 +114,77 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message) as caught:
         _ = Bongard(**settings).knowledge
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sides": [4, 9]}, "from 4 to 8"),
+        ({"sides": [5, 4]}, "rising order"),
+        ({"sides": [4, 4, 5]}, "different numbers"),
+        ({"tests": {"odd": "'red'"}, "held_out": []}, "must be true or false"),
+        ({"tests": {"a": "curved", "b": "closed"}, "held_out": ["a", "b"]}, "some test must be left"),
+    ],
+)
+def test_settings_at_their_bounds_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        _ = Bongard(**settings).knowledge
+
+
+def test_settings_just_inside_their_bounds_are_taken():
+    task = Bongard(sides=[4, 8], tests={"a": "curved", "b": "closed"}, held_out=["a", "a"])
+    assert task.config.values["sides"] == (4, 8) and list(task.tests) == ["a", "b"]
+    assert len(task.style(rng_for(0, "style"), (), "train")["figures"][0]) == 4 + 2 * 8  # a number for each corner
+
+
+def test_problems_lists_regions_and_slots_follow_the_sheet():
+    task = Bongard(examples=3, side=20, sides=[4, 6, 7])
+    assert (task.layout.width, task.layout.height, task.layout.channels) == (150, 49, 1)
+    assert task.layout.regions["right2.sides"] == task.sheet.boxes["right2"]
+    assert [(slot.name, slot.group) for slot in task.space.slots] == [
+        *((f"left{i}", "left") for i in (1, 2, 3)),
+        *((f"right{i}", "right") for i in (1, 2, 3)),
+        ("query", "query"),
+    ]
+    assert task.space.names[:5] == ("left1.curved", "left1.closed", "left1.convex", "left1.sides", "left2.curved")
+    assert [group.name for group in task.space.encoders] == ["curved", "closed", "convex", "sides"]
+    assert task.space.encoders[3].concepts == tuple(f"{name}.sides" for name in task.sheet.names)
+
+
+def figure(**facts):
+    return {"curved": False, "closed": False, "convex": False, "sides": 5, **facts}
+
+
+def codes_of(task, lefts, rights, query):
+    names = [*(f"left{i + 1}" for i in range(len(lefts))), *(f"right{i + 1}" for i in range(len(rights))), "query"]
+    figures = dict(zip(names, [*lefts, *rights, query], strict=True))
+    return task.space.encode([{f"{n}.{k}": v for n, facts in figures.items() for k, v in facts.items()}])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("query", [False, True])
+def test_the_one_in_question_belongs_to_the_left_if_it_agrees_with_it(turned, query):
+    task = Bongard(examples=2)
+    sides = [[figure(closed=True, sides=4), figure(closed=True)], [figure(), figure(sides=4)]]
+    lefts, rights = reversed(sides) if turned else sides
+    codes = codes_of(task, lefts, rights, figure(closed=query, curved=True))
+    assert task.knowledge.can_be(codes).tolist() == [True]
+    assert task.knowledge.labels_of(codes).tolist() == [[int(query != turned)]]
+
+
+def test_problems_that_two_tests_or_none_separate_cannot_be():
+    task = Bongard(examples=2)
+    both = [figure(closed=True, curved=True)] * 2, [figure()] * 2
+    none = [figure(closed=True), figure()], [figure(), figure()]
+    for lefts, rights in (both, none):
+        assert task.knowledge.can_be(codes_of(task, lefts, rights, figure())).tolist() == [False]
+
+
+def test_without_held_out_tests_all_problems_are_in_distribution():
+    free, held = Bongard(examples=1, held_out=[]), Bongard(examples=1)
+    problem = codes_of(free, [figure(sides=6)], [figure()], figure())
+    for task, inside in ((free, True), (held, False)):
+        train = next(split for split in task.splits() if split.name == "train")
+        assert task.worlds_in(train, 0).contains(problem).tolist() == [inside]
+    listed = Bongard(examples=1, combinations_in_distribution=[list(free.space.decode(problem[0]).values())])
+    assert "left1.sides" in str(listed.in_distribution()) and listed.in_distribution() != held.in_distribution()

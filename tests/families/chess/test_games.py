@@ -247,3 +247,21 @@ def test_a_missing_file_and_one_that_is_not_what_it_says_are_refused(tmp_path):
     path.write_bytes(bytes(range(256)) * 40)
     with pytest.raises(ConfigError, match="at least 10 are needed"):
         read_games(str(path), 1000)
+
+
+def test_ten_games_are_enough_and_a_mark_of_the_encoding_is_no_part_of_the_first(tmp_path):
+    path = tmp_path / "marked.pgn"
+    path.write_bytes(b"\xef\xbb\xbf" + (GAME * 10).replace("a comment", "caf\xe9").encode("latin-1"))
+    found = read_games(str(path), 10)
+    assert (len(found.games), found.broken, found.name) == (10, 0, "marked.pgn")
+    with open_games(path) as text:
+        assert text.readline() == '[Event "?"]\n'
+    with pytest.raises(ConfigError, match="has 9 games; at least 10 are needed"):
+        read_games(str(path), 9)
+
+
+def test_what_is_standard_may_be_said_and_moves_that_cannot_be_read_break_a_game_at_any_place(tmp_path):
+    said = GAME.replace('[Result "*"]', '[Variant "Standard"]')
+    late = GAME.replace("4. O-O", "4. O-O Ke5")
+    found = read_games(pgn(tmp_path, said * 11 + late), 1000)
+    assert (len(found.games), found.broken) == (11, 1)

